@@ -1,0 +1,155 @@
+"""Every error streamrelay raises, in one tree.
+
+    StreamrelayError
+    ├── TmuxError
+    │   ├── TmuxMissing          the tmux binary cannot be run
+    │   ├── TmuxTooOld           older than the oldest supported version
+    │   ├── NoServer             nobody listens on the socket
+    │   ├── ServerLost           the server or its connection went away while in use
+    │   ├── CommandFailed        tmux refused a command; carries tmux's own words
+    │   ├── CommandTimeout       tmux did not answer a command in time
+    │   └── BadCommand           the command cannot be written as one line of tmux's language
+    ├── TargetNotFound           no session, window or pane of that name
+    ├── PaneGone                 the pane was closed
+    ├── ProgramLeft              the program addressed is no longer in the foreground of its pane
+    ├── ShellRefused             peer text was to go into a shell, and nobody allowed that
+    ├── TargetNotReading         the program does not read what is typed to it
+    ├── RecordingError           a recording cannot be read
+    └── UsageError               arguments that make no sense together
+
+Each class has a stable `code` (for machines), an `exit_code` (for the command line), `data` (what it is about) and
+a `hint` (what to do). Expected ends (a pane that closes while it is watched, a budget that is spent) are events
+with a reason, not errors; a command turns such a reason into an exit code through the same table.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+
+class StreamrelayError(Exception):
+    """The root: catch this to catch everything streamrelay raises on purpose."""
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+    default_hint: ClassVar[str] = ""
+
+    def __init__(self, message: str, *, hint: str | None = None, data: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = self.default_hint if hint is None else hint
+        self.data: dict[str, object] = dict(data or {})
+
+
+class UsageError(StreamrelayError):
+    """Arguments that make no sense together."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class TmuxError(StreamrelayError):
+    """tmux cannot be used, or said no."""
+
+    code = "tmux"
+    exit_code = 10
+
+
+class TmuxMissing(TmuxError):
+    """The tmux binary cannot be run."""
+
+    code = "tmux_missing"
+    exit_code = 11
+    default_hint = "install tmux (apt-get install tmux, brew install tmux), or name one with --tmux or STREAMRELAY_TMUX"
+
+
+class TmuxTooOld(TmuxError):
+    """The tmux binary or the running server is older than the oldest supported version."""
+
+    code = "tmux_too_old"
+    exit_code = 12
+    default_hint = "tmux 3.2 or newer is needed; name another one with --tmux or STREAMRELAY_TMUX"
+
+
+class NoServer(TmuxError):
+    """Nobody listens on the socket."""
+
+    code = "no_server"
+    exit_code = 13
+    default_hint = "start tmux first, or name the server with -L NAME or -S PATH"
+
+
+class ServerLost(TmuxError):
+    """The server, or the connection to it, went away while in use."""
+
+    code = "server_lost"
+    exit_code = 14
+    default_hint = "the tmux server ended; start it again and repeat the command"
+
+
+class CommandFailed(TmuxError):
+    """tmux refused a command; the message is tmux's own."""
+
+    code = "command_failed"
+    exit_code = 15
+
+
+class CommandTimeout(TmuxError):
+    """tmux did not answer a command in time."""
+
+    code = "command_timeout"
+    exit_code = 16
+    default_hint = "the tmux server is busy or stopped; see whether it answers: tmux display-message -p ok"
+
+
+class BadCommand(TmuxError):
+    """A command that cannot be written as one line of tmux's command language (an empty line would detach)."""
+
+    code = "bad_command"
+    exit_code = 17
+
+
+class TargetNotFound(StreamrelayError):
+    """No session, window or pane of that name."""
+
+    code = "target_not_found"
+    exit_code = 20
+    default_hint = "`streamrelay ls` lists the panes of this server"
+
+
+class PaneGone(StreamrelayError):
+    """The pane was closed."""
+
+    code = "pane_gone"
+    exit_code = 21
+    default_hint = "the pane was killed or its program ended; `streamrelay ls` lists what is there"
+
+
+class ProgramLeft(StreamrelayError):
+    """The program addressed is no longer in the foreground of its pane."""
+
+    code = "program_left"
+    exit_code = 22
+    default_hint = "start the program again in its pane, then start the relay again"
+
+
+class ShellRefused(StreamrelayError):
+    """Peer text was to go into a shell, and nobody allowed that."""
+
+    code = "shell_refused"
+    exit_code = 23
+    default_hint = "a shell would run what its peers say; start a program in the pane, or pass --allow-shell"
+
+
+class TargetNotReading(StreamrelayError):
+    """The program does not read what is typed to it."""
+
+    code = "target_not_reading"
+    exit_code = 24
+    default_hint = "the program in that pane is busy or never reads its terminal; look at the pane"
+
+
+class RecordingError(StreamrelayError):
+    """A recording cannot be read."""
+
+    code = "recording"
+    exit_code = 30

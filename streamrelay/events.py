@@ -1,0 +1,188 @@
+"""The events of a stream: one closed, tagged union with one JSON form (docs/events.md, pinned by a golden file).
+
+Every event carries where it comes from and when: `seq` counts the events of one stream, `t` is seconds since that
+stream began, `at` (Unix time) and `host` are there on live streams only. `turn` numbers the answers of one pane;
+0 stands for what came before anybody spoke to the program.
+
+The promises:
+
+* `Text` is one logical line, final, emitted once, never taken back. Only `origin="program"` is what the program said.
+* `Live` is what the screen shows of a line that is not final; for people. A `Text` with the same `line` replaces it,
+  a `Retracted` takes it away.
+* `Gap` stands wherever something may have been missed, with counts where they are known.
+* `TurnEnded` says by which votes, and whether they are certain.
+"""
+
+from typing import Literal
+
+import msgspec
+
+VERSION = 1
+
+Origin = Literal["program", "injected", "typed", "unknown"]
+TurnEnd = Literal["quiet", "composer", "signal", "closed"]
+ClosedReason = Literal["pane_gone", "session_gone", "server_lost", "recording_ended"]
+DeliveryState = Literal["queued", "pasted", "painted", "submitted", "turn_started", "answered", "failed", "unconfirmed"]
+
+
+class Vote(msgspec.Struct, frozen=True):
+    """One witness of the state of a turn: who says it, what, and since when (seconds, stream time)."""
+
+    by: str
+    says: Literal["busy", "idle"]
+    since: float
+
+
+class Event(msgspec.Struct, kw_only=True, tag_field="event"):
+    """What all events carry."""
+
+    v: int = VERSION
+    seq: int = 0
+    t: float = 0.0
+    at: float | msgspec.UnsetType = msgspec.UNSET
+    host: str | msgspec.UnsetType = msgspec.UNSET
+    session: str = ""
+    pane: str = ""
+    turn: int = 0
+
+
+class PaneOpened(Event, tag="pane_opened"):
+    """A pane is being watched from here on."""
+
+    columns: int
+    lines: int
+    command: str = ""
+    title: str = ""
+
+
+class PaneResized(Event, tag="pane_resized"):
+    """The pane has a new size."""
+
+    columns: int
+    lines: int
+
+
+class PaneClosed(Event, tag="pane_closed"):
+    """The pane is no longer watched; the last event of its stream.
+
+    `tail_certain` is false where output printed in the last moment may have been lost by tmux.
+    """
+
+    reason: ClosedReason
+    status: int | None = None
+    tail_certain: bool = False
+
+
+class Text(Event, tag="text"):
+    """One logical line: final, unwrapped, without trailing blanks."""
+
+    text: str
+    origin: Origin
+    message_id: str | None = None
+    line: int = 0
+
+
+class Live(Event, tag="live"):
+    """What the screen shows of a line that is not final yet."""
+
+    text: str
+    line: int
+
+
+class Retracted(Event, tag="retracted"):
+    """A live line is gone from the screen without having become text."""
+
+    line: int
+
+
+class TurnStarted(Event, tag="turn_started"):
+    """The program began to answer."""
+
+    message_id: str | None = None
+
+
+class TurnEnded(Event, tag="turn_ended"):
+    """The program has answered; where only silence says so, `certain` is false and more may follow."""
+
+    reason: TurnEnd
+    certain: bool
+    votes: tuple[Vote, ...] = ()
+
+
+class NeedsHuman(Event, tag="needs_human"):
+    """The program waits for a person; nothing is typed into it meanwhile."""
+
+    kind: Literal["password", "confirmation", "permission", "trust", "login", "picker"]
+    text: str = ""
+
+
+class Activity(Event, tag="activity"):
+    """What an agent's screen shows of what it does: a tool call and its output."""
+
+    text: str
+
+
+class Injected(Event, tag="injected"):
+    """Text was put into the pane by streamrelay; the state says how far it came."""
+
+    message_id: str
+    state: DeliveryState
+    text: str = ""
+
+
+class Receipt(Event, tag="receipt"):
+    """How a delivery stands."""
+
+    message_id: str
+    state: DeliveryState
+    reason: str = ""
+
+
+class Gap(Event, tag="gap"):
+    """Something may have been missed here; counts are given where they are known."""
+
+    reason: str
+    lost_bytes: int | None = None
+    lost_lines: int | None = None
+    lost_events: int | None = None
+
+
+class RelayOpened(Event, tag="relay_opened"):
+    """A relay hears and speaks from here on."""
+
+    relay: str
+    participants: tuple[str, ...]
+
+
+class RelayDelivered(Event, tag="relay_delivered"):
+    """One burst of a participant went to all others."""
+
+    relay: str
+    message_id: str
+    speaker: str
+    listeners: tuple[str, ...]
+    text: str
+
+
+class RelayClosed(Event, tag="relay_closed"):
+    """The relay ended; `reason` is the code of what ended it."""
+
+    relay: str
+    reason: str
+    deliveries: int
+
+
+AnyEvent = (
+    PaneOpened | PaneResized | PaneClosed | Text | Live | Retracted | TurnStarted | TurnEnded | NeedsHuman | Activity
+    | Injected | Receipt | Gap | RelayOpened | RelayDelivered | RelayClosed
+)  # fmt: skip
+
+
+def encode(event: Event) -> bytes:
+    """Return the one JSON form of an event, without a newline."""
+    return msgspec.json.encode(event)
+
+
+def decode(line: bytes | str) -> AnyEvent:
+    """Return the event of a JSON line; raises msgspec.ValidationError on anything else."""
+    return msgspec.json.decode(line, type=AnyEvent)

@@ -1,0 +1,152 @@
+"""The seam between bytes and screens: what every terminal engine gives, and nothing more.
+
+    bytes -> Engine.feed ... Engine.take() -> Frame
+
+Whatever stands right of this seam works on `Frame` and `Row` values and never learns which engine made them.
+The rules every engine obeys:
+
+* `feed` takes any bytes, cut anywhere, and never raises on them; any chunking of the same bytes gives the same result.
+* A *committed* row is one that entered history. Rows of the alternate screen never commit.
+* `history_total` counts the rows that ever entered history and never falls, so `history_total + y` names the row
+  at screen line `y` of the main screen for as long as nothing is inserted or deleted above it.
+* A `Row` handed out is a value: it never changes after.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+TerminalEventKind = Literal[
+    "bell", "title", "notification", "clipboard", "prompt_mark", "agent_state",
+    "synchronized_begin", "synchronized_end",
+    "bracketed_paste_on", "bracketed_paste_off",
+    "alternate_on", "alternate_off", "history_cleared", "reset",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalEvent:
+    """Something a program told its terminal that is not text.
+
+    `payload` is the text of the control string where it has one: the title, the OSC 9 message, the OSC 52, 133 or
+    7501 parameters; empty otherwise.
+    """
+
+    kind: TerminalEventKind
+    payload: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of cells of one style: columns `start` to `stop` (exclusive), `style` as SGR parameters ("1;31")."""
+
+    start: int
+    stop: int
+    style: str
+
+
+class Row(Protocol):
+    """One row of the grid as it was when it was taken."""
+
+    @property
+    def text(self) -> str:
+        """The characters of the cells in use, trailing blanks that were written included."""
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether the next row continues this one (a soft wrap, no line feed)."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The styles, resolved when asked for; stretches in the default style are left out."""
+
+    def columns(self, start: int, stop: int) -> str:
+        """Return the characters whose first column is in `start` to `stop` (exclusive); cells not in use give nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Zero-based position; `x` equals the number of columns while a wrap is pending (tmux's own rule)."""
+
+    x: int
+    y: int
+
+
+@dataclass(slots=True)
+class Frame:
+    """What changed since the last take; O(committed + dirty rows)."""
+
+    committed: tuple[Row, ...]
+    history_total: int
+    history_cleared: bool
+    dirty: int
+    """Bitmask of screen lines that changed since the last take, bit y for line y; a scroll alone sets no bit."""
+    scrolled: int
+    """Rows the screen moved up since the last take by scrolling as a whole."""
+    cursor: Cursor
+    alternate: bool
+    epoch: int
+    """Raised by every resize and seed: row numbers of different epochs don't compare."""
+    ground: bool
+    """False while the parser is inside a sequence or a character."""
+    events: tuple[TerminalEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """The modes tmux tells of a pane."""
+
+    cursor_visible: bool = True
+    insert: bool = False
+    wrap: bool = True
+    origin: bool = False
+    bracketed_paste: bool = False
+    application_cursor: bool = False
+    application_keypad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A screen as tmux itself holds it: what an engine is seeded with (tmux 3.3a cmd-capture-pane.c)."""
+
+    columns: int
+    lines: int
+    rows: tuple[bytes, ...]
+    """One per screen line, as `capture-pane -e -N` prints them: text with SGR sequences, without newlines."""
+    wrapped: tuple[bool, ...]
+    cursor: Cursor
+    history: tuple[bytes, ...] = ()
+    """Rows of history, oldest first, in the same form; may be left out and only counted."""
+    history_total: int = 0
+    alternate: bool = False
+    scroll_region: tuple[int, int] | None = None
+    """First and last line of the region, zero-based and inclusive; None for the whole screen."""
+    modes: Modes = field(default_factory=Modes)
+    pending: bytes = b""
+    """The bytes of an unfinished escape sequence (`capture-pane -P`), fed after the rows."""
+
+
+class Engine(Protocol):
+    """The smallest interface everything else is derived from."""
+
+    @property
+    def columns(self) -> int:
+        """Width in cells."""
+
+    @property
+    def lines(self) -> int:
+        """Height in rows."""
+
+    def feed(self, data: bytes) -> None:
+        """Render bytes of the program."""
+
+    def take(self) -> Frame:
+        """Return what changed since the last take, and forget it."""
+
+    def row(self, y: int) -> Row:
+        """Return screen line `y` as it is now."""
+
+    def resize(self, lines: int, columns: int) -> None:
+        """Change the size without reflow (tmux's reflow is not emulated: reseed after a resize). A new epoch."""
+
+    def seed(self, snapshot: Snapshot) -> None:
+        """Become the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""
