@@ -185,4 +185,5 @@ def encode(event: Event) -> bytes:
 
 def decode(line: bytes | str) -> AnyEvent:
     """Return the event of a JSON line; raises msgspec.ValidationError on anything else."""
-    return msgspec.json.decode(line, type=AnyEvent)
+    event: AnyEvent = msgspec.json.decode(line, type=AnyEvent)
+    return event
