@@ -1,0 +1,36 @@
+"""The pytest plugin, loaded into every pytest run of an environment that has streamrelay: inert unless it is used.
+
+It offers the fixture `private_tmux`, the marker `requirement`, and the ini option `streamrelay_guard` (see
+`streamrelay.testing.guard`), which is off by default.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from streamrelay.testing.tmux import PrivateTmux
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the ini option."""
+    parser.addini("streamrelay_guard", "fail tests that touch a tmux server which is not their own", "bool", False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker; raise the guard where it was asked for."""
+    config.addinivalue_line("markers", "requirement(id, ...): the requirements this test shows to be met")
+    if config.getini("streamrelay_guard"):
+        from streamrelay.testing.guard import Guard
+
+        config.pluginmanager.register(Guard(), "streamrelay-guard")
+
+
+@pytest.fixture
+def private_tmux() -> "Iterator[PrivateTmux]":
+    """A private tmux server, started by its first `new_session`, gone when the test ends."""
+    from streamrelay.testing.tmux import PrivateTmux
+
+    with PrivateTmux() as server:
+        yield server
