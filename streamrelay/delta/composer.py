@@ -1,0 +1,70 @@
+"""The region in which a line editor works, from its prompt to the submission.
+
+A line editor (readline, zle, prompt_toolkit) asks for bracketed paste while it reads and withdraws the request when the
+line is submitted: everything painted in between is prompt and what was typed, however often it is redrawn. A program
+that asks once and never withdraws gives no such bounds. Which of the two a program is shows itself by its first
+withdrawal; until then, what passes inside is held until the screen rests.
+"""
+
+from dataclasses import dataclass, field
+
+MOST_HELD_LINES = 1000
+
+
+@dataclass(slots=True)
+class Composer:
+    """One pane's line editor, as far as it has shown itself."""
+
+    asks_for_paste: bool = False
+    withdraws: bool | None = None
+    """Whether the program withdraws the request on submission; None while unknown."""
+    lines: list[str] = field(default_factory=list)
+    _begun_on: str | None = None
+    _left: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what passes now is to be taken for an editor's."""
+        return self.asks_for_paste and self.withdraws is not False
+
+    def begin(self, open_head: str) -> None:
+        """Bracketed paste was asked for while the open line read `open_head`."""
+        self.asks_for_paste = True
+        self.lines.clear()
+        self._begun_on = open_head
+        self._left = ""
+
+    def settle(self, open_head: str) -> tuple[str, str] | None:
+        """Return, at the first rest after the request, what stood left of the prompt, and the prompt.
+
+        Output that ended without a line feed stands left of a prompt printed after the request (readline); where
+        nothing was printed after the request, the prompt itself stood there (zle prints it first).
+        """
+        before, self._begun_on = self._begun_on, None
+        if before is None:
+            return None
+        if before and open_head.startswith(before) and open_head.rstrip() != before.rstrip():
+            self._left = before
+            return before, open_head[len(before) :]
+        return "", open_head
+
+    def keep(self, lines: list[str]) -> list[str]:
+        """Hold lines that passed inside; return them all again when they are too many for an editor."""
+        self.lines += lines
+        if len(self.lines) <= MOST_HELD_LINES:
+            return []
+        self.withdraws = False
+        return self.release()
+
+    def release(self) -> list[str]:
+        """Return what was held: it was not an editor's after all."""
+        released, self.lines = self.lines, []
+        return released
+
+    def submit(self, passed: list[str], open_head: str) -> str:
+        """The request was withdrawn: return all that was painted inside, prompt included."""
+        content = "\n".join([*self.lines, *passed, open_head]).rstrip("\n").removeprefix(self._left)
+        self.asks_for_paste, self.withdraws = False, True
+        self.lines.clear()
+        self._begun_on = None
+        return content

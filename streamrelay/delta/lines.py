@@ -1,0 +1,95 @@
+"""From frames to logical lines: each line of a linear program once, when the line feed has passed it.
+
+A row of the main screen is named by its absolute number, `history_total + y`: it keeps its number when it scrolls
+into history. Everything above the *open line*, the one that holds the cursor, has been passed; the number of its
+first row only grows. So a row repainted after it was passed is not a new line, and no line comes twice.
+
+Soft-wrapped rows are joined: the terminal's width is not something the program said. Trailing blanks are left out,
+since on a screen a written blank at the end and an erased cell look the same.
+"""
+
+from streamrelay.vt.engine import Engine, Frame, Row
+
+
+class LineTracker:
+    """Follows one engine and tells which logical lines have been passed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._first_row = 0
+        self._scrolled: list[str] = []
+        self._frame: Frame | None = None
+        self._unknown = False
+
+    def seed(self, frame: Frame) -> None:
+        """Start at the line that holds the cursor: what stands above it was printed before anybody watched.
+
+        Where the alternate screen is shown, the line is not known before the program leaves it.
+        """
+        self._frame = frame
+        self._scrolled.clear()
+        self._unknown = frame.alternate
+        if frame.alternate:
+            return
+        y = frame.cursor.y
+        while y > 0 and self._engine.row(y - 1).wrapped:
+            y -= 1
+        self._first_row = frame.history_total + y
+
+    def passed(self, frame: Frame) -> list[str]:
+        """Return the logical lines that this frame has passed, in order."""
+        self._frame = frame
+        if frame.alternate:
+            return []
+        if self._unknown:
+            self.seed(frame)
+        cursor_row = frame.history_total + frame.cursor.y
+        first_committed = frame.history_total - len(frame.committed)
+        lines: list[str] = []
+        unfinished = self._scrolled
+        first_unfinished = number = max(self._first_row, first_committed)
+        while number < cursor_row:
+            if number < frame.history_total:
+                row = frame.committed[number - first_committed]
+            else:
+                row = self._engine.row(number - frame.history_total)
+            number += 1
+            unfinished.append(row.text)
+            if not row.wrapped:
+                lines.append("".join(unfinished).rstrip())
+                unfinished.clear()
+                first_unfinished = number
+        # Rows of the open line that are still on the screen can change: only those in history are kept as text.
+        on_screen = max(0, number - max(first_unfinished, frame.history_total))
+        if on_screen and unfinished:
+            del unfinished[-on_screen:]
+        self._first_row = max(self._first_row, number - on_screen)
+        return lines
+
+    def open_text(self) -> str:
+        """Return the open line as it stands, up to its last cell in use."""
+        if self._frame is None or self._frame.alternate:
+            return ""
+        return "".join(self._scrolled) + "".join(row.text for row in self._open_rows())
+
+    def open_head(self) -> str:
+        """Return the open line up to the cursor; empty while the cursor is on the other screen or above the line."""
+        frame = self._frame
+        rows = self._open_rows(until=frame.cursor.y) if frame is not None else []
+        if frame is None or not rows:
+            return ""
+        head = rows[-1].columns(0, frame.cursor.x)
+        return "".join(self._scrolled) + "".join(row.text for row in rows[:-1]) + head
+
+    def _open_rows(self, until: int | None = None) -> list[Row]:
+        if self._frame is None or self._frame.alternate:
+            return []
+        last = self._engine.lines - 1 if until is None else until
+        rows: list[Row] = []
+        y = self._first_row - self._frame.history_total
+        while 0 <= y <= last:
+            rows.append(self._engine.row(y))
+            if not rows[-1].wrapped:
+                break
+            y += 1
+        return rows

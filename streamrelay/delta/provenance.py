@@ -1,0 +1,177 @@
+"""Who wrote a line: the program, or somebody whose text it shows.
+
+Every injection is entered in a ledger before it is pasted. A program shows what was typed to it in one of two ways,
+and each injection is struck off exactly once, whichever comes first:
+
+*At once*, in the gap between the paste and the Enter: the kernel's echo, or an interpreter's. It can follow a prompt
+on the same row, and the program's own output can follow it on the same row (`cat` that reads slowly), so a line may be
+part echo and part output. What appears in the gap and spells the injection is echo.
+
+*Late*, after the Enter, at any delay: a program that has switched the kernel's echo off and paints what it was sent,
+behind a mark (`> hello`) or plain. The earliest run of whole lines that spells the injection is the echo. A plain copy
+by a program without a composer (it never asked for bracketed paste), which nothing follows before the turn ends, is not
+an echo but an answer: a program that shows what it was told says something more.
+
+A second copy is a quote, and genuine. Nothing here looks at a clock: time alone never makes an echo.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from streamrelay.delta.echo import ShownLine, squeeze
+from streamrelay.events import Origin
+
+MOST_PENDING = 64
+"""Injections remembered without having been seen; older ones are given up."""
+
+
+class Piece(NamedTuple):
+    """A logical line or part of one, and who wrote it."""
+
+    text: str
+    origin: Origin
+    message_id: str | None = None
+
+
+@dataclass(slots=True)
+class _Injection:
+    message_id: str
+    lines: tuple[ShownLine, ...]
+    prompt: str
+    seen: int = 0
+    submitted: bool = False
+    painted_at_once: bool = False
+    line_feed_owed: bool = False
+    held: list[str] = field(default_factory=list)
+    marked: bool = False
+
+    def spelled_out(self) -> bool:
+        return self.seen == len(self.lines)
+
+    def release(self) -> list[Piece]:
+        released = [Piece(text, "program") for text in self.held]
+        self.held, self.seen, self.marked = [], 0, False
+        return released
+
+    def echoed(self) -> list[Piece]:
+        return [Piece(text, "injected", self.message_id) for text in self.held]
+
+
+class Ledger:
+    """The injections of one pane that have not been seen yet, oldest first."""
+
+    def __init__(self) -> None:
+        self._pending: deque[_Injection] = deque(maxlen=MOST_PENDING)
+
+    def enter(self, message_id: str, text: str, prompt: str) -> None:
+        """Note that `text` is being put into the pane while the open line reads `prompt`."""
+        lines = tuple(ShownLine(line) for line in text.split("\n"))
+        self._pending.append(_Injection(message_id, lines, prompt))
+
+    def submit(self, message_id: str, open_text: str) -> bool:
+        """Note the Enter; return whether the text was painted at once, given the open line as it stands."""
+        for injection in self._pending:
+            if injection.message_id == message_id:
+                injection.submitted = True
+                on_open_line = injection.lines[0].find(open_text, injection.prompt)
+                written = open_text.rstrip() != injection.prompt.rstrip()
+                injection.painted_at_once = injection.seen > 0 or (on_open_line is not None and written)
+                return injection.painted_at_once
+        return True
+
+    def in_composer(self, text: str) -> str | None:
+        """Strike off the oldest injection that stands in a composer's submitted content, and return its id."""
+        squeezed = squeeze(text)
+        for injection in self._pending:
+            if all(line.is_in(squeezed) for line in injection.lines):
+                self._pending.remove(injection)
+                return injection.message_id
+        return None
+
+    @property
+    def holding(self) -> bool:
+        """Whether lines are held back that only what follows will explain."""
+        return any(injection.held for injection in self._pending)
+
+    def attribute(self, line: str, *, has_composer: bool) -> list[Piece]:
+        """Split one passed line by who wrote it. A line that may yet prove to be an echo is held back."""
+        for injection in self._pending:
+            if injection.painted_at_once or not injection.submitted:
+                pieces = self._at_once(injection, line)
+                if pieces is not None:
+                    return pieces
+                break
+        return self._late(line, has_composer)
+
+    def without_echo(self, open_text: str) -> str:
+        """Return what of the open line is not the echo of an injection that is being shown at once."""
+        for injection in self._pending:
+            if injection.painted_at_once or not injection.submitted:
+                if injection.line_feed_owed:
+                    return open_text
+                found = injection.lines[injection.seen].find(open_text, injection.prompt)
+                return open_text if found is None else open_text[found[1] :]
+        return open_text
+
+    def rest(self) -> list[Piece]:
+        """The turn is over: release what was held back, and give up what was shown at once only in part."""
+        released: list[Piece] = []
+        for injection in list(self._pending):
+            if not injection.submitted:
+                continue
+            if injection.spelled_out() or injection.painted_at_once:
+                self._pending.remove(injection)
+            released += injection.release()
+        return released
+
+    def _at_once(self, injection: _Injection, line: str) -> list[Piece] | None:
+        if injection.line_feed_owed:
+            if line or not injection.submitted:
+                return None
+            self._pending.remove(injection)
+            return []
+        found = injection.lines[injection.seen].find(line, injection.prompt)
+        if found is None:
+            return None
+        start, stop = found
+        is_last = injection.seen == len(injection.lines) - 1
+        behind = line[stop:]
+        if behind.strip() and not is_last:
+            return None
+        injection.seen += 1
+        injection.painted_at_once = True
+        pieces = [Piece(line[start:stop], "injected", injection.message_id)]
+        if not is_last:
+            return pieces
+        if behind.strip():
+            injection.line_feed_owed = True
+            pieces.append(Piece(behind, "program"))
+        else:
+            self._pending.remove(injection)
+        return pieces
+
+    def _late(self, line: str, has_composer: bool) -> list[Piece]:
+        pieces: list[Piece] = []
+        for injection in list(self._pending):
+            if not injection.submitted or injection.painted_at_once:
+                continue
+            if injection.spelled_out():
+                pieces += injection.echoed()
+                self._pending.remove(injection)
+                continue
+            has_mark = injection.lines[injection.seen].is_whole(line)
+            if has_mark is None and injection.held:
+                pieces += injection.release()
+                has_mark = injection.lines[0].is_whole(line)
+            if has_mark is None:
+                continue
+            injection.held.append(line)
+            injection.seen += 1
+            injection.marked = injection.marked or has_mark or has_composer
+            if injection.spelled_out() and injection.marked:
+                pieces += injection.echoed()
+                self._pending.remove(injection)
+            return pieces
+        pieces.append(Piece(line, "program"))
+        return pieces

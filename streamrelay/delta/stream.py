@@ -1,0 +1,303 @@
+"""One pane's bytes become its events: the room's only door.
+
+    feed(bytes, now), inject(...), submit(...), advance(now)  ->  events, each once, in order
+
+Pure and online: time is passed in, in seconds of the stream, and nothing is known of what comes later. `deadline()`
+says when `advance` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills those in.
+"""
+
+from collections.abc import Iterable
+
+from streamrelay.delta import attention
+from streamrelay.delta.composer import Composer
+from streamrelay.delta.frames import SETTLE, FrameCutter
+from streamrelay.delta.lines import LineTracker
+from streamrelay.delta.provenance import Ledger, Piece
+from streamrelay.delta.turns import Ended, Turns
+from streamrelay.events import (
+    ClosedReason,
+    Event,
+    Gap,
+    Injected,
+    Live,
+    NeedsHuman,
+    PaneClosed,
+    PaneOpened,
+    PaneResized,
+    Retracted,
+    Text,
+    TurnEnded,
+    TurnStarted,
+)
+from streamrelay.vt.engine import Engine, Frame, Snapshot
+
+MOST_PROMPTS = 8
+
+
+class DeltaStream:
+    """Says what the program of one pane says."""
+
+    def __init__(self, engine: Engine, *, session: str = "", pane: str = "") -> None:
+        self.session = session
+        self.pane = pane
+        self._engine = engine
+        self._cutter = FrameCutter()
+        self._lines = LineTracker(engine)
+        self._lines.seed(engine.take())
+        self._ledger = Ledger()
+        self._composer = Composer()
+        self._turns = Turns()
+        self._prompts: dict[str, None] = {}
+        self._prompt = ""
+        self._line = 1
+        self._live = ""
+        self._last_output: float | None = None
+        self._unsettled = False
+        self._asked_for: str | None = None
+        self._attention_due: float | None = None
+        self._events: list[Event] = []
+        self._now = 0.0
+
+    # What goes in
+
+    def open(self, now: float, snapshot: Snapshot | None = None, *, command: str = "", title: str = "") -> list[Event]:
+        """Begin, on an empty screen or on the pane's own as tmux holds it."""
+        self._now = now
+        if snapshot is not None:
+            self._seed(snapshot)
+            self._prompt = self._lines.open_head()
+            self._learn_prompt(self._prompt)
+        self._emit(PaneOpened(columns=self._engine.columns, lines=self._engine.lines, command=command, title=title))
+        return self._taken()
+
+    def reseed(self, now: float, snapshot: Snapshot) -> list[Event]:
+        """Go on with the pane's screen as tmux holds it now, in its new size or after bytes were missed."""
+        self._now = now
+        resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
+        self._seed(snapshot)
+        if resized:
+            self._emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
+        return self._taken()
+
+    def feed(self, data: bytes, now: float) -> list[Event]:
+        """Take bytes the program printed."""
+        self._now = now
+        self._last_output = now
+        self._unsettled = True
+        self._attention_due = None
+        self._turns.output(now)
+        for piece, complete in self._cutter.pieces(data):
+            if piece:
+                self._engine.feed(piece)
+            if complete:
+                self._take_frame()
+        return self._taken()
+
+    def inject(self, message_id: str, text: str, now: float) -> list[Event]:
+        """Note that `text` is being pasted into the pane, before any of it can be shown."""
+        self._now = now
+        self._settle()
+        self._ledger.enter(message_id, text, self._lines.open_head())
+        self._emit(Injected(message_id=message_id, state="pasted", text=text))
+        return self._taken()
+
+    def submit(self, message_id: str, now: float) -> list[Event]:
+        """Note that the Enter behind a pasted text is being sent."""
+        self._now = now
+        if self._ledger.submit(message_id, self._lines.open_text()):
+            self._emit(Injected(message_id=message_id, state="painted"))
+        self._turns.submitted(message_id)
+        self._emit(Injected(message_id=message_id, state="submitted"))
+        return self._taken()
+
+    def gap(self, now: float, reason: str, *, lost_bytes: int | None = None) -> list[Event]:
+        """Note that bytes were missed."""
+        self._now = now
+        self._emit(Gap(reason=reason, lost_bytes=lost_bytes))
+        return self._taken()
+
+    def deadline(self) -> float | None:
+        """Return when `advance` is due (stream time); None while nothing is waited for."""
+        due = [self._turns.deadline(), self._attention_due]
+        if self._unsettled and self._last_output is not None:
+            due.append(self._last_output + SETTLE)
+        return min((time for time in due if time is not None), default=None)
+
+    def advance(self, now: float) -> list[Event]:
+        """Let time pass without output."""
+        self._now = now
+        if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
+            self._settle()
+        if self._attention_due is not None and now >= self._attention_due:
+            self._attention_due = None
+            self._look_for_need()
+        ended = self._turns.advance(now)
+        if ended is not None:
+            self._end_turn(ended)
+        return self._taken()
+
+    def close(self, now: float, reason: ClosedReason, *, tail_certain: bool = False) -> list[Event]:
+        """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
+        self._now = now
+        self._settle()
+        self._say(self._composer.release())
+        rest = self._lines.open_text().rstrip()
+        if rest and not self._composer.is_open and rest not in self._prompts:
+            self._say([rest])
+        self._publish(self._ledger.rest())
+        ended = self._turns.close()
+        if ended is not None:
+            self._end_turn(ended)
+        self._emit(PaneClosed(reason=reason, tail_certain=tail_certain))
+        return self._taken()
+
+    # What is made of it
+
+    def _seed(self, snapshot: Snapshot) -> None:
+        self._engine.seed(snapshot)
+        self._lines.seed(self._engine.take())
+        self._cutter.settle()
+
+    def _take_frame(self) -> None:
+        frame = self._engine.take()
+        passed = self._lines.passed(frame)
+        withdrawn = self._read_switches(frame)
+        if withdrawn:
+            self._submit_composer(passed)
+        elif not passed:
+            return
+        elif self._composer.is_open:
+            self._say(self._composer.keep(passed))
+        else:
+            self._say(passed)
+
+    def _read_switches(self, frame: Frame) -> bool:
+        withdrawn = False
+        for event in frame.events:
+            if event.kind == "bracketed_paste_on":
+                self._say(self._composer.release())
+                self._composer.begin(self._lines.open_head())
+                if self._composer.withdraws:
+                    self._turns.vote("composer", "idle", self._now)
+            elif event.kind == "bracketed_paste_off":
+                withdrawn = True
+        return withdrawn
+
+    def _submit_composer(self, passed: list[str]) -> None:
+        head = self._lines.open_head()
+        content = self._composer.submit(passed, head)
+        self._prompt = head
+        self._turns.vote("composer", "busy", self._now)
+        message_id = self._ledger.in_composer(content)
+        typed = self._without_prompt(content)
+        if message_id is not None:
+            self._publish([Piece(typed, "injected", message_id)])
+        elif typed:
+            self._turns.submitted(None)
+            self._publish([Piece(typed, "typed")])
+
+    def _without_prompt(self, content: str) -> str:
+        for prompt in self._prompts:
+            if content.startswith(prompt):
+                return content[len(prompt) :].strip()
+        return content.strip()
+
+    def _settle(self) -> None:
+        """The screen rests: it shows what the program means it to show."""
+        self._unsettled = False
+        self._cutter.settle()
+        self._take_frame()
+        head = self._lines.open_head()
+        if self._composer.asks_for_paste:
+            self._settle_composer(head)
+        elif head.rstrip() in self._prompts:
+            self._prompt = head
+        self._show_live()
+        if head.strip() and self._last_output is not None:
+            self._attention_due = self._last_output + attention.REST
+
+    def _settle_composer(self, head: str) -> None:
+        shown = self._composer.settle(head)
+        if shown is not None and shown[1].strip() and not self._composer.lines:
+            unfinished, prompt = shown
+            if unfinished:
+                self._say([unfinished.rstrip()])
+            self._learn_prompt(prompt)
+        elif self._composer.lines and self._composer.withdraws is None:
+            self._composer.withdraws = False
+            self._say(self._composer.release())
+
+    def _learn_prompt(self, prompt: str) -> None:
+        if not prompt.strip():
+            return
+        prompt = prompt.rstrip()
+        self._prompts.pop(prompt, None)
+        self._prompts[prompt] = None
+        if len(self._prompts) > MOST_PROMPTS:
+            del self._prompts[next(iter(self._prompts))]
+
+    def _say(self, lines: Iterable[str]) -> None:
+        """Publish passed lines, each attributed to whoever wrote it."""
+        for line in lines:
+            pieces = self._ledger.attribute(line, has_composer=self._composer.asks_for_paste)
+            if self._prompt:
+                pieces = [self._behind_prompt(piece) for piece in pieces]
+            for piece in pieces:
+                if piece.origin == "injected" and piece.text in line:
+                    self._learn_prompt(line[: line.index(piece.text)])
+            self._publish(pieces)
+            if self._ledger.holding:
+                self._begin_turn()
+            if self._live and not any(piece.origin == "program" for piece in pieces):
+                self._emit(Retracted(line=self._line))
+            self._prompt = self._live = ""
+            self._line += 1
+
+    def _behind_prompt(self, piece: Piece) -> Piece:
+        """What a person typed behind a prompt at which the program rested is not the program's."""
+        prompt, text = self._prompt.rstrip(), piece.text
+        if piece.origin == "program" and prompt in self._prompts and text.startswith(prompt):
+            return Piece(text[len(prompt) :].strip(), "typed")
+        return piece
+
+    def _publish(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if piece.origin == "program":
+                self._begin_turn()
+            elif not piece.text:
+                continue
+            self._emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self._line))
+
+    def _begin_turn(self) -> None:
+        began = self._turns.said()
+        if began is not None:
+            self._emit(TurnStarted(message_id=began.message_id))
+
+    def _end_turn(self, ended: Ended) -> None:
+        self._publish(self._ledger.rest())
+        self._emit(TurnEnded(reason=ended.reason, certain=ended.certain, votes=ended.votes))
+
+    def _show_live(self) -> None:
+        text = "" if self._composer.is_open else self._ledger.without_echo(self._lines.open_text()).rstrip()
+        if text == self._live or text in self._prompts:
+            return
+        self._live, before = text, self._live
+        if text:
+            self._emit(Live(text=text, line=self._line))
+        elif before:
+            self._emit(Retracted(line=self._line))
+
+    def _look_for_need(self) -> None:
+        head = self._lines.open_head().rstrip()
+        kind = attention.needed_for(head)
+        if kind is not None and head != self._asked_for:
+            self._emit(NeedsHuman(kind=kind, text=head))
+        self._asked_for = head if kind is not None else None
+
+    def _emit(self, event: Event) -> None:
+        event.t, event.session, event.pane, event.turn = self._now, self.session, self.pane, self._turns.turn
+        self._events.append(event)
+
+    def _taken(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events

@@ -1,0 +1,101 @@
+"""When an answer begins and when it is over: witnesses vote, and quiet votes last.
+
+* A turn begins with the program's first output after something was submitted to it.
+* A witness that has ever said *busy* is believed: while it says so, no silence ends the turn; when it says *idle* and
+  the screen has rested for `SIGNAL_REST`, the turn has ended, and that is certain.
+* Without such a witness the turn ends after `QUIET` seconds without output, and that is not certain: what comes later
+  without a new message opens a continuation, a turn of the same number.
+
+Pure: time comes in with every call, in seconds of the stream.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from streamrelay.events import TurnEnd, Vote
+
+QUIET = 1.5
+SIGNAL_REST = 0.15
+
+Witness = Literal["composer", "signal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A turn began; `message_id` is what it answers, if that is known."""
+
+    turn: int
+    message_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A turn ended."""
+
+    turn: int
+    reason: TurnEnd
+    certain: bool
+    votes: tuple[Vote, ...]
+
+
+class Turns:
+    """The turns of one pane."""
+
+    def __init__(self) -> None:
+        self.turn = 0
+        self._open = False
+        self._message_id: str | None = None
+        self._last_output: float | None = None
+        self._witnesses: dict[Witness, Vote] = {}
+        self._has_been_busy = False
+
+    def submitted(self, message_id: str | None) -> None:
+        """Something was submitted to the program: what it prints next answers it."""
+        self.turn += 1
+        self._message_id = message_id
+
+    def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
+        """Take the word of a witness of the program's own state."""
+        self._witnesses[witness] = Vote(witness, says, now)
+        self._has_been_busy = self._has_been_busy or says == "busy"
+
+    def output(self, now: float) -> None:
+        """Note that the program printed something."""
+        self._last_output = now
+
+    def said(self) -> Began | None:
+        """Note a word of the program's own; return the turn that it opens."""
+        if self._open:
+            return None
+        self._open = True
+        began, self._message_id = Began(self.turn, self._message_id), None
+        return began
+
+    def deadline(self) -> float | None:
+        """Return when `advance` is to be called at the latest (stream time), None if nothing is due."""
+        if not self._open or self._last_output is None:
+            return None
+        if not self._has_been_busy:
+            return self._last_output + QUIET
+        if any(vote.says == "busy" for vote in self._witnesses.values()):
+            return None
+        return self._last_output + SIGNAL_REST
+
+    def advance(self, now: float) -> Ended | None:
+        """Let time pass; return the turn that it ends."""
+        due = self.deadline()
+        if due is None or now < due or self._last_output is None:
+            return None
+        self._open = False
+        votes = (*self._witnesses.values(), Vote("quiet", "idle", self._last_output))
+        reason: TurnEnd = "quiet"
+        if self._has_been_busy:
+            reason = "signal" if "signal" in self._witnesses else "composer"
+        return Ended(self.turn, reason, self._has_been_busy, votes)
+
+    def close(self) -> Ended | None:
+        """The pane is gone: whatever was being said is over."""
+        if not self._open:
+            return None
+        self._open = False
+        return Ended(self.turn, "closed", certain=True, votes=tuple(self._witnesses.values()))
