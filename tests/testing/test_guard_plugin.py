@@ -55,30 +55,27 @@ def test_the_marker_is_known_and_the_fixture_is_there(guarded: pytest.Pytester) 
     result.assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        pytest.param("subprocess.run([tmux, '-S', socket, 'ls'])", id="run"),
-        pytest.param("subprocess.run([tmux, '-Lx', 'ls'], env={'TMUX_TMPDIR': '/nowhere'})", id="environment"),
-        pytest.param("subprocess.run([tmux, 'ls'], env={**os.environ, 'TMUX': socket + ',1,0'})", id="inherited"),
-        pytest.param("os.posix_spawnp(tmux, [tmux, '-S', socket, 'ls'], os.environ)", id="posix_spawn"),
-        pytest.param("ptyprocess.PtyProcess.spawn([tmux, '-S', socket, 'ls'])", id="pty"),
-        pytest.param("asyncio.run(asyncio.create_subprocess_exec(tmux, '-S', socket, 'ls'))", id="asyncio"),
-    ],
-)
-def test_another_server_is_refused_before_it_is_asked(guarded: pytest.Pytester, call: str) -> None:
+def test_another_server_is_refused_before_it_is_asked(guarded: pytest.Pytester) -> None:
     result = run(
         guarded,
-        f"""
+        """
         import asyncio, os, ptyprocess, pytest, subprocess
         tmux, socket = "tmux", "/nowhere/default"
 
-        def test_it():
+        @pytest.mark.parametrize("call", [
+            lambda: subprocess.run([tmux, '-S', socket, 'ls']),
+            lambda: subprocess.run([tmux, '-Lx', 'ls'], env={'TMUX_TMPDIR': '/nowhere'}),
+            lambda: subprocess.run([tmux, 'ls'], env={**os.environ, 'TMUX': socket + ',1,0'}),
+            lambda: os.posix_spawnp(tmux, [tmux, '-S', socket, 'ls'], os.environ),
+            lambda: ptyprocess.PtyProcess.spawn([tmux, '-S', socket, 'ls']),
+            lambda: asyncio.run(asyncio.create_subprocess_exec(tmux, '-S', socket, 'ls')),
+        ], ids=["run", "environment", "inherited", "posix_spawn", "pty", "asyncio"])
+        def test_it(call):
             with pytest.raises(OSError, match="refused: .*/nowhere/"):
-                {call}
+                call()
         """,
     )
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(passed=6)
 
 
 def test_a_bare_tmux_reaches_no_users_server(guarded: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,11 +110,14 @@ def test_a_server_left_behind_fails_the_test_that_left_it(guarded: pytest.Pytest
         def test_ends_the_default_server():
             subprocess.run(["tmux", "kill-server"], check=True)
 
+        left = PrivateTmux()
+
         def test_leaves_a_private_one():
-            PrivateTmux().new_session("left", ["sleep", "8"])
+            left.new_session("left", ["sleep", "8"])
 
         def test_cleans_up(private_tmux):
             private_tmux.new_session("one", ["cat"])
+            left.__exit__(None, None, None)
         """,
     )
     result.assert_outcomes(passed=4, errors=2)
