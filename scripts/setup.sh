@@ -1,0 +1,126 @@
+# Sourced by the scripts beside it, which set $root. Finds or fetches uv, a Python, the packages and tmux.
+# POSIX sh. Only git and a Python >= 3.11 are taken for granted; not venv, pip or curl (Debian ships them apart).
+
+say() { printf 'streamrelay: %s\n' "$*" >&2; }
+
+# What is missing, and the one line that puts it there. 2: not set up.
+missing() {
+    say "$1 is needed. Type this, then start again:"
+    printf '    %s\n' "$2" >&2
+    exit 2
+}
+
+# Companies sign with certificates of their own, which the system knows and uv's built-in list doesn't.
+# (uv before 0.9.28 calls it UV_NATIVE_TLS.)
+: "${UV_SYSTEM_CERTS:=1}"
+: "${UV_NATIVE_TLS:=$UV_SYSTEM_CERTS}"
+export UV_SYSTEM_CERTS UV_NATIVE_TLS
+
+# install_package DEBIAN-PACKAGE BREW-FORMULA: installs, where that needs no password; otherwise says no.
+install_package() {
+    if command -v apt-get >/dev/null 2>&1; then
+        if [ "$(id -u)" -eq 0 ]; then as_root=''
+        elif sudo -n true >/dev/null 2>&1; then as_root='sudo -n'
+        else return 1
+        fi
+        say "installing $1 (apt-get)"
+        # shellcheck disable=SC2086  # empty, or two words
+        { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q "$1" ||
+            { $as_root apt-get update -q && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q "$1"; }
+        } >&2 </dev/null
+    elif [ -n "$2" ] && command -v brew >/dev/null 2>&1; then
+        say "installing $2 (brew)"
+        brew install "$2" >&2 </dev/null
+    else
+        return 1
+    fi
+}
+
+# what_to_type DEBIAN-PACKAGE BREW-FORMULA
+what_to_type() {
+    if [ "$(uname -s)" = Darwin ]; then echo "brew install $2"; else echo "sudo apt-get install -y $1"; fi
+}
+
+# A pyenv shim is there for every version ever installed, and fails for those not chosen: a Python counts when it runs.
+python_path() {
+    "$1" -c 'import sys; sys.version_info >= (3, 11) or sys.exit(1); print(sys.executable)' 2>/dev/null </dev/null
+}
+
+# python_of MINOR: the path of a Python 3.MINOR that runs, also one pyenv has and has not chosen.
+python_of() {
+    for candidate in "python3.$1" "${PYENV_ROOT:-${HOME:-}/.pyenv}"/versions/3."$1".*/bin/python3; do
+        if python_path "$candidate"; then return 0; fi
+    done
+    return 1
+}
+
+find_python() {
+    for candidate in python3 python3.13 python3.12 python3.11; do
+        if python=$(python_path "$candidate"); then return 0; fi
+    done
+    for minor in 13 12 11; do
+        if python=$(python_of "$minor"); then return 0; fi
+    done
+    python=''
+}
+
+fetch_uv() {
+    [ -n "$python" ] || missing 'Python 3.11 or newer' "$(what_to_type python3 python)"
+    say 'fetching uv into .uv/tool'
+    rm -rf "$root/.uv/tool"
+    pip=$root/.uv/tool/bin/python
+    if ! "$python" -m venv "$root/.uv/tool" >/dev/null 2>&1; then
+        rm -rf "$root/.uv/tool"
+        if "$python" -m pip --version >/dev/null 2>&1; then
+            pip=$python
+        elif ! { install_package python3-venv '' && "$python" -m venv "$root/.uv/tool"; }; then
+            rm -rf "$root/.uv/tool"
+            missing 'uv, or a way to fetch it,' "$(what_to_type python3-venv uv)"
+        fi
+    fi
+    # An older pip knows only the certificates it brings along: then the system's are named to it.
+    for certificates in '' "${SSL_CERT_FILE:-}" /etc/ssl/certs/ca-certificates.crt /etc/ssl/cert.pem; do
+        set -- --quiet --disable-pip-version-check --retries 1
+        [ "$pip" != "$python" ] || set -- "$@" --target "$root/.uv/tool"
+        [ -z "$certificates" ] || set -- "$@" --cert "$certificates"
+        if "$pip" -m pip install "$@" uv >&2 </dev/null; then return 0; fi
+    done
+    rm -rf "$root/.uv/tool"
+    say 'uv could not be fetched; https://docs.astral.sh/uv/ says how to install it by hand'
+    exit 2
+}
+
+need_uv() {
+    find_python
+    for candidate in uv "$root/.uv/tool/bin/uv" "${HOME:-}/.local/bin/uv"; do
+        if "$candidate" --version >/dev/null 2>&1 </dev/null; then uv=$candidate; return 0; fi
+    done
+    fetch_uv
+    uv=$root/.uv/tool/bin/uv
+}
+
+# need_environment DIRECTORY PYTHON UV-SYNC-OPTION...: exactly what uv.lock says; downloads no Python if there is one.
+need_environment() {
+    directory=$1 with_python=$2
+    shift 2
+    if [ -n "$with_python" ]; then
+        set -- "$@" --python "$with_python" --no-python-downloads
+    fi
+    [ -x "$directory/bin/python" ] || say "setting up ${directory#"$root/"}"
+    VIRTUAL_ENV='' UV_PROJECT_ENVIRONMENT=$directory "$uv" sync --quiet --frozen --project "$root" "$@" </dev/null
+}
+
+# An environment that is there and runs keeps its Python.
+need_main_environment() {
+    need_uv
+    chosen=$(python_path "$root/.venv/bin/python") || chosen=$python
+    need_environment "$root/.venv" "$chosen" "$@"
+}
+
+need_tmux() {
+    tmux=${STREAMRELAY_TMUX:-tmux}
+    if "$tmux" -V >/dev/null 2>&1 </dev/null; then return 0; fi
+    [ -z "${STREAMRELAY_TMUX:-}" ] || missing "STREAMRELAY_TMUX=$STREAMRELAY_TMUX cannot be run; tmux" 'unset STREAMRELAY_TMUX'
+    if install_package tmux tmux && tmux -V >/dev/null 2>&1; then return 0; fi
+    missing 'tmux' "$(what_to_type tmux tmux)"
+}

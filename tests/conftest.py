@@ -1,0 +1,14 @@
+"""Marks shared by all tests: `tmux` is given to whatever starts a private server, `slow` is claimed by hand."""
+
+import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "tmux: starts a tmux server (given to every test that asks for private_tmux)")
+    config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "private_tmux" in getattr(item, "fixturenames", ()):
+            item.add_marker("tmux")
