@@ -26,7 +26,7 @@ import pytest
 from streamrelay.testing.tmux import DIRECTORY_PREFIX, is_alive
 from streamrelay.testing.waiting import wait_until
 
-_LEFTOVER_SECONDS = 2.0
+_LEFTOVER_SECONDS = 1.0
 # Options of tmux itself that take a value (tmux.c: getopt "2c:CDdf:lL:NqS:T:uUvV").
 _WITH_VALUE = frozenset("cfLST")
 

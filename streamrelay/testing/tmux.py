@@ -48,7 +48,8 @@ class PrivateTmux:
 
     def __init__(self, binary: str | None = None) -> None:
         self.binary = binary or os.environ.get("STREAMRELAY_TMUX") or "tmux"
-        self.directory = _short_directory()
+        self._temporary = _short_directory()
+        self.directory = Path(self._temporary.name)
         self.socket_path = str(self.directory / "tmux")
         self.argv = [self.binary, "-S", self.socket_path, "-f", "/dev/null"]
         self.environment = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
@@ -64,7 +65,7 @@ class PrivateTmux:
         try:
             self.kill()
         finally:
-            shutil.rmtree(self.directory, ignore_errors=True)
+            self._temporary.cleanup()
 
     def run(self, *args: str, input: str | bytes | None = None, timeout: float = _COMMAND_SECONDS) -> str:  # noqa: A002
         """Run one tmux command and return what it printed, less the last newline.
@@ -174,9 +175,10 @@ def _peer_pid(peer: socket.socket) -> int:
     return int(pid)
 
 
-def _short_directory() -> Path:
-    directory = Path(tempfile.mkdtemp(prefix=DIRECTORY_PREFIX))
-    if len(os.fsencode(directory)) + len("/tmux") <= _LONGEST_SOCKET_PATH:
-        return directory
-    directory.rmdir()
-    return Path(tempfile.mkdtemp(prefix=DIRECTORY_PREFIX, dir="/tmp"))
+def _short_directory() -> tempfile.TemporaryDirectory[str]:
+    for parent in (None, "/tmp"):  # noqa: S108  # a directory of our own is made in it
+        directory = tempfile.TemporaryDirectory(prefix=DIRECTORY_PREFIX, dir=parent, ignore_cleanup_errors=True)
+        if len(os.fsencode(directory.name)) + len("/tmux") <= _LONGEST_SOCKET_PATH:
+            break
+        directory.cleanup()
+    return directory

@@ -24,6 +24,8 @@ def run(pytester: pytest.Pytester, source: str) -> pytest.RunResult:
     return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:libtmux", timeout=60)
 
 
+@pytest.mark.slow
+@pytest.mark.tmux
 def test_without_the_option_nothing_is_changed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMUX", "/somewhere/else,1,0")
     result = run(
@@ -40,6 +42,8 @@ def test_without_the_option_nothing_is_changed(pytester: pytest.Pytester, monkey
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
+@pytest.mark.tmux
 def test_the_marker_is_known_and_the_fixture_is_there(guarded: pytest.Pytester) -> None:
     guarded.makeini(GUARDED + "addopts = --strict-markers\n")
     result = run(
@@ -55,6 +59,8 @@ def test_the_marker_is_known_and_the_fixture_is_there(guarded: pytest.Pytester) 
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
+@pytest.mark.tmux
 def test_another_server_is_refused_before_it_is_asked(guarded: pytest.Pytester) -> None:
     result = run(
         guarded,
@@ -78,6 +84,8 @@ def test_another_server_is_refused_before_it_is_asked(guarded: pytest.Pytester) 
     result.assert_outcomes(passed=6)
 
 
+@pytest.mark.slow
+@pytest.mark.tmux
 def test_a_bare_tmux_reaches_no_users_server(guarded: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     with PrivateTmux() as users:
         users.new_session("precious", ["cat"])
@@ -97,6 +105,8 @@ def test_a_bare_tmux_reaches_no_users_server(guarded: pytest.Pytester, monkeypat
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
+@pytest.mark.tmux
 def test_a_server_left_behind_fails_the_test_that_left_it(guarded: pytest.Pytester) -> None:
     result = run(
         guarded,

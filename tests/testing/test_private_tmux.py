@@ -9,6 +9,8 @@ from streamrelay.errors import CommandFailed, NoServer, TmuxMissing
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
 
+pytestmark = pytest.mark.tmux
+
 
 def test_a_session_runs_its_command_by_argument_list(private_tmux: PrivateTmux) -> None:
     pane = private_tmux.new_session("words", ["sh", "-c", 'printf "%s|" "$@"; cat', "sh", "a b", "$HOME", "c;d"])
