@@ -23,11 +23,11 @@ install_package() {
         elif sudo -n true >/dev/null 2>&1; then as_root='sudo -n'
         else return 1
         fi
+        as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
         say "installing $1 (apt-get)"
-        # shellcheck disable=SC2086  # empty, or two words
-        { DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q "$1" ||
-            { $as_root apt-get update -q && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q "$1"; }
-        } >&2 </dev/null
+        # The lists of a fresh machine may be missing or old.
+        # shellcheck disable=SC2086  # several words
+        { $as_root apt-get install -y -q "$1" || { $as_root apt-get update -q && $as_root apt-get install -y -q "$1"; }; } >&2 </dev/null
     elif [ -n "$2" ] && command -v brew >/dev/null 2>&1; then
         say "installing $2 (brew)"
         brew install "$2" >&2 </dev/null
