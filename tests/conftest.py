@@ -6,6 +6,7 @@ import pytest
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tmux: starts a tmux server (given to every test that asks for private_tmux)")
     config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")
+    config.addinivalue_line("markers", "network: downloads packages")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
