@@ -1,0 +1,238 @@
+"""Which control means what: tables, and the step from a control string to something that can be carried out.
+
+A control string is looked at once: `compile_control` returns a closure over its parameters. tmux's rules for
+parameters (3.3a input.c, input_split): a missing one takes its default, one under the least makes the least, one with a
+colon makes the whole sequence void (but for SGR), and so does one that is no 32-bit number; over 24 parameters, 63
+bytes of them or 3 prefix and intermediate bytes void it too. Unknown sequences do nothing.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from streamrelay.vt import operations as op
+from streamrelay.vt.state import State
+from streamrelay.vt.strings import compile_string
+from streamrelay.vt.styles import Parameter, Style
+from streamrelay.vt.tokens import controls_first
+
+Operation = Callable[[State], None]
+Parameters = Sequence[Parameter]
+
+_CSI = re.compile(r"([<-?]?)([0-9:;]*)([ -/]*)([@-~])")
+_PARAMETERS_BYTES = 63
+_PARAMETERS_COUNT = 24
+_PREFIXES = 3
+_INT_MAX = 2**31 - 1
+_MEMO_LIMIT = 64
+
+
+def nothing(_state: State) -> None:
+    """Do nothing: what tmux does on controls it does not know."""
+
+
+C0: Mapping[str, Operation] = {
+    "\a": op.bell,
+    "\b": op.backspace,
+    "\t": op.tab,
+    "\n": op.linefeed,
+    "\v": op.linefeed,
+    "\f": op.linefeed,
+    "\r": op.carriage_return,
+    "\r\n": op.new_line,
+    "\x0e": lambda state: op.shift(state, True),
+    "\x0f": lambda state: op.shift(state, False),
+}
+
+ESCAPES: Mapping[str, Operation] = {
+    "7": op.save_cursor,
+    "8": op.restore_cursor,
+    "=": lambda state: op.set_mode(state, "application_keypad", True),
+    ">": lambda state: op.set_mode(state, "application_keypad", False),
+    "D": op.linefeed,
+    "E": op.new_line,
+    "H": op.set_tab_stop,
+    "M": op.reverse_index,
+    "c": op.reset,
+    "#8": op.alignment_display,
+    "(0": lambda state: op.define_charset(state, "g0", True),
+    "(B": lambda state: op.define_charset(state, "g0", False),
+    ")0": lambda state: op.define_charset(state, "g1", True),
+    ")B": lambda state: op.define_charset(state, "g1", False),
+}
+
+COUNTED: Mapping[str, Callable[[State, int], None]] = {
+    "@": op.insert_characters,
+    "A": op.cursor_up,
+    "B": op.cursor_down,
+    "C": op.cursor_forward,
+    "D": op.cursor_back,
+    "E": op.cursor_down1,
+    "F": op.cursor_up1,
+    "G": op.cursor_to_column,
+    "L": op.insert_lines,
+    "M": op.delete_lines,
+    "P": op.delete_characters,
+    "S": op.scroll_up,
+    "T": op.scroll_down,
+    "X": op.erase_characters,
+    "Z": op.back_tab,
+    "`": op.cursor_to_column,
+    "b": op.repeat,
+    "d": op.cursor_to_line,
+}
+"""Sequences of one parameter that is at least 1."""
+
+MODES: Mapping[int, Callable[[State, bool], None]] = {
+    4: lambda state, on: op.set_mode(state, "insert", on),
+}
+PRIVATE_MODES: Mapping[int, Callable[[State, bool], None]] = {
+    1: lambda state, on: op.set_mode(state, "application_cursor", on),
+    3: op.set_columns,
+    6: op.set_origin,
+    7: lambda state, on: op.set_mode(state, "wrap", on),
+    25: lambda state, on: op.set_mode(state, "cursor_visible", on),
+    47: lambda state, on: op.set_alternate(state, on, with_cursor=False),
+    1047: lambda state, on: op.set_alternate(state, on, with_cursor=False),
+    1049: lambda state, on: op.set_alternate(state, on, with_cursor=True),
+    2004: op.set_bracketed_paste,
+    2026: op.synchronize,
+}
+
+
+def compile_control(token: str) -> Operation:
+    """Return what the control string `token` (see tokens.py) does."""
+    if token[0] != "\x1b":
+        return C0.get(token, nothing)
+    match = _HEAD.match(token)
+    kind = match[2] if match else ""
+    if kind and kind in "]PX^_k":
+        body = token[match.end() :] if match else ""
+        controls, operation = controls_first(match[1] if match else "")[0], compile_string(kind, body)
+    else:
+        controls, token = controls_first(token)
+        operation = _compile_csi(token[2:]) if token[1:2] == "[" else ESCAPES.get(token[1:], nothing)
+    return in_turn(*(C0.get(control, nothing) for control in controls), operation) if controls else operation
+
+
+_HEAD = re.compile(r"\x1b([\x00-\x17\x19\x1c-\x1f\x7f-\U0010ffff]*)(.?)", re.DOTALL)
+
+
+def in_turn(*operations: Operation) -> Operation:
+    """Return one operation that carries out several."""
+
+    def run(state: State) -> None:
+        for operation in operations:
+            operation(state)
+
+    return run
+
+
+def _compile_csi(sequence: str) -> Operation:
+    match = _CSI.fullmatch(sequence)
+    if match is None or len(match[2]) > _PARAMETERS_BYTES or len(match[1]) + len(match[3]) > _PREFIXES:
+        return nothing
+    parameters = _parameters(match[2])
+    if parameters is None:
+        return nothing
+    prefix, final = match[1] + match[3], match[4]
+    if not prefix and final == "m":
+        return _graphics(parameters)
+    if final in "hl" and prefix in {"", "?"}:
+        table = PRIVATE_MODES if prefix else MODES
+        modes = [table[mode] for mode in parameters if isinstance(mode, int) and mode in table]
+        return in_turn(*(_switch(mode, final == "h") for mode in modes))
+    compile_one = _SEQUENCES.get(prefix + final)
+    return compile_one(parameters) if compile_one else nothing
+
+
+def _switch(mode: Callable[[State, bool], None], on: bool) -> Operation:
+    return lambda state: mode(state, on)
+
+
+def _parameters(text: str) -> Parameters | None:
+    if not text:
+        return ()
+    parameters: list[Parameter] = []
+    for part in text.split(";"):
+        if part.isdigit():
+            number = int(part)
+            if number > _INT_MAX:
+                return None
+            parameters.append(number)
+        else:
+            parameters.append(part or None)
+    return parameters if len(parameters) < _PARAMETERS_COUNT else None
+
+
+def _number(parameters: Parameters, position: int, least: int, default: int) -> int:
+    """Return a parameter, -1 where it makes the sequence void."""
+    parameter = parameters[position] if position < len(parameters) else None
+    if isinstance(parameter, str):
+        return -1
+    return default if parameter is None else max(parameter, least)
+
+
+def _graphics(parameters: Parameters) -> Operation:
+    memo: dict[int, tuple[Style, int, int]] = {}
+
+    def select_graphic_rendition(state: State) -> None:
+        known = memo.get(state.pen)
+        if known is None or state.acs_pen is not None:
+            before = state.pen
+            state.set_style(state.style.after(parameters))
+            if len(memo) < _MEMO_LIMIT:
+                memo[before] = state.style, state.pen, state.eraser
+        else:
+            state.style, state.pen, state.eraser = known
+
+    return select_graphic_rendition
+
+
+def _counted(function: Callable[[State, int], None]) -> Callable[[Parameters], Operation]:
+    def compile_one(parameters: Parameters) -> Operation:
+        count = _number(parameters, 0, 1, 1)
+        return nothing if count < 0 else lambda state: function(state, count)
+
+    return compile_one
+
+
+def _position(parameters: Parameters) -> Operation:
+    line, column = _number(parameters, 0, 1, 1), _number(parameters, 1, 1, 1)
+    return nothing if min(line, column) < 0 else lambda state: op.cursor_position(state, line, column)
+
+
+def _margins(parameters: Parameters) -> Operation:
+    top, bottom = _number(parameters, 0, 1, 1), _number(parameters, 1, 1, _INT_MAX)
+    return nothing if min(top, bottom) < 0 else lambda state: op.set_margins(state, top, bottom)
+
+
+def _erase_in_display(parameters: Parameters) -> Operation:
+    how, which = _number(parameters, 0, 0, 0), _number(parameters, 1, 0, 0)
+    return lambda state: op.erase_in_display(state, how, which)
+
+
+def _erase_in_line(parameters: Parameters) -> Operation:
+    how = _number(parameters, 0, 0, 0)
+    return lambda state: op.erase_in_line(state, how)
+
+
+def _clear_tab_stop(parameters: Parameters) -> Operation:
+    how = _number(parameters, 0, 0, 0)
+    return lambda state: op.clear_tab_stop(state, how)
+
+
+def _always(operation: Operation) -> Callable[[Parameters], Operation]:
+    return lambda _parameters: operation
+
+
+_SEQUENCES: Mapping[str, Callable[[Parameters], Operation]] = {
+    **{final: _counted(function) for final, function in COUNTED.items()},
+    "H": _position,
+    "f": _position,
+    "J": _erase_in_display,
+    "K": _erase_in_line,
+    "g": _clear_tab_stop,
+    "r": _margins,
+    "s": _always(op.save_cursor),
+    "u": _always(op.restore_cursor),
+}

@@ -1,0 +1,232 @@
+"""Rows on the screen and in history, and how they move (tmux 3.3a grid.c, grid-view.c).
+
+The rules other terminals don't follow:
+
+* Any scroll up takes the top row of its region into history, also in the middle of the screen; deleting lines
+  does not.
+* Clearing the whole screen first pushes everything down to the last row in use into history.
+* A full history loses a tenth of its limit at once, not a row at a time.
+* Moving or clearing rows unties the soft wrap of the row above them, the last row of history included.
+* Inserting as many cells as there are right of the cursor changes nothing.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from streamrelay.vt.rows import Line
+from streamrelay.vt.symbols import Symbols
+
+
+class Grid:
+    """The rows of one terminal. Screen lines count from 0 at the top; `style` is how erased cells look."""
+
+    def __init__(self, columns: int, lines: int, limit: int) -> None:
+        self.columns = columns
+        self.symbols = Symbols()
+        self.lines = [Line(self.symbols) for _ in range(lines)]
+        self.history: deque[Line] = deque()
+        self.limit = limit
+        self.total = 0
+        """Rows that ever entered history."""
+        self.keeps_history = limit > 0
+        """False while the alternate screen is shown."""
+        self.saved: list[Line] | None = None
+        """The main screen, while the alternate one is shown."""
+        self.dirty = 0
+        self.scrolled = 0
+        self._claimed = 0
+        self._cleared: list[Line] = []
+
+    def claim(self) -> tuple[Line, ...]:
+        """Return the rows committed since the last claim, as far as history still holds them."""
+        committed = self._unclaimed()
+        self._cleared.clear()
+        self._claimed = self.total
+        return committed
+
+    def _unclaimed(self) -> tuple[Line, ...]:
+        new = min(self.total - self._claimed - len(self._cleared), len(self.history))
+        rows = list(islice(reversed(self.history), new))
+        rows.reverse()
+        return (*self._cleared, *rows)
+
+    def forget(self) -> None:
+        """Claim everything unseen: nothing up to here counts as changed or committed."""
+        self._cleared.clear()
+        self._claimed = self.total
+        self.dirty = self.scrolled = 0
+
+    def touch(self, top: int, bottom: int) -> None:
+        """Mark the lines `top` to `bottom` (inclusive) as changed."""
+        if bottom >= top:
+            self.dirty |= (1 << bottom + 1) - (1 << top)
+
+    # Rows
+
+    def blank(self, style: int = 0) -> Line:
+        """Return an empty row."""
+        return Line(self.symbols, "", chr(style) * self.columns if style else "")
+
+    def commit(self, lines: Iterable[Line]) -> None:
+        """Take rows that left the screen into history."""
+        history = self.history
+        for line in lines:
+            if len(history) >= self.limit:
+                for _ in range(max(self.limit // 10, 1)):
+                    history.popleft()
+            history.append(line)
+            self.total += 1
+
+    def scroll_up(self, top: int, bottom: int, style: int = 0) -> None:
+        """Scroll the lines `top` to `bottom` up by one."""
+        lines = self.lines
+        if not self.keeps_history:
+            self.untie(top - 1)
+            if bottom == top + 1:
+                self.untie(top)
+        else:
+            self.commit((lines[top],))
+        del lines[top]
+        lines.insert(bottom, self.blank(style))
+        if top == 0 and bottom == len(lines) - 1:
+            self.dirty >>= 1
+            self.scrolled += 1
+            if style:
+                self.touch(bottom, bottom)
+        else:
+            self.touch(top, bottom)
+
+    def scroll_down(self, top: int, bottom: int, style: int = 0) -> None:
+        """Scroll the lines `top` to `bottom` down by one; the lowest one is lost."""
+        self.move(top + 1, top, bottom - top, style)
+
+    def move(self, to: int, start: int, count: int, style: int) -> None:
+        """Move `count` lines from `start` to `to`; the lines they left are emptied, those they meet are lost."""
+        if count <= 0 or to == start:
+            return
+        lines = self.lines
+        self.untie(to - 1)
+        block = lines[start : start + count]
+        lines[to : to + count] = block
+        for y in range(start, start + count):
+            if not to <= y < to + count:
+                lines[y] = self.blank(style)
+        if not to <= start < to + count:
+            self.untie(start - 1)
+        self.touch(min(to, start), max(to, start) + count - 1)
+
+    def empty(self, top: int, count: int, style: int) -> None:
+        """Empty whole lines."""
+        if count > 0:
+            self.lines[top : top + count] = [self.blank(style) for _ in range(count)]
+            self.untie(top - 1)
+            self.touch(top, top + count - 1)
+
+    def erase(self, x: int, y: int, count: int, style: int) -> None:
+        """Erase cells of one line; all of them empty it."""
+        if x == 0 and count == self.columns:
+            self.empty(y, 1, style)
+        elif count > 0:
+            self.lines[y].erase(x, count, style)
+            self.dirty |= 1 << y
+
+    def clear_into_history(self, style: int) -> None:
+        """Clear the screen; what is in use goes into history first."""
+        height = len(self.lines)
+        last = max((y for y, line in enumerate(self.lines, 1) if line.cells), default=0)
+        rest = self.lines[last:]
+        self.commit(self.lines[:last])
+        self.lines = [self.blank(style) for _ in range(height)]
+        self.dirty >>= last
+        self.scrolled += last
+        if rest:
+            self.untie(-1)
+        if style:
+            self.touch(0, height - 1)
+        elif any(line.look or line.wrapped for line in rest):
+            self.touch(0, len(rest) - 1)
+
+    def insert_cells(self, x: int, y: int, count: int, style: int) -> None:
+        """Make room for `count` cells at `x`; what leaves the line on the right is lost."""
+        if x >= self.columns - 1:
+            self.erase(x, y, 1, style)
+        elif (stay := self.columns - x - count) > 0:
+            self.lines[y].shift(x + count, x, stay, style)
+            self.dirty |= 1 << y
+
+    def delete_cells(self, x: int, y: int, count: int, style: int) -> None:
+        """Take out `count` cells at `x`; the rest of the line moves left."""
+        stay = self.columns - x - count
+        if stay > 0:
+            self.lines[y].shift(x, x + count, stay, style)
+            self.dirty |= 1 << y
+        self.erase(self.columns - count, y, count, style)
+
+    def untie(self, y: int) -> None:
+        """Forget that line `y` goes on in the next one; -1 is the last row of history."""
+        if y >= 0:
+            if self.lines[y].wrapped:
+                self.lines[y].wrapped = False
+                self.dirty |= 1 << y
+        elif self.history and self.history[-1].wrapped:
+            self.history[-1] = self.history[-1].copy(wrapped=False)
+
+    # The screen as a whole
+
+    def clear_history(self) -> None:
+        """Forget history; what nobody has claimed yet still counts as committed."""
+        self._cleared = list(self._unclaimed()[-self.limit :])
+        self._claimed = self.total - len(self._cleared)
+        self.history.clear()
+
+    def enter_alternate(self) -> None:
+        """Put the screen aside and start with an empty one that keeps no history."""
+        self.saved = [line.copy() for line in self.lines]
+        self.empty(0, len(self.lines), 0)
+        self.keeps_history = False
+        self.scrolled = 0
+
+    def leave_alternate(self) -> None:
+        """Bring the main screen back."""
+        if self.saved is not None:
+            self.lines = self.saved
+            self.saved = None
+            self.keeps_history = self.limit > 0
+            self.scrolled = 0
+            self.touch(0, len(self.lines) - 1)
+
+    def resize(self, lines: int, columns: int, cursor: int) -> int:
+        """Change the size without reflow and return how far the cursor's line moved up.
+
+        As tmux does, lines below the cursor go first, then those at the top, into history.
+        """
+
+        def fit(rows: list[Line], above: int) -> list[Line]:
+            rows = rows[above:][:lines]
+            for row in rows:
+                row.cells, row.look = row.cells[:columns], row.look[:columns]
+            return rows + [Line(self.symbols) for _ in range(lines - len(rows))]
+
+        above = max(0, cursor + 1 - lines)
+        if self.keeps_history:
+            self.commit(self.lines[:above])
+        self.columns = columns
+        self.lines = fit(self.lines, above)
+        if self.saved is not None:
+            self.saved = fit(self.saved, 0)
+        self.dirty = 0
+        self.scrolled = 0
+        self.touch(0, lines - 1)
+        return above
+
+    def renew_symbols(self) -> None:
+        """Go on with a new table of symbols; history keeps the old one."""
+        self.symbols = Symbols()
+        for line in self.on_screen():
+            line.moved(self.symbols)
+
+    def on_screen(self) -> Iterator[Line]:
+        """Yield the rows that may still change."""
+        yield from self.lines
+        yield from self.saved or ()

@@ -1,0 +1,128 @@
+"""pyte's way of looking at rows: cells as `Char` tuples, made when they are read.
+
+`screen.buffer[y][x]` and `screen.history.top[i][x]` give what pyte gives; nothing is stored, so what was not read
+costs nothing. The views are read-only: to change the screen, feed it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+from pyte import graphics
+from pyte.screens import Char, Cursor
+
+from streamrelay.vt.rows import PLAIN, Line
+from streamrelay.vt.styles import BLINK, BOLD, ITALIC, REVERSE, STRIKE, Style
+from streamrelay.vt.terminal import Terminal
+from streamrelay.vt.widths import STUB
+
+_COLOURS = {
+    **{str(code): name for code, name in {**graphics.FG_ANSI, **graphics.FG_AIXTERM}.items()},
+    **{str(code): name for code, name in {**graphics.BG_ANSI, **graphics.BG_AIXTERM}.items()},
+    "": "default",
+}
+
+
+def char(data: str, style: Style) -> Char:
+    """Return pyte's cell for what tmux keeps; what pyte has no name for (dim, hidden, overline) is left out."""
+    return Char(
+        data,
+        fg=_colour(style.foreground),
+        bg=_colour(style.background),
+        bold=bool(style.flags & BOLD),
+        italics=bool(style.flags & ITALIC),
+        underscore=style.underline > 0,
+        strikethrough=bool(style.flags & STRIKE),
+        reverse=bool(style.flags & REVERSE),
+        blink=bool(style.flags & BLINK),
+    )
+
+
+def _colour(parameters: str) -> str:
+    named = _COLOURS.get(parameters)
+    if named is not None:
+        return named
+    _, kind, *numbers = parameters.split(";")
+    return graphics.FG_BG_256[int(numbers[0])] if kind == "5" else "".join(f"{int(part):02x}" for part in numbers)
+
+
+class LineView(Mapping[int, Char]):
+    """Columns of a row to cells. Holds the cells that were written; any other column reads as a blank."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def __getitem__(self, x: int) -> Char:
+        line = self._line
+        look = line.look[x : x + 1] or PLAIN
+        cell = line.cells[x : x + 1] or " "
+        data = "" if cell == STUB else line.symbols.text(cell)
+        return char(data, line.symbols.styles[ord(look)])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self._line.cells)))
+
+    def __len__(self) -> int:
+        return len(self._line.cells)
+
+
+class Rows(Sequence[LineView]):
+    """Rows of history, oldest first."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+
+    @overload
+    def __getitem__(self, index: int) -> LineView: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Rows": ...
+    def __getitem__(self, index: int | slice) -> "LineView | Rows":
+        if isinstance(index, slice):
+            return Rows([self._lines[position] for position in range(*index.indices(len(self._lines)))])
+        return LineView(self._lines[index])
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+class Buffer(Mapping[int, LineView]):
+    """Screen lines to rows."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+
+    def __getitem__(self, y: int) -> LineView:
+        return LineView(self._lines[y])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self._lines)))
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+class CursorView(Cursor):
+    """The terminal's cursor as pyte's; it moves when the terminal's does."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self.paged = False
+
+    @property
+    def x(self) -> int:  # type: ignore[override]  # pyte has an attribute here
+        """Column; the number of columns while a wrap is pending."""
+        return self._terminal.state.x
+
+    @property
+    def y(self) -> int:  # type: ignore[override]
+        """Screen line."""
+        return self._terminal.state.y
+
+    @property
+    def attrs(self) -> Char:  # type: ignore[override]
+        """What a blank would look like that was written now."""
+        return char(" ", self._terminal.state.style)
+
+    @property
+    def hidden(self) -> bool:  # type: ignore[override]
+        """Whether the program hid it, or history is being looked at."""
+        return self.paged or not self._terminal.state.modes.cursor_visible

@@ -1,0 +1,111 @@
+"""A row of the grid: two strings and a flag instead of a list of cells."""
+
+import re
+
+from streamrelay.vt.engine import Run
+from streamrelay.vt.symbols import Symbols
+from streamrelay.vt.widths import STUB
+
+PLAIN = "\0"
+"""A cell of `Line.look` in the default style."""
+_STRETCHES = re.compile(r"([^\0])\1*", re.DOTALL)
+
+
+class Line:
+    """A row while it is on the grid, and after.
+
+    `cells` has one code point for every cell that was ever written, so its length is tmux's `cellused`; `look` has
+    one for every cell up to the last that is not in the default style, and may be the longer of the two: erasing
+    with a background colours cells without writing them (see symbols.py for what the code points stand for).
+
+    Only the grid writes to it, and only while it is on the screen: a row in history never changes, and what is
+    handed out of the screen is a copy.
+    """
+
+    __slots__ = ("cells", "look", "symbols", "wrapped")
+
+    def __init__(self, symbols: Symbols, cells: str = "", look: str = "", wrapped: bool = False) -> None:
+        self.cells = cells
+        self.look = look
+        self.wrapped = wrapped
+        self.symbols = symbols
+
+    @property
+    def text(self) -> str:
+        """The characters of the cells in use, trailing blanks that were written included."""
+        return self.symbols.text(self.cells)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The styles of the cells in use; stretches in the default style are left out."""
+        styles = self.symbols.styles
+        return tuple(
+            Run(match.start(), match.end(), sgr)
+            for match in _STRETCHES.finditer(self.look[: len(self.cells)])
+            if (sgr := styles[ord(match[1])].sgr)
+        )
+
+    def columns(self, start: int, stop: int) -> str:
+        """Return the characters whose first column is in `start` to `stop` (exclusive)."""
+        return self.symbols.text(self.cells[max(start, 0) : max(stop, 0)])
+
+    def copy(self, *, wrapped: bool | None = None) -> "Line":
+        """Return a row of the same contents that nothing else refers to."""
+        return Line(self.symbols, self.cells, self.look, self.wrapped if wrapped is None else wrapped)
+
+    def moved(self, symbols: Symbols) -> None:
+        """Spell this row with another table."""
+        old = self.symbols
+        self.cells = "".join(cell if cell == STUB else symbols.cell(old.text(cell)) for cell in self.cells)
+        self.look = "".join(chr(symbols.style(old.styles[ord(code)])) for code in self.look)
+        self.symbols = symbols
+
+    # What follows changes the row; the grid calls it.
+
+    def write(self, x: int, cells: str, style: int) -> None:
+        """Put `cells` in one style at column `x`; a gap left of it becomes blanks in use."""
+        old = self.cells
+        used = len(old)
+        stop = x + len(cells)
+        if x == used:
+            self.cells = old + cells
+        elif x > used:
+            self.cells = f"{old}{' ' * (x - used)}{cells}"
+        else:
+            self.cells = old[:x] + cells + old[stop:]
+        look = self.look
+        if style:
+            self.look = look[:x].ljust(x, PLAIN) + chr(style) * len(cells) + look[stop:]
+        elif len(look) > x:
+            self.look = look[:x] + PLAIN * (stop - x) + look[stop:]
+
+    def erase(self, x: int, count: int, style: int) -> None:
+        """Erase `count` cells from column `x`: blank those in use, colour all of them."""
+        cells = self.cells
+        stop = x + count
+        if x < len(cells):
+            self.cells = cells[:x] + " " * (min(stop, len(cells)) - x) + cells[stop:]
+        look = self.look
+        if style:
+            self.look = look[:x].ljust(x, PLAIN) + chr(style) * count + look[stop:]
+        elif len(look) > x:
+            rest = look[stop:]
+            self.look = look[:x] + PLAIN * count + rest if rest else look[:x]
+
+    def shift(self, to: int, start: int, count: int, style: int) -> None:
+        """Move `count` cells from column `start` to column `to`; what they left and nothing took is erased.
+
+        tmux counts the cells up to the last one moved as used, written or not.
+        """
+        stop = start + count
+        cells = self.cells.ljust(max(stop, min(to, start)))
+        look = self.look.ljust(stop, PLAIN)
+        if to > start:
+            self.cells = cells[:start] + " " * (to - start) + cells[start:stop] + cells[to + count :]
+            self.look = look[:start] + chr(style) * (to - start) + look[start:stop] + look[to + count :]
+        else:
+            self.cells = (cells[:to] + cells[start:stop] + " " * (start - to) + cells[stop:])[
+                : max(len(self.cells), to + count)
+            ]
+            self.look = look[:to] + look[start:stop] + chr(style) * (start - to) + look[stop:]
+        self.look = self.look.rstrip(PLAIN)

@@ -1,0 +1,193 @@
+"""Cut the bytes of a program into text and control strings, wherever the bytes themselves were cut.
+
+The grammar is tmux's state machine (3.3a input.c), written as one regular expression:
+
+* A C0 control inside an escape or control sequence takes effect at once and the sequence goes on: such controls
+  are moved in front of it (`CSI 1 CR ; 1 m` is `CR CSI 1;1 m`). DEL and bytes over 0x7e are ignored there.
+* CAN and SUB abort everything; so does ESC, which begins the next sequence. A control *string* (OSC, APC, ESC k) that
+  is cut short that way still counts, as far as it got.
+* Only OSC may end with BEL. A DCS with a proper header ends with ESC \\ alone, whatever is inside; with an improper
+  one it is ignored up to the next ESC.
+* 8-bit controls are not known: bytes over 0x7f are UTF-8 or nothing.
+
+UTF-8 is tmux's as well: a lead byte takes as many bytes as it asks for, valid or not, and gives nothing if they make
+no character; only a byte under 0x80 cuts it short.
+
+What is unfinished at the end of the input waits for more. Waiting is bounded: parameters over tmux's limit of 64
+bytes are forgotten with the rest of their sequence, the payload of a string over its limit of 1 MiB likewise.
+"""
+
+import codecs
+import re
+
+STRAY = re.compile("[\udc80-\udcff]")
+"""Finds bytes that were no UTF-8 in a control string."""
+
+_JUNK = r"[\x00-\x17\x19\x1c-\x1f\x7f-\U0010ffff]"
+_ESC = rf"\x1b{_JUNK}*+"
+_ABORT = r"[\x18\x1a]|(?=\x1b)"
+_DCS_HEAD = rf"{_JUNK}*+[<-?]?+{_JUNK}*+(?:[0-9;]{_JUNK}*+)*+(?:[ -/]{_JUNK}*+)*+[@-~]"
+_DCS_BODY = r"[^\x1b]*+(?:\x1b[^\\][^\x1b]*+)*+"
+_TOKENS = re.compile(
+    rf"""( \r?\n | [\x00-\x1a\x1c-\x1f] | {_ESC} (?:
+        \[ (?: [0-9;]*+[@-~] | (?:{_JUNK}|[ -?])*+ (?:[@-~]|{_ABORT}|\Z) )
+      | \] [^\x07\x18\x1a\x1b]*+ (?:\x07|\x1b\\|{_ABORT}|\Z)
+      | P{_DCS_HEAD} {_DCS_BODY} (?:\x1b\\|\x1b?\Z)
+      | P(?!{_DCS_HEAD}) [^\x18\x1a\x1b]*+ (?:{_ABORT}|\Z)
+      | [X^_k] [^\x18\x1a\x1b]*+ (?:\x1b\\|{_ABORT}|\Z)
+      | (?:[ -/]{_JUNK}*+)++ (?:[0-~]|{_ABORT}|\Z)
+      | [0-~] | {_ABORT} | \Z
+    ))""",
+    re.VERBOSE,
+)
+_FINISHED = re.compile(
+    rf"""{_ESC} (?:
+        \[ (?:{_JUNK}|[ -?])*+ [@-~\x18\x1a]
+      | \] [^\x07\x18\x1a\x1b]*+ (?:[\x07\x18\x1a]|\x1b\\)
+      | P{_DCS_HEAD} {_DCS_BODY} \x1b\\
+      | P(?!{_DCS_HEAD}) [^\x18\x1a\x1b]*+ [\x18\x1a]
+      | [X^_k] [^\x18\x1a\x1b]*+ (?:[\x18\x1a]|\x1b\\)
+      | (?:[ -/]{_JUNK}*+)++ [0-~\x18\x1a]
+      | [0-OQ-WYZ\\`-jl-~\x18\x1a]
+    )""",
+    re.VERBOSE,
+)
+_HEAD = re.compile(rf"({_ESC})(.?)(.*)", re.DOTALL)
+_DCS_OPEN = re.compile(rf"{_DCS_HEAD}({_DCS_BODY})(\x1b?)", re.DOTALL)
+_CONTROLS = re.compile(r"[\x00-\x17\x19\x1c-\x1f]")
+_JUNK_RUN = re.compile(f"{_JUNK}+")
+_STRING_ENDS = {
+    "]": re.compile(r"[\x07\x18\x1a\x1b]"),
+    **dict.fromkeys("_k", re.compile(r"[\x18\x1a\x1b]")),
+}
+_PARAMETERS_LIMIT = 100
+_STRING_LIMIT = 1 << 20
+
+_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xff]?|[\xe0-\xef][\x80-\xff]{0,2}|[\xf0-\xf4][\x80-\xff]{0,3}|[\x80-\xff]")
+_HIGH = bytes(range(0x80, 0x100))
+
+
+def controls_first(sequence: str) -> tuple[str, str]:
+    """Return the C0 controls inside an escape or control sequence, and the sequence without them."""
+    return "".join(_CONTROLS.findall(sequence)), _JUNK_RUN.sub("", sequence)
+
+
+class Tokenizer:
+    """Turns bytes into text and control strings, and keeps what is unfinished."""
+
+    def __init__(self) -> None:
+        self._bytes = b""
+        """The beginning of a character."""
+        self._rest = ""
+        """The beginning of a control string."""
+        self._payload: list[str] = []
+        """What came of an OSC, APC or ESC k so far, introducer included; empty while in none."""
+        self._payload_size = 0
+        self._payload_end = _STRING_ENDS["]"]
+
+    @property
+    def ground(self) -> bool:
+        """Whether nothing unfinished is kept."""
+        return not (self._bytes or self._rest or self._payload)
+
+    def split(self, data: bytes) -> list[str]:
+        """Return text and control strings in turn, beginning and ending with text, which may be empty.
+
+        Control strings are as they came, junk included (see `controls_first`).
+        """
+        text, strays = self._decode(data)
+        if self._payload:
+            text = self._after_payload(text)
+        elif self._rest:
+            text, self._rest = self._rest + text, ""
+        tokens = _TOKENS.split(text)
+        if not tokens[-1] and len(tokens) > 1 and tokens[-2][0] == "\x1b" and not _FINISHED.fullmatch(tokens[-2]):
+            del tokens[-1]
+            for control in self._hold(tokens.pop()):
+                tokens += control, ""
+        if strays:
+            tokens[::2] = [_without_strays(text) if STRAY.search(text) else text for text in tokens[::2]]
+        return tokens
+
+    def _decode(self, data: bytes) -> tuple[str, bool]:
+        if self._bytes:
+            data, self._bytes = self._bytes + data, b""
+        strays = False
+        try:
+            text, used = codecs.utf_8_decode(data, "strict", False)
+        except UnicodeDecodeError:
+            strays = True
+            used = len(data) - _unfinished(data)
+            text = data[:used].decode("utf-8", "surrogateescape")
+        if used < len(data):
+            self._bytes = data[used:]
+        return text.replace("\x7f", "") if "\x7f" in text else text, strays
+
+    def _after_payload(self, text: str) -> str:
+        """Add to the unfinished control string; return what there is to split now."""
+        end = self._payload_end.search(text)
+        if end is None:
+            self._keep(text)
+            return ""
+        kept, self._payload = self._payload, []
+        if self._payload_size <= _STRING_LIMIT:
+            return "".join(kept) + text
+        return text[end.start() if end[0] == "\x1b" else end.end() :]
+
+    def _keep(self, text: str) -> None:
+        self._payload_size += len(text)
+        if self._payload_size <= _STRING_LIMIT:
+            self._payload.append(text)
+        else:
+            self._payload[1:] = []
+
+    def _hold(self, token: str) -> str:
+        """Keep an unfinished control string, in the shortest form that means the same; return its C0 controls."""
+        head, kind, body = _HEAD.fullmatch(token).groups()  # type: ignore[union-attr]  # every token has a head
+        controls, head = controls_first(head)
+        if kind in _STRING_ENDS:
+            self._payload = [head + kind]
+            self._payload_size = 0
+            self._payload_end = _STRING_ENDS[kind]
+            self._keep(body)
+        elif kind == "P":
+            self._rest = head + kind + _shortest_dcs(body)
+        elif kind and kind in "X^":
+            self._rest = head + kind
+        else:
+            inner, body = controls_first(body)
+            controls += inner
+            overlong = "<<" if kind == "[" else "    "  # both mean: ignore this one, whatever comes
+            self._rest = head + kind + (body if len(body) < _PARAMETERS_LIMIT else overlong)
+        return controls
+
+
+def _shortest_dcs(body: str) -> str:
+    """Return the shortest beginning of a DCS that leaves the parser where `body` does; nobody needs its payload."""
+    opened = _DCS_OPEN.fullmatch(body)
+    if opened:
+        return "q" + opened[2]
+    head = _JUNK_RUN.sub("", body)
+    shape = re.fullmatch(r"([<-?]?)([0-9;]?)[0-9;]*([ -/]?)[ -/]*", head)
+    return "".join(shape.groups()) if shape else ":"
+
+
+def _unfinished(data: bytes) -> int:
+    """Return how many bytes at the end of `data` begin a character."""
+    run = data[len(data.rstrip(_HIGH)) :]
+    last = b""
+    for match in _UTF8.finditer(run):
+        last = match[0]
+    size = 0 if not last or last[0] < 0xC2 or last[0] > 0xF4 else 2 + (last[0] >= 0xE0) + (last[0] >= 0xF0)
+    return len(last) if len(last) < size else 0
+
+
+def _without_strays(text: str) -> str:
+    def character(match: re.Match[bytes]) -> bytes:
+        try:
+            match[0].decode()
+        except UnicodeDecodeError:
+            return b""
+        return match[0]
+
+    return _UTF8.sub(character, text.encode("utf-8", "surrogateescape")).decode()

@@ -1,0 +1,84 @@
+"""How many columns a character takes: a table, because it is a property of the machine tmux runs on.
+
+tmux asks the C library (`wcwidth`), so the same bytes fill different cells on different systems. The table here is
+that of glibc 2.36 (Unicode 14); where the running tmux says otherwise, `Widths.replaced` makes a calibrated one.
+
+The tmux rules on top of the library's answer: a code point that is not printable is dropped without a trace, C1
+controls included; one of no width joins the cell before it.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import cache
+from itertools import accumulate
+
+from streamrelay.vt.unicode14 import RUNS
+
+STUB = "\uffff"
+"""The cell right of a wide character, so that index == column. A noncharacter, which no input can spell."""
+JOINER = "\ufffe"
+"""Put before a character of no width by `Widths.cells`."""
+RAW = "\ufdd0"
+"""Put before a character whose code point `CLUSTERS` needs for itself."""
+CLUSTERS = range(0xF0000, 0x10FFFE)
+"""Code points that stand for what is no single code point of one cell (see symbols.py)."""
+
+_LETTERS = {"x": -1, "z": 0, "n": 1, "w": 2}
+_MARKS = re.compile(f"[{JOINER}{RAW}]")
+_MEMO_LIMIT = 16_384
+
+
+class Widths(dict[int, str]):
+    """Maps characters to cells, for `str.translate`; fills itself as characters turn up."""
+
+    def __init__(self, starts: tuple[int, ...], widths: tuple[int, ...], replaced: Mapping[str, int]) -> None:
+        super().__init__()
+        self._starts = starts
+        self._widths = widths
+        self._replaced = dict(replaced)
+
+    def width(self, character: str) -> int:
+        """Return the columns `character` takes: 0, 1 or 2, or -1 where it is dropped."""
+        known = self._replaced.get(character)
+        if known is not None:
+            return known
+        return self._widths[bisect_right(self._starts, ord(character)) - 1]
+
+    def replaced(self, widths: Mapping[str, int]) -> "Widths":
+        """Return a table that differs for the characters in `widths`."""
+        return Widths(self._starts, self._widths, {**self._replaced, **widths})
+
+    def cells(self, text: str) -> str:
+        """Return the cells `text` fills: wide characters with their stub, dropped ones left out.
+
+        What needs the cell before it, or a code point of its own, comes behind a mark (see `marked`).
+        """
+        return text.translate(self)
+
+    @staticmethod
+    def marked(cells: str) -> bool:
+        """Whether `cells` holds marks, and so must be drawn cell by cell."""
+        return _MARKS.search(cells) is not None
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        width = self.width(character)
+        if width < 0:
+            cells = ""
+        elif width == 0:
+            cells = JOINER + character
+        else:
+            cells = (RAW + character if code in CLUSTERS else character) + STUB * (width - 1)
+        if len(self) >= _MEMO_LIMIT:
+            self.clear()
+        self[code] = cells
+        return cells
+
+
+@cache
+def unicode14() -> Widths:
+    """Return the table of glibc 2.36, shared because it only ever remembers what follows from it."""
+    runs = re.findall(r"(\d+)([xznw])", RUNS)
+    ends = tuple(accumulate(int(count) for count, _ in runs))
+    return Widths((0, *ends[:-1]), tuple(_LETTERS[letter] for _, letter in runs), {})
