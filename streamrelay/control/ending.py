@@ -1,0 +1,50 @@
+"""Why a connection ended.
+
+tmux says a bare `%exit` when the client was detached, when its session was destroyed and when the whole server ends
+(measured, tmux 3.3a), so where its words don't tell, the server is asked once what became of the session.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from streamrelay import errors
+from streamrelay.control.tmux import Tmux
+
+EndReason = Literal["left", "detached", "session_gone", "moved", "too_far_behind", "server_lost", "failed"]
+
+# The beginnings of `%exit`'s words (tmux 3.3a client.c, client_exit_message; control.c).
+_WORDS: Final[tuple[tuple[str, EndReason], ...]] = (
+    ("too far behind", "too_far_behind"),
+    ("detached", "detached"),
+    ("lost server", "server_lost"),
+    ("server exited", "server_lost"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a connection ended.
+
+    `left`: by ourselves. `detached`: by somebody else. `session_gone`: the session was destroyed. `moved`: this client
+    was switched to another session. `too_far_behind`: tmux gave up on a reader that did not read for 300 s.
+    `server_lost`: the server ended or died. `failed`: a handler or callback raised. `words` are those of `%exit`.
+    """
+
+    reason: EndReason
+    words: str = ""
+
+
+async def explain(tmux: Tmux, session: str, words: str, guess: EndReason) -> End:
+    """Return how a connection to `session` ended that tmux closed with `words`; `guess` if the session still lives."""
+    for beginning, reason in _WORDS:
+        if words.startswith(beginning):
+            return End(reason, words)
+    try:
+        await tmux.run("-N", "has-session", "-t", session)
+    except errors.NoServer:
+        return End("server_lost", words)
+    except errors.TargetNotFound:
+        return End("session_gone", words)
+    except errors.TmuxError:
+        return End(guess, words)
+    return End(guess, words)

@@ -1,0 +1,42 @@
+"""The octal escapes of `%output` (tmux 3.3a control.c, control_append_data).
+
+tmux writes every byte below 0x20 and the backslash itself as `\\ooo`, and every other byte, 0x7f to 0xff included,
+as it is. Because the backslash is always escaped, text can be unescaped in any order and joined first: a well-formed
+escape never straddles two `%output` lines.
+
+Anything else that follows a backslash did not come from tmux and is left as it stands. It is looked for first,
+since the one call of C that unescapes quickly would read `\\n` or `\\x41` in Python's way, and raise on `\\x`.
+"""
+
+import codecs
+import re
+from collections.abc import Sequence
+
+_OCTAL = rb"[0-3][0-7]{2}"
+_ESCAPE = re.compile(rb"\\(" + _OCTAL + rb")")
+_NOT_TMUX = re.compile(rb"\\(?!" + _OCTAL + rb")")
+_ESCAPED = re.compile(rb"[\x00-\x1f\\]")
+
+
+def unescape(data: bytes) -> bytes:
+    """Return the bytes a pane printed; never raises, and leaves alone what tmux would not have written."""
+    if b"\\" not in data:
+        return data
+    if _NOT_TMUX.search(data):
+        return _ESCAPE.sub(lambda match: bytes((int(match[1], 8),)), data)
+    return codecs.escape_decode(data)[0]
+
+
+def unescape_joined(pieces: Sequence[bytes]) -> bytes:
+    """Return the unescaped pieces as one, the same as unescaping each alone, for the price of one."""
+    if len(pieces) == 1:
+        return unescape(pieces[0])
+    # The newline keeps half an escape at the end of one piece from finding its other half in the next.
+    if _NOT_TMUX.search(b"\n".join(pieces)):
+        return b"".join(map(unescape, pieces))
+    return unescape(b"".join(pieces))
+
+
+def escape(data: bytes) -> bytes:
+    """Return `data` as tmux writes it after `%output %P `."""
+    return _ESCAPED.sub(lambda match: b"\\%03o" % match[0][0], data)

@@ -1,0 +1,125 @@
+"""`tmux -C` over pipes: the default, and a third to a half fewer reads for the same bytes than a terminal.
+
+Closing the child's standard input detaches it: tmux drops the output it holds for it, says `%exit` and ends the
+stream, and the child ends (tmux 3.3a control.c, control_error_callback; server-client.c, server_client_check_exit).
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Self
+
+from streamrelay.control.transport import GRACE, Channel, happens, leave
+
+_STDERR_LIMIT = 4096
+
+
+class PipeTransport:
+    """A control client with its standard streams on pipes."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        channel: Channel,
+        stderr: int,
+        stdin: contextlib.ExitStack,
+        owned: contextlib.ExitStack,
+    ) -> None:
+        self._process = process
+        self._channel = channel
+        self._stdin = stdin
+        self._owned = owned
+        self._said = bytearray()
+        self._stderr = stderr
+        self._closed = False
+        os.set_blocking(stderr, False)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(stderr, self._read_stderr)
+        owned.callback(loop.remove_reader, stderr)
+
+    @classmethod
+    async def open(
+        cls,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        on_data: Callable[[bytes], None],
+        on_eof: Callable[[], None],
+    ) -> Self:
+        """Start `argv`; see OpenTransport."""
+        with contextlib.ExitStack() as owned, contextlib.ExitStack() as ours:
+            with contextlib.ExitStack() as childs:
+                child_in, stdin = _pipe(childs, ours)
+                stdout, child_out = _pipe(owned, childs)
+                stderr, child_err = _pipe(owned, childs)
+                process = await asyncio.create_subprocess_exec(
+                    *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env)
+                )
+            return cls(process, Channel(stdout, stdin, on_data, on_eof), stderr, ours.pop_all(), owned.pop_all())
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait for the pipe to take them."""
+        return self._channel.unsent
+
+    @property
+    def stderr(self) -> str:
+        """The beginning of what the child wrote to its standard error."""
+        return self._said.decode("utf-8", "replace").strip()
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, in order, without blocking."""
+        self._channel.write(data)
+
+    async def close(self) -> None:
+        """Close the child's standard input, and wait until it is gone."""
+        if self._closed:
+            return
+        self._closed = True
+        self._channel.stop_listening()
+        try:
+            if self._process.returncode is None:
+                await happens(self._channel.sent, GRACE)
+                await leave((self._close_stdin, self._process.terminate, self._process.kill), self._gone)
+        finally:
+            if self._process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.kill()
+            self._read_stderr()
+            self._channel.stop()
+            self._stdin.close()
+            self._owned.close()
+
+    def _close_stdin(self) -> None:
+        self._channel.stop_writing()
+        self._stdin.close()
+
+    async def _gone(self, within: float) -> bool:
+        try:
+            async with asyncio.timeout(within):
+                await self._process.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _read_stderr(self) -> None:
+        try:
+            data = os.read(self._stderr, _STDERR_LIMIT)
+        except (BlockingIOError, InterruptedError):
+            return
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._stderr)
+        self._said += data[: _STDERR_LIMIT - len(self._said)]
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """Make a pipe whose ends are closed with the given stacks."""
+    read_end, write_end = os.pipe()
+    reader.callback(os.close, read_end)
+    writer.callback(os.close, write_end)
+    return read_end, write_end

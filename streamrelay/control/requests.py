@@ -1,0 +1,147 @@
+"""Which replies answer which command: the queue of commands one control client has written and not seen answered.
+
+How many blocks a line gives is not known beforehand (measured, tmux 3.3a): an error in `a ; b ; c` drops `c`;
+`if-shell` gives a block of its own and one for each command in it, and an error in there drops nothing outside;
+a line that does not parse gives one; a comment gives none. So every line is written with two marks around its end,
+each a command that prints a word nobody else can know:
+
+    LINE ; display-message -p MARK.last
+    display-message -p MARK.end
+
+Commands of one line run in one go, so nothing can come between the last block of LINE and `MARK.last`: that is the
+exact place in the stream where LINE is answered. Where an error dropped the rest of the line, or a comment hid it,
+`MARK.end` comes on a line of its own and answers instead. The blocks of LINE are those before the first mark.
+
+tmux runs the lines of one client strictly in order. A request whose caller lost patience keeps its place, so that the
+answers of those behind it are still theirs. Blocks that no command of this client asked for (the attach, hooks) and
+blocks that come when nothing is asked (commands that were put in the background) belong to nobody.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Self
+
+from streamrelay import errors
+from streamrelay.control.protocol import Reply
+from streamrelay.control.quoting import check_line
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What became of one line: its blocks in order, and the first error, if any.
+
+    `error` is errors.CommandFailed with tmux's own words, or errors.ServerLost where the answer will never come.
+    """
+
+    line: str
+    blocks: tuple[Reply, ...]
+    error: errors.TmuxError | None = None
+
+    @property
+    def lines(self) -> tuple[bytes, ...]:
+        """All lines printed, of all blocks."""
+        return tuple(line for block in self.blocks for line in block.lines)
+
+    @property
+    def text(self) -> str:
+        """All lines printed, as text for people; bytes that are not UTF-8 become U+FFFD."""
+        return b"\n".join(self.lines).decode("utf-8", "replace")
+
+    def unwrap(self) -> Self:
+        """Return this result, or raise its error."""
+        if self.error is not None:
+            raise self.error
+        return self
+
+
+OnReply = Callable[[CommandResult], None]
+
+
+@dataclass(slots=True)
+class _Request:
+    line: str
+    last: bytes
+    end: bytes
+    size: int
+    on_reply: OnReply | None
+    blocks: list[Reply] = field(default_factory=list)
+
+    def answer(self, error: errors.TmuxError | None = None) -> None:
+        on_reply, self.on_reply = self.on_reply, None
+        if on_reply is None:
+            return
+        refused = next((block for block in self.blocks if not block.ok), None)
+        if error is None and refused is not None:
+            error = errors.CommandFailed(refused.text, data={"line": self.line})
+        on_reply(CommandResult(self.line, tuple(self.blocks), error))
+
+
+class RequestQueue:
+    """Commands that were written and not answered yet, in the order tmux answers them.
+
+    Bounded by `limit` commands and `limit_bytes` bytes of them; one command alone may be larger.
+    """
+
+    def __init__(self, nonce: str, *, limit: int = 4096, limit_bytes: int = 16 << 20) -> None:
+        self._nonce = nonce
+        self._limit = limit
+        self._limit_bytes = limit_bytes
+        self._waiting: deque[_Request] = deque()
+        self._bytes = 0
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def full(self) -> bool:
+        """Whether the next command has to wait for an answer to an earlier one."""
+        return len(self._waiting) >= self._limit or self._bytes >= self._limit_bytes
+
+    def submit(self, line: str, on_reply: OnReply) -> bytes:
+        """Enqueue a line; return the bytes to write for it.
+
+        Raises errors.BadCommand for what is not one line, errors.CommandTimeout where too many wait already.
+        """
+        command = check_line(line)
+        if self.full:
+            waiting = len(self._waiting)
+            raise errors.CommandTimeout(f"{waiting} commands wait for an answer already", data={"waiting": waiting})
+        mark = f"{self._nonce}.{self._count}".encode()
+        self._count += 1
+        last, end = mark + b".last", mark + b".end"
+        self._waiting.append(_Request(line, last, end, len(command), on_reply))
+        self._bytes += len(command)
+        return b"%b ; display-message -p %b\ndisplay-message -p %b\n" % (command, last, end)
+
+    def claims(self, reply: Reply) -> bool:
+        """Whether a reply belongs to a command of this queue."""
+        return reply.asked and bool(self._waiting)
+
+    def receive(self, reply: Reply) -> None:
+        """Take a reply that `claims` said is ours; calls back where it completes a command."""
+        request = self._waiting[0]
+        word = reply.lines[0] if len(reply.lines) == 1 else b""
+        if word == request.end:
+            self._waiting.popleft()
+            self._bytes -= request.size
+            request.answer()
+        elif word == request.last:
+            request.answer()
+        elif request.on_reply is not None:
+            request.blocks.append(reply)
+
+    def fail(self, words: str) -> None:
+        """Answer every command that waits with errors.ServerLost; `words` say why. All are told, whoever raises."""
+        with ExitStack() as stack:
+            for request in reversed(self._waiting):
+                stack.callback(request.answer, lost(words))
+            self._waiting.clear()
+            self._bytes = 0
+
+
+def lost(words: str) -> errors.ServerLost:
+    """Return the error for a command whose answer will never come."""
+    return errors.ServerLost(f"the connection to tmux ended: {words or 'tmux gave no reason'}", data={"reason": words})

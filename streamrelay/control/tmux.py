@@ -1,0 +1,155 @@
+"""Which tmux is meant: the binary and the socket, and what can be learned of them without attaching.
+
+`-C attach-session` would start a server where none runs (its entry carries CMD_STARTSERVER), so it is always given
+`-N`; `display-message` never starts one.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from streamrelay import errors
+
+OLDEST: Final = (3, 2)
+_FORMAT: Final = "#{version}\t#{pid}\t#{socket_path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of tmux: its text, and (major, minor) where the text has one ("master" and OpenBSD's have none)."""
+
+    text: str
+    number: tuple[int, int] | None
+
+    @classmethod
+    def parse(cls, text: str) -> "Version":
+        """Read "3.3a", "next-3.6", "3.4-rc", "master", "openbsd-7.4", with or without "tmux " before it."""
+        text = text.strip().removeprefix("tmux ")
+        match = None if text.startswith("openbsd") else re.search(r"(\d{1,4})\.(\d{1,4})", text)
+        return cls(text, None if match is None else (int(match[1]), int(match[2])))
+
+    def at_least(self, major: int, minor: int) -> bool:
+        """Whether this is that version or a newer one; a version without a number is taken to be newer."""
+        return self.number is None or self.number >= (major, minor)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """A running server."""
+
+    version: Version
+    pid: int
+    socket_path: str
+
+
+def _default_binary() -> str:
+    return os.environ.get("STREAMRELAY_TMUX") or "tmux"
+
+
+@dataclass(frozen=True, slots=True)
+class Tmux:
+    """A tmux binary and the server it talks to.
+
+    Without a binary, $STREAMRELAY_TMUX or "tmux". Without a socket, the server of $TMUX, as tmux itself would take
+    it (the variable is kept from our children, who would take it for nesting), else the default one.
+    """
+
+    binary: str = field(default_factory=_default_binary)
+    socket_name: str | None = None
+    socket_path: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.socket_name is not None and self.socket_path is not None:
+            raise errors.UsageError("a server is named by -L or by -S, not by both")
+        if self.socket_name is None and self.socket_path is None and (inside := os.environ.get("TMUX")):
+            # PATH,PID,SESSION, where only the path may hold a comma.
+            object.__setattr__(self, "socket_path", inside.rsplit(",", 2)[0] or None)
+
+    def argv(self, *arguments: str) -> list[str]:
+        """Return the argument list of a tmux command on this server."""
+        if self.socket_path is not None:
+            return [self.binary, "-S", self.socket_path, *arguments]
+        if self.socket_name is not None:
+            return [self.binary, "-L", self.socket_name, *arguments]
+        return [self.binary, *arguments]
+
+    async def run(self, *arguments: str, timeout: float = 10.0) -> str:  # noqa: ASYNC109 - becomes CommandTimeout
+        """Run one tmux command as a subprocess, and return what it printed.
+
+        Raises errors.TmuxMissing, NoServer, TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
+        """
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self.argv(*arguments),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=environment(os.environ),
+            )
+        except OSError as error:
+            raise missing(self.binary, error) from error
+        try:
+            async with asyncio.timeout(timeout):
+                out, err = await process.communicate()
+        except TimeoutError as error:
+            raise errors.CommandTimeout(f"tmux did not answer in {timeout:g} s", data={"command": arguments}) from error
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        if process.returncode:
+            raise refusal(err.decode("utf-8", "replace").strip(), command=arguments)
+        return out.decode("utf-8", "replace")
+
+    async def probe(self) -> ServerInfo:
+        """Ask the running server who it is; one subprocess, and never starts a server.
+
+        Raises errors.TmuxMissing, NoServer, TmuxTooOld (older than 3.2), CommandFailed and CommandTimeout.
+        """
+        fields = (await self.run("display-message", "-p", _FORMAT)).rstrip("\n").split("\t")
+        version = Version.parse(fields[0])
+        if len(fields) != 3 or not fields[1].isdecimal() or not version.at_least(*OLDEST):
+            raise errors.TmuxTooOld(f"the server is tmux {version.text or '(unknown)'}", data={"version": version.text})
+        return ServerInfo(version, int(fields[1]), fields[2])
+
+    async def client_version(self) -> Version:
+        """Return the version of the binary (`tmux -V`), which need not be the server's.
+
+        Raises errors.TmuxMissing, CommandFailed and CommandTimeout.
+        """
+        return Version.parse(await self.run("-V"))
+
+
+def environment(parent: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment for a tmux client of ours.
+
+    Without $TMUX, or tmux would refuse to nest; with a UTF-8 locale, or tmux would print `_` for every character
+    beyond ASCII (tmux.c looks for the letters in the first of the three that is set).
+    """
+    child = {name: value for name, value in parent.items() if name not in {"TMUX", "TMUX_PANE"}}
+    locale = next((child[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if child.get(name)), "")
+    if not re.search("utf-?8", locale, re.IGNORECASE):
+        child["LC_ALL"] = "C.UTF-8"
+    return child
+
+
+def missing(binary: str, error: OSError) -> errors.TmuxMissing:
+    """Return the error for a binary that cannot be run."""
+    return errors.TmuxMissing(f"cannot run {binary}: {error.strerror or error}", data={"binary": binary})
+
+
+def refusal(words: str, *, command: Sequence[str]) -> errors.StreamrelayError:
+    """Return the error that tmux's own words for a refused command stand for."""
+    data = {"command": " ".join(command)}
+    if words.startswith(("no server running", "lost server", "server exited")) or re.match(
+        r"error connecting to .* \((No such file or directory|Connection refused)\)$", words, re.DOTALL
+    ):
+        return errors.NoServer(words, data=data)
+    if words.startswith(("can't find", "no sessions", "session not found", "no current")):
+        return errors.TargetNotFound(words, data=data)
+    return errors.CommandFailed(words or "tmux refused without a word", data=data)

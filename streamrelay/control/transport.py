@@ -1,0 +1,169 @@
+"""How the bytes of control mode travel: what a transport is, and the reading and writing both kinds share.
+
+Reading is one large `os.read` per readiness, straight from the event loop: nothing stands between tmux and the
+protocol, and a read is as large as tmux made it. Writing never blocks and never loses: what the descriptor does not
+take waits here until it does; how much may wait is decided above, where commands are counted.
+
+A child is left in four steps, each bounded: asked in its own way, then closed, then SIGTERM, then SIGKILL, and always
+by its own pid. Until it is gone its output is read and thrown away, since a client with a backlog that nobody reads
+would keep the tmux server from exiting.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal, Protocol
+
+TransportName = Literal["pipes", "cc"]
+
+READ_SIZE = 1 << 20
+GRACE = 1.0
+"""Seconds a child is given for each step of its leaving."""
+
+
+class Transport(Protocol):
+    """A child process that speaks control mode."""
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that were written and that the child has not taken."""
+
+    @property
+    def stderr(self) -> str:
+        """The beginning of what the child said besides the stream; empty where it cannot be told from the stream."""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, in order, without blocking. Does nothing where the child is gone: the reader hears of that."""
+
+    async def close(self) -> None:
+        """Leave the server, and return when the child is gone and nothing is open. May be called again."""
+
+
+class OpenTransport(Protocol):
+    """Starts a child and calls back with what it says: `on_data(bytes)` for each read, `on_eof()` once at the end.
+
+    Raises OSError where the child cannot be started. No callback comes before the coroutine has returned, and none
+    after `close` was called.
+    """
+
+    async def __call__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        on_data: Callable[[bytes], None],
+        on_eof: Callable[[], None],
+    ) -> Transport: ...
+
+
+class Channel:
+    """A readable and a writable descriptor (or one that is both) on the running event loop. Owns neither."""
+
+    def __init__(self, reader: int, writer: int, on_data: Callable[[bytes], None], on_eof: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._reader = reader
+        self._writer: int | None = writer
+        self._on_data = on_data
+        self._on_eof = on_eof
+        self._unsent: deque[memoryview] = deque()
+        self._listening = True
+        self.ended = asyncio.Event()
+        self.sent = asyncio.Event()
+        self.sent.set()
+        os.set_blocking(reader, False)
+        os.set_blocking(writer, False)
+        self._loop.add_reader(reader, self._readable)
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait for the descriptor to take them."""
+        return sum(map(len, self._unsent))
+
+    def write(self, data: bytes) -> None:
+        """Send bytes in order, now or when the descriptor takes them."""
+        if self._writer is None or not data:
+            return
+        self._unsent.append(memoryview(data))
+        if self.sent.is_set():
+            self.sent.clear()
+            self._flush()
+            if self._unsent:
+                self._loop.add_writer(self._writer, self._flush)
+
+    def stop_listening(self) -> None:
+        """Throw away what is read from here on."""
+        self._listening = False
+
+    def stop_writing(self) -> None:
+        """Forget what is unsent, and let go of the writable descriptor."""
+        if self._writer is not None:
+            self._loop.remove_writer(self._writer)
+            self._writer = None
+        self._unsent.clear()
+        self.sent.set()
+
+    def stop(self) -> None:
+        """Let go of both descriptors."""
+        self.stop_writing()
+        self._loop.remove_reader(self._reader)
+        self.ended.set()
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._reader, READ_SIZE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            # A terminal whose other side is closed fails to read (EIO) where a pipe would say end of file.
+            data = b""
+        if data:
+            if self._listening:
+                self._on_data(data)
+            return
+        self._loop.remove_reader(self._reader)
+        self.ended.set()
+        if self._listening:
+            self._listening = False
+            self._on_eof()
+
+    def _flush(self) -> None:
+        writer = self._writer
+        if writer is None:
+            return
+        try:
+            while self._unsent:
+                piece = self._unsent[0]
+                written = os.write(writer, piece)
+                if written < len(piece):
+                    self._unsent[0] = piece[written:]
+                    return
+                self._unsent.popleft()
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self.stop_writing()
+            return
+        self._loop.remove_writer(writer)
+        self.sent.set()
+
+
+async def happens(event: asyncio.Event, within: float) -> bool:
+    """Wait for an event, at most `within` seconds; return whether it came."""
+    try:
+        async with asyncio.timeout(within):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+async def leave(steps: Sequence[Callable[[], None]], gone: Callable[[float], Awaitable[bool]]) -> None:
+    """Take one step after the other until the child is gone; `gone` waits for that as long as it is told."""
+    for step in steps:
+        step()
+        if await gone(GRACE):
+            return
