@@ -27,7 +27,7 @@ from typing import Self
 from streamrelay import errors
 from streamrelay.control.ending import End, EndReason, explain
 from streamrelay.control.gate import Gate
-from streamrelay.control.notifications import Exit, SessionChanged, Stray
+from streamrelay.control.notifications import Exit, Notification, SessionChanged, Stray
 from streamrelay.control.pipes import PipeTransport
 from streamrelay.control.protocol import ControlEvent, ControlProtocol, PaneOutput, Reply
 from streamrelay.control.pty import PtyTransport
@@ -36,6 +36,9 @@ from streamrelay.control.tmux import Tmux, environment, missing, refusal
 from streamrelay.control.transport import Transport, TransportName
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
+
+_STRAYS = 20
+"""Lines of the client program's own words that are kept until it is attached."""
 
 
 class ControlClient:
@@ -65,12 +68,13 @@ class ControlClient:
         self._arguments = ("attach-session", "-E", "-f", ",".join(("ignore-size", *flags)), "-t", target)
         self._protocol = ControlProtocol()
         self._requests = RequestQueue(secrets.token_hex(8))
-        self._gate = Gate(lambda: self._words is not None or not self._requests.full)
+        self._gate = Gate(lambda: self._finished or not self._requests.full)
         self._strays: list[bytes] = []
         self._transport: Transport | None = None
-        self._attached: asyncio.Future[Reply | None] | None = None
+        self._attached: asyncio.Future[None] | None = None
         self._attach_reply: Reply | None = None
         self._session = ""
+        self._finished = False
         self._words: str | None = None
         self._concluding: asyncio.Task[None] | None = None
         self._end: asyncio.Future[End] | None = None
@@ -91,6 +95,16 @@ class ControlClient:
         return len(self._requests)
 
     async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def open(self) -> None:
+        """Attach; the same as entering. Whoever opens a client has to `aclose` it."""
         loop = asyncio.get_running_loop()
         self._attached, self._end = loop.create_future(), loop.create_future()
         mode, start = ("-C", PipeTransport.open) if self._name == "pipes" else ("-CC", PtyTransport.open)
@@ -101,31 +115,33 @@ class ControlClient:
             raise missing(self._tmux.binary, error) from error
         try:
             async with asyncio.timeout(self._attach_timeout):
-                reply = await self._attached
-        except TimeoutError as error:
-            await self._transport.close()
+                await self._attached
+        except BaseException as error:
+            await self.aclose()
+            if not isinstance(error, TimeoutError):
+                raise
             words = f"tmux did not attach in {self._attach_timeout:g} s"
             raise errors.CommandTimeout(words, data={"command": " ".join(self._arguments)}) from error
-        except BaseException:
-            await self._transport.close()
-            raise
-        if reply is None or not reply.ok:
-            await self._transport.close()
-            said = self._transport.stderr or b"\n".join(self._strays).decode("utf-8", "replace").strip()
-            raise refusal(said if reply is None else reply.text, command=self._arguments)
-        return self
+        if self._session and not self._finished:
+            return
+        await self.aclose()
+        said = self._transport.stderr or b"\n".join(self._strays).decode("utf-8", "replace").strip()
+        reply = self._attach_reply
+        raise refusal(said if reply is None or reply.ok else reply.text, command=self._arguments)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._finish("left", "left")
-        await self.wait_closed()
+    async def aclose(self) -> None:
+        """Detach, and return when the child is gone and nothing is open; the same as leaving."""
+        if self._transport is None:
+            return
+        self._finish("left", "")
+        await self.closed
 
-    async def wait_closed(self) -> End:
-        """Wait until the connection has ended, however it does; its child is then gone and nothing is open."""
+    @property
+    def closed(self) -> asyncio.Future[End]:
+        """Done when the connection has ended, however it did; await it as often as you like, it can't be cancelled."""
         if self._end is None:
-            raise errors.UsageError("the client was never attached")
-        return await asyncio.shield(self._end)
+            raise errors.UsageError("the client was never opened")
+        return asyncio.shield(self._end)
 
     def request(self, line: str, on_reply: OnReply) -> None:
         """Write one line of commands; `on_reply` is called with what became of it, at its place in the stream.
@@ -133,7 +149,7 @@ class ControlClient:
         Raises errors.BadCommand for what is not one line, errors.CommandTimeout where too many requests wait already,
         errors.ServerLost where the connection has ended.
         """
-        if self._words is not None:
+        if self._finished:
             raise lost(self._words)
         if self._transport is None or not self._session:
             raise errors.UsageError("the client is not attached")
@@ -164,72 +180,79 @@ class ControlClient:
 
     def _eof(self) -> None:
         self._take(self._protocol.receive_eof())
-        if self._words is None:
-            self._finish("detached", "")
 
     def _take(self, events: Sequence[ControlEvent]) -> None:
         """Pass on the events of one read, each to whom it belongs, in order."""
         now = asyncio.get_running_loop().time()
         batch: list[ControlEvent] = []
+        ending: tuple[EndReason, str | None] | None = None
         try:
             for event in events:
-                if isinstance(event, Reply) and self._requests.claims(event):
-                    if batch:
-                        self._handler(batch, now)
-                        batch = []
-                    self._requests.receive(event)
+                if isinstance(event, PaneOutput):
+                    batch.append(event)
+                elif isinstance(event, Reply):
+                    if self._requests.claims(event):
+                        if batch:
+                            self._handler(batch, now)
+                            batch = []
+                        self._requests.receive(event)
+                    elif self._attach_reply is None:
+                        self._attach_reply = event
                 else:
                     batch.append(event)
-                    if not isinstance(event, PaneOutput):
-                        self._notice(event)
-                if self._words is not None:
-                    break
+                    ending = self._notice(event)
+                    if ending is not None:
+                        break
             if batch:
                 self._handler(batch, now)
         except BaseException as error:
             self._finish("failed", repr(error))
             raise
+        if ending is not None:
+            self._finish(*ending)
+        if self._attach_reply is not None and (self._session or not self._attach_reply.ok):
+            self._attach_is_decided()
         self._gate.look()
 
-    def _notice(self, event: ControlEvent) -> None:
-        """Follow what the events say of this client itself."""
+    def _notice(self, event: Notification) -> tuple[EndReason, str | None] | None:
+        """Follow what is said of this client itself; return how the connection ends, if it does."""
         match event:
             case SessionChanged(session=session) if not self._session:
                 self._session = session
-                self._attach_is(self._attach_reply)
             case SessionChanged(session=session) if session != self._session:
-                self._finish("moved", f"moved to session {session}")
-            case Reply(flags=0) if self._attach_reply is None:
-                self._attach_reply = event
-                if not event.ok:
-                    self._attach_is(event)
-            case Stray(line=line) if not self._session and len(self._strays) < 20:
+                return "moved", f"moved to session {session}"
+            case Exit(reason=words):
+                return "detached", words
+            case Stray(line=line) if not self._session and len(self._strays) < _STRAYS:
                 self._strays.append(line)
-            case Exit(reason=reason):
-                self._finish("detached", reason or "")
             case _:
                 pass
+        return None
 
-    def _attach_is(self, reply: Reply | None) -> None:
+    def _attach_is_decided(self) -> None:
         if self._attached is not None and not self._attached.done():
-            self._attached.set_result(reply)
+            self._attached.set_result(None)
 
-    def _finish(self, guess: EndReason, words: str) -> None:
+    def _finish(self, guess: EndReason, words: str | None) -> None:
         """End the connection, once: nothing is handed on any more, and whoever waits for an answer is told."""
-        if self._words is not None:
+        if self._finished:
             return
-        self._words = words
-        self._attach_is(self._attach_reply if self._attach_reply and not self._attach_reply.ok else None)
-        if self._transport is not None:
-            self._concluding = asyncio.get_running_loop().create_task(self._conclude(self._transport, guess, words))
+        self._finished, self._words = True, words
+        self._attach_is_decided()
+        if self._transport is not None and self._end is not None:
+            ending = self._conclude(self._transport, self._end, guess)
+            self._concluding = asyncio.get_running_loop().create_task(ending)
         try:
             self._requests.fail(words)
         finally:
             self._gate.look()
 
-    async def _conclude(self, transport: Transport, guess: EndReason, words: str) -> None:
-        await transport.close()
-        known = guess in {"left", "failed"} or not self._session
-        end = End(guess, words) if known else await explain(self._tmux, self._session, words, guess)
-        if self._end is not None and not self._end.done():
-            self._end.set_result(end)
+    async def _conclude(self, transport: Transport, end: asyncio.Future[End], guess: EndReason) -> None:
+        try:
+            await transport.close()
+            if guess in {"left", "failed"} or not self._session:
+                end.set_result(End(guess, self._words or ""))
+            else:
+                end.set_result(await explain(self._tmux, self._session, self._words, guess))
+        finally:
+            end.cancel()  # nothing to cancel, unless this task was

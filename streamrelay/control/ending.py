@@ -20,6 +20,8 @@ _WORDS: Final[tuple[tuple[str, EndReason], ...]] = (
     ("server exited", "server_lost"),
 )
 
+_ABRUPT: Final = ("lost server", "server exited unexpectedly")
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -27,24 +29,32 @@ class End:
 
     `left`: by ourselves. `detached`: by somebody else. `session_gone`: the session was destroyed. `moved`: this client
     was switched to another session. `too_far_behind`: tmux gave up on a reader that did not read for 300 s.
-    `server_lost`: the server ended or died. `failed`: a handler or callback raised. `words` are those of `%exit`.
+    `server_lost`: the server ended or died. `failed`: a handler or callback raised. `words` are those of `%exit`, or
+    what was raised.
     """
 
     reason: EndReason
     words: str = ""
+    abrupt: bool = False
+    """Whether tmux, or its client, died without taking its leave."""
 
 
-async def explain(tmux: Tmux, session: str, words: str, guess: EndReason) -> End:
-    """Return how a connection to `session` ended that tmux closed with `words`; `guess` if the session still lives."""
+async def explain(tmux: Tmux, session: str, words: str | None, guess: EndReason) -> End:
+    """Return how a connection to `session` ended.
+
+    `words` are those of `%exit`, None where the stream ended without one; `guess` is the reason if nothing else tells.
+    """
+    abrupt = words is None or words.startswith(_ABRUPT)
+    said = words or ""
     for beginning, reason in _WORDS:
-        if words.startswith(beginning):
-            return End(reason, words)
+        if said.startswith(beginning):
+            return End(reason, said, abrupt)
     try:
         await tmux.run("-N", "has-session", "-t", session)
     except errors.NoServer:
-        return End("server_lost", words)
+        return End("server_lost", said, abrupt)
     except errors.TargetNotFound:
-        return End("session_gone", words)
+        return End("session_gone", said, abrupt)
     except errors.TmuxError:
-        return End(guess, words)
-    return End(guess, words)
+        return End(guess, said, abrupt)
+    return End(guess, said, abrupt)

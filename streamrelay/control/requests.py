@@ -133,7 +133,7 @@ class RequestQueue:
         elif request.on_reply is not None:
             request.blocks.append(reply)
 
-    def fail(self, words: str) -> None:
+    def fail(self, words: str | None) -> None:
         """Answer every command that waits with errors.ServerLost; `words` say why. All are told, whoever raises."""
         with ExitStack() as stack:
             for request in reversed(self._waiting):
@@ -142,6 +142,7 @@ class RequestQueue:
             self._bytes = 0
 
 
-def lost(words: str) -> errors.ServerLost:
-    """Return the error for a command whose answer will never come."""
-    return errors.ServerLost(f"the connection to tmux ended: {words or 'tmux gave no reason'}", data={"reason": words})
+def lost(words: str | None) -> errors.ServerLost:
+    """Return the error for a command whose answer will never come; `words` of `%exit`, None where it said none."""
+    why = "its client died" if words is None else words or "no reason given"
+    return errors.ServerLost(f"the connection to tmux ended: {why}", data={"reason": words})

@@ -57,7 +57,8 @@ class OpenTransport(Protocol):
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
-    ) -> Transport: ...
+    ) -> Transport:
+        """Start `argv` with the environment `env`."""
 
 
 class Channel:
