@@ -41,7 +41,7 @@ def lint_imports(root: Path) -> dict[str, str]:
         timeout=60,
         check=False,
     )
-    verdicts = dict(re.findall(r"^(\S.*) (KEPT|BROKEN)$", done.stdout, re.MULTILINE))
+    verdicts = dict(re.findall(r"^(\S.*) (KEPT|BROKEN)\b", done.stdout, re.MULTILINE))
     assert verdicts, done.stdout + done.stderr
     assert done.returncode == ("BROKEN" in verdicts.values())
     return verdicts
