@@ -21,7 +21,7 @@ VERSION = 1
 
 Origin = Literal["program", "injected", "typed", "unknown"]
 TurnEnd = Literal["quiet", "composer", "signal", "closed"]
-ClosedReason = Literal["pane_gone", "session_gone", "server_lost", "recording_ended"]
+ClosedReason = Literal["pane_gone", "session_gone", "server_lost", "recording_ended", "failed"]
 DeliveryState = Literal["queued", "pasted", "painted", "submitted", "turn_started", "answered", "failed", "unconfirmed"]
 
 
@@ -60,6 +60,12 @@ class PaneResized(Event, tag="pane_resized"):
 
     columns: int
     lines: int
+
+
+class ProgramChanged(Event, tag="program_changed"):
+    """Another program is in the foreground of the pane now; tmux looks once a second."""
+
+    command: str
 
 
 class PaneClosed(Event, tag="pane_closed"):
@@ -173,8 +179,8 @@ class RelayClosed(Event, tag="relay_closed"):
 
 
 AnyEvent = (
-    PaneOpened | PaneResized | PaneClosed | Text | Live | Retracted | TurnStarted | TurnEnded | NeedsHuman | Activity
-    | Injected | Receipt | Gap | RelayOpened | RelayDelivered | RelayClosed
+    PaneOpened | PaneResized | ProgramChanged | PaneClosed | Text | Live | Retracted | TurnStarted | TurnEnded
+    | NeedsHuman | Activity | Injected | Receipt | Gap | RelayOpened | RelayDelivered | RelayClosed
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ program printed next.
 import regex
 
 _MARK = regex.compile(r"[\s│┃|▌]*[>❯›»•$#%*]?\s*")
-_PROMPT_END = regex.compile(r"(?:[>$#%:?❯›»]|\.\.\.)\s*")
+_PROMPT_END = regex.compile(r"(?:[>$#%:?❯›»]|\.\.\.)(?=\s|$)\s*")
 _LONGEST_PROMPT = 60
 _TAB = 8
 
@@ -16,37 +16,24 @@ _TAB = 8
 class ShownLine:
     """One line of injected text, as it will be shown."""
 
-    __slots__ = ("_parts", "text")
+    __slots__ = ("_bare", "_parts", "text")
 
     def __init__(self, line: str) -> None:
-        line = line.rstrip()
-        self.text = line
-        self._parts = tuple(_with_carets(part) for part in line.split("\t"))
+        self.text = line.rstrip()
+        self._parts = _parts(self.text)
+        self._bare = _parts(self.text.lstrip())
 
     def match(self, shown: str, start: int = 0) -> int | None:
         """Return where in `shown` the line ends if it stands there at `start`."""
-        position = start
-        for index, part in enumerate(self._parts):
-            if index:
-                blanks = position
-                while blanks < len(shown) and shown[blanks] == " " and blanks - position < _TAB:
-                    blanks += 1
-                if blanks == position:
-                    return None
-                position = blanks
-            if not shown.startswith(part, position):
-                return None
-            position += len(part)
-        return position
+        return _match(self._parts, shown, start)
 
     def find(self, shown: str, prompt: str) -> tuple[int, int] | None:
-        """Find the line in `shown`: at its start or behind `prompt` with anything after it, or at its end behind
-        something that ends like a prompt. An empty line is found only where nothing but a prompt stands.
+        """Find the line in `shown`: at its start or behind `prompt` with anything after it, or at its end behind a
+        mark, an indent or something that ends like a prompt. An empty line is found only where nothing but a prompt
+        stands.
         """
         if not self.text:
-            bare = shown.rstrip()
-            is_bare = not bare or bare == prompt.rstrip() or (len(bare) <= _LONGEST_PROMPT and _ends_like_prompt(bare))
-            return (len(shown), len(shown)) if is_bare else None
+            return (len(shown), len(shown)) if _is_bare(shown.rstrip(), prompt.rstrip()) else None
         starts = [0]
         if prompt.strip() and shown.startswith(prompt):
             starts.insert(0, len(prompt))
@@ -54,18 +41,19 @@ class ShownLine:
             stop = self.match(shown, start)
             if stop is not None:
                 return start, stop
-        for ending in _PROMPT_END.finditer(shown, 0, _LONGEST_PROMPT):
-            if self.match(shown, ending.end()) == len(shown):
-                return ending.end(), len(shown)
+        endings = (ending.end() for ending in _PROMPT_END.finditer(shown, 0, _LONGEST_PROMPT))
+        for start in (_after_mark(shown), *endings):
+            if _match(self._bare, shown, start) == len(shown):
+                return start, len(shown)
         return None
 
     def is_whole(self, shown: str) -> bool | None:
         """Return whether a mark stands in front if `shown` is this line and nothing else; None if it is not."""
         if self.match(shown) == len(shown):
             return False
-        mark = _MARK.match(shown)
-        if mark is not None and self.match(shown, mark.end()) == len(shown):
-            return bool(mark[0].strip())
+        start = _after_mark(shown)
+        if _match(self._bare, shown, start) == len(shown):
+            return bool(shown[:start].strip())
         return None
 
     def is_in(self, squeezed: str) -> bool:
@@ -78,9 +66,35 @@ def squeeze(text: str) -> str:
     return "".join(text.split())
 
 
-def _with_carets(text: str) -> str:
-    return "".join("^" + chr(ord(c) ^ 0x40) if c < " " or c == "\x7f" else c for c in text)
+def _parts(line: str) -> tuple[str, ...]:
+    """Split a line at its tabs, control characters written out."""
+    shown = "".join("^" + chr(ord(c) ^ 0x40) if (c < " " and c != "\t") or c == "\x7f" else c for c in line)
+    return tuple(shown.split("\t"))
 
 
-def _ends_like_prompt(text: str) -> bool:
-    return _PROMPT_END.search(text[-3:]) is not None and _PROMPT_END.fullmatch(text[-1:]) is not None
+def _match(parts: tuple[str, ...], shown: str, start: int) -> int | None:
+    position = start
+    for index, part in enumerate(parts):
+        if index:
+            blanks = position
+            while blanks < len(shown) and shown[blanks] == " " and blanks - position < _TAB:
+                blanks += 1
+            if blanks == position:
+                return None
+            position = blanks
+        if not shown.startswith(part, position):
+            return None
+        position += len(part)
+    return position
+
+
+def _after_mark(shown: str) -> int:
+    mark = _MARK.match(shown)
+    return mark.end() if mark is not None else 0
+
+
+def _is_bare(shown: str, prompt: str) -> bool:
+    """Tell whether nothing but a prompt stands in a line."""
+    if shown in {"", prompt}:
+        return True
+    return len(shown) <= _LONGEST_PROMPT and _PROMPT_END.search(shown, max(0, len(shown) - 3)) is not None

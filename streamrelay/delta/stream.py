@@ -24,6 +24,7 @@ from streamrelay.events import (
     PaneClosed,
     PaneOpened,
     PaneResized,
+    ProgramChanged,
     Retracted,
     Text,
     TurnEnded,
@@ -53,20 +54,33 @@ class DeltaStream:
         self._live = ""
         self._last_output: float | None = None
         self._unsettled = False
-        self._asked_for: str | None = None
+        self._asked_at: str | None = None
+        self._needs_human: str | None = None
         self._attention_due: float | None = None
         self._events: list[Event] = []
         self._now = 0.0
 
+    @property
+    def now(self) -> float:
+        """The time last passed in."""
+        return self._now
+
+    @property
+    def needs_human(self) -> str | None:
+        """What the program wants from a person right now, if anything: the kind of the last `needs_human` event."""
+        return self._needs_human
+
     # What goes in
 
-    def open(self, now: float, snapshot: Snapshot | None = None, *, command: str = "", title: str = "") -> list[Event]:
-        """Begin, on an empty screen or on the pane's own as tmux holds it."""
+    def seed(self, snapshot: Snapshot) -> None:
+        """Begin on the pane's own screen as tmux holds it; without, on an empty one."""
+        self._seed(snapshot)
+        self._prompt = self._lines.open_head()
+        self._learn_prompt(self._prompt)
+
+    def opened(self, now: float, *, command: str = "", title: str = "") -> list[Event]:
+        """Tell a listener what it is going to hear."""
         self._now = now
-        if snapshot is not None:
-            self._seed(snapshot)
-            self._prompt = self._lines.open_head()
-            self._learn_prompt(self._prompt)
         self._emit(PaneOpened(columns=self._engine.columns, lines=self._engine.lines, command=command, title=title))
         return self._taken()
 
@@ -79,12 +93,21 @@ class DeltaStream:
             self._emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
         return self._taken()
 
+    def resize(self, now: float, columns: int, lines: int) -> list[Event]:
+        """Go on in another size where no snapshot is to be had (a recording); rows are not reflowed."""
+        self._now = now
+        self._settle()
+        self._engine.resize(lines, columns)
+        self._lines.seed(self._engine.take())
+        self._emit(PaneResized(columns=columns, lines=lines))
+        return self._taken()
+
     def feed(self, data: bytes, now: float) -> list[Event]:
         """Take bytes the program printed."""
         self._now = now
         self._last_output = now
         self._unsettled = True
-        self._attention_due = None
+        self._attention_due = self._needs_human = None
         self._turns.output(now)
         for piece, complete in self._cutter.pieces(data):
             if piece:
@@ -108,6 +131,12 @@ class DeltaStream:
             self._emit(Injected(message_id=message_id, state="painted"))
         self._turns.submitted(message_id)
         self._emit(Injected(message_id=message_id, state="submitted"))
+        return self._taken()
+
+    def program_changed(self, now: float, command: str) -> list[Event]:
+        """Note that another program is in the foreground."""
+        self._now = now
+        self._emit(ProgramChanged(command=command))
         return self._taken()
 
     def gap(self, now: float, reason: str, *, lost_bytes: int | None = None) -> list[Event]:
@@ -290,9 +319,10 @@ class DeltaStream:
     def _look_for_need(self) -> None:
         head = self._lines.open_head().rstrip()
         kind = attention.needed_for(head)
-        if kind is not None and head != self._asked_for:
+        if kind is not None and head != self._asked_at:
             self._emit(NeedsHuman(kind=kind, text=head))
-        self._asked_for = head if kind is not None else None
+        self._asked_at = head if kind is not None else None
+        self._needs_human = kind
 
     def _emit(self, event: Event) -> None:
         event.t, event.session, event.pane, event.turn = self._now, self.session, self.pane, self._turns.turn

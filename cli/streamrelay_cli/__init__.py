@@ -1,0 +1,1 @@
+"""The command line of streamrelay: parse, call the library, print."""

@@ -1,0 +1,52 @@
+"""`streamrelay demo`: see it work, on a private tmux server."""
+
+import statistics
+
+from streamrelay.demo.stage import Outcome, perform
+from streamrelay_cli.options import TmuxBinary
+from streamrelay_cli.output import Output
+from streamrelay_cli.running import run_to_end
+
+COLOURS = {"shell": 32, "log": 90, "Ann": 36, "Bob": 35}
+FAILED = 1
+
+
+def demo(tmux: TmuxBinary = None) -> None:
+    """Let real programs talk in a private tmux server, show the clean stream of it, then count what happened."""
+    output = Output()
+
+    def show(speaker: str, text: str) -> None:
+        output.labelled(speaker.rjust(5), text, colour=COLOURS.get(speaker))
+
+    async def main() -> int:
+        output.note(
+            "a private tmux server: a shell, a log writer, and Ann and Bob, who hear each other through the relay"
+        )
+        outcome = await perform(show, binary=tmux)
+        output.lines(["", *_table(outcome)])
+        for failure in outcome.failures:
+            output.error(failure)
+        return FAILED if outcome.failures else 0
+
+    run_to_end(output, main)
+
+
+def _table(outcome: Outcome) -> list[str]:
+    rows = [
+        ("lines out, each once", str(outcome.lines_out)),
+        ("echoed lines suppressed", str(outcome.echoes_suppressed)),
+        ("quotes kept", str(outcome.quotes_kept)),
+        ("line printed -> stream", _milliseconds(outcome.stream_latencies)),
+        ("line printed -> polling capture_pane (libtmux, 1 Hz)", _milliseconds(outcome.polling_latencies)),
+        ("heard -> pasted into the listener", _milliseconds(outcome.relay_latencies)),
+    ]
+    width = max(len(name) for name, _ in rows)
+    return [f"{name.ljust(width)}  {value}" for name, value in rows]
+
+
+def _milliseconds(seconds: list[float]) -> str:
+    if not seconds:
+        return "-"
+    ordered = sorted(seconds)
+    worst = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+    return f"median {1000 * statistics.median(ordered):8.2f} ms   p99 {1000 * worst:8.2f} ms   n={len(ordered)}"

@@ -1,0 +1,42 @@
+"""The `streamrelay` command."""
+
+from typing import Annotated
+
+import typer
+
+import streamrelay
+from streamrelay_cli import demo, listing, relaying, rendering, replaying, watching
+
+app = typer.Typer(
+    name="streamrelay",
+    help="What programs in tmux say, as a clean stream: watch it, relay it, replay it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("watch")(watching.watch)
+app.command("relay")(relaying.relay)
+app.command("ls")(listing.ls)
+app.command("demo")(demo.demo)
+app.command("render")(rendering.render)
+app.command("replay")(replaying.replay)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"streamrelay {streamrelay.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def streamrelay_command(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """What programs in tmux say, as a clean stream: watch it, relay it, replay it."""
+
+
+def run() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,79 @@
+"""The one place that prints: data on standard output, everything else on standard error.
+
+What comes from panes is hostile to the terminal it is printed on, so text that is not JSON goes through `sanitised`.
+A reader that goes away (`| head`) ends the command quietly.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from typing import NoReturn
+
+from streamrelay.delivery.sanitise import sanitised
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import Event, encode
+
+READER_GONE = 141
+"""Exit code when nobody reads standard output any more (128 + SIGPIPE)."""
+
+
+class ReaderGoneError(Exception):
+    """Standard output was closed by whoever read it."""
+
+
+class Output:
+    """Standard output and error of one command."""
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+        self.quiet = quiet
+        self.as_json = as_json
+        self._colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+
+    def line(self, text: str) -> None:
+        """Print one line of data."""
+        self._write(sanitised(text).encode() + b"\n")
+
+    def lines(self, texts: Iterable[str]) -> None:
+        """Print lines of data at once."""
+        self._write(b"".join(sanitised(text).encode() + b"\n" for text in texts))
+
+    def labelled(self, label: str, text: str, *, colour: int | None = None) -> None:
+        """Print one line of data with a label before it, coloured (SGR parameter) on a terminal."""
+        coloured = colour is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        shown = f"\x1b[{colour}m{sanitised(label)}\x1b[0m" if coloured else sanitised(label)
+        self._write(f"{shown} │ {sanitised(text)}\n".encode())
+
+    def events(self, events: Iterable[Event]) -> None:
+        """Print events as JSON Lines, at once."""
+        self._write(b"".join(encode(event) + b"\n" for event in events))
+
+    def json(self, value: object) -> None:
+        """Print one JSON document."""
+        self._write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
+
+    def note(self, text: str) -> None:
+        """Tell the person something that is not data."""
+        if not self.quiet:
+            print(sanitised(text), file=sys.stderr, flush=True)
+
+    def error(self, message: str, hint: str = "") -> None:
+        """Say what went wrong, and what to do."""
+        label = "\x1b[1;31merror:\x1b[0m" if self._colour else "error:"
+        print(label, sanitised(message), file=sys.stderr)
+        if hint:
+            print("hint:", sanitised(hint), file=sys.stderr, flush=True)
+
+    def fail(self, error: StreamrelayError) -> NoReturn:
+        """Say what went wrong and end the command with the error's exit code."""
+        self.error(error.message, error.hint)
+        sys.exit(error.exit_code)
+
+    def _write(self, data: bytes) -> None:
+        if not data:
+            return
+        try:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error

@@ -1,0 +1,48 @@
+"""`streamrelay replay`: a recording through the pipeline."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import Event, Text
+from streamrelay.recordings import open_recording
+from streamrelay.recordings import replay as replayed
+from streamrelay_cli.options import AsJson
+from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
+
+EVENTS_AT_ONCE = 512
+
+
+def replay(
+    recording: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of a recorded session, a control-mode recording (.jsonl, .jsonl.gz) or an asciicast."
+        ),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Print what the programs of a recording said, as the live stream would have."""
+    output = Output()
+    batch: list[Event] = []
+
+    def flush() -> None:
+        if as_json:
+            output.events(batch)
+        else:
+            output.lines(event.text for event in batch if isinstance(event, Text) and event.origin == "program")
+        batch.clear()
+
+    try:
+        for event in replayed(open_recording(recording)):
+            batch.append(event)
+            if len(batch) >= EVENTS_AT_ONCE:
+                flush()
+        flush()
+    except StreamrelayError as error:
+        output.fail(error)
+    except ReaderGoneError:
+        sys.exit(READER_GONE)

@@ -1,0 +1,48 @@
+"""How a command runs: one event loop, ended cleanly by Ctrl-C, SIGTERM, SIGHUP, an error or a reader that went away."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from streamrelay.errors import StreamrelayError
+from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
+
+ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_to_end(output: Output, main: Callable[[], Coroutine[Any, Any, int]]) -> None:
+    """Run `main` and exit with the code it returns; every way out closes what was opened."""
+    try:
+        code = asyncio.run(_until_signal(main))
+    except StreamrelayError as error:
+        output.fail(error)
+    except ReaderGoneError:
+        # Python flushes standard output once more at exit, into the same closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = READER_GONE
+    sys.exit(code)
+
+
+async def _until_signal(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    loop = asyncio.get_running_loop()
+    received: list[signal.Signals] = []
+    task = asyncio.ensure_future(main())
+
+    def end(number: signal.Signals) -> None:
+        received.append(number)
+        task.cancel()
+
+    for number in ENDED_BY:
+        loop.add_signal_handler(number, end, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not received:
+            raise
+        return 128 + received[0]
+    finally:
+        for number in ENDED_BY:
+            loop.remove_signal_handler(number)

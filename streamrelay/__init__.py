@@ -1,0 +1,53 @@
+"""streamrelay: what the programs in tmux say, as a clean stream, and a relay on it.
+
+    async with streamrelay.connect() as server:
+        async with server.watch("work:0.1") as stream:
+            async for event in stream:
+                ...
+
+`streamrelay.blocking.connect` is the same without asyncio. Events are in `streamrelay.events`, errors in
+`streamrelay.errors`, the virtual terminal is `streamrelay.vt.TmuxScreen`. Names that are not listed here, or in the
+`__all__` of one of those modules, are not public.
+"""
+
+from importlib.metadata import version
+
+from streamrelay.control import Tmux, TransportName
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import Event, Text
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.server import Server
+from streamrelay.panes.subscription import Subscription
+from streamrelay.relay.session import RelaySession
+
+__version__ = version("streamrelay")
+
+__all__ = [
+    "Event",
+    "PaneInfo",
+    "RelaySession",
+    "Server",
+    "StreamrelayError",
+    "Subscription",
+    "Text",
+    "__version__",
+    "connect",
+]
+
+
+def connect(
+    *,
+    socket_name: str | None = None,
+    socket_path: str | None = None,
+    tmux: str | None = None,
+    transport: TransportName = "pipes",
+) -> Server:
+    """Return a running tmux server, to be entered with `async with`.
+
+    The server is named as tmux's `-L` (`socket_name`) and `-S` (`socket_path`) name it; inside tmux the default is
+    the server around. `tmux` is the binary (default: $STREAMRELAY_TMUX, else "tmux"), `transport` is "pipes"
+    (`tmux -C`) or "cc" (`tmux -CC` over a pseudo terminal). Entering raises NoServer, TmuxMissing or TmuxTooOld.
+    """
+    named = Tmux(socket_name=socket_name, socket_path=socket_path)
+    chosen = named if tmux is None else Tmux(tmux, named.socket_name, named.socket_path)
+    return Server(chosen, transport=transport)

@@ -1,0 +1,123 @@
+"""The library without asyncio: the same server and streams, for plain loops.
+
+    with streamrelay.blocking.connect() as server:
+        with server.watch("work:0.1") as stream:
+            for event in stream:
+                ...
+
+One event loop runs in a thread of its own; everything here only waits for it.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from streamrelay.control import TransportName
+from streamrelay.events import Event
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.server import Server
+from streamrelay.panes.subscription import Subscription
+
+Result = TypeVar("Result")
+
+__all__ = ["BlockingServer", "BlockingStream", "connect"]
+
+
+class _Loop:
+    """An event loop in a thread."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="streamrelay", daemon=True)
+        self._thread.start()
+
+    def wait(self, work: Coroutine[Any, Any, Result], timeout: float | None = None) -> Result:
+        """Run `work` in the loop and wait for it; whatever interrupts the waiting cancels it."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(timeout)
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._runner.close()
+
+
+class BlockingStream:
+    """An iterator over the events of some panes; ends when the last of them has closed."""
+
+    def __init__(self, loop: _Loop, subscription: Subscription) -> None:
+        self._loop = loop
+        self._subscription = subscription
+        self._waiting: list[Event] = []
+
+    @property
+    def panes(self) -> tuple[str, ...]:
+        """The panes watched."""
+        return self._subscription.panes
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        if not self._waiting:
+            events = self._loop.wait(self._subscription.batch())
+            if events is None:
+                raise StopIteration
+            self._waiting = events[::-1]
+        return self._waiting.pop()
+
+
+class BlockingServer:
+    """A running tmux server."""
+
+    def __init__(self, loop: _Loop, server: Server) -> None:
+        self._loop = loop
+        self._server = server
+
+    def panes(self) -> list[PaneInfo]:
+        """List the panes of the server."""
+        return self._loop.wait(self._server.panes())
+
+    def find(self, target: str | None = None) -> PaneInfo:
+        """Return the pane of a target as tmux writes it."""
+        return self._loop.wait(self._server.find(target))
+
+    @contextmanager
+    def watch(self, *targets: str) -> Iterator[BlockingStream]:
+        """Subscribe to what the programs in `targets` say, from here on."""
+        watching = self._server.watch(*targets)
+        subscription = self._loop.wait(watching.__aenter__())
+        try:
+            yield BlockingStream(self._loop, subscription)
+        finally:
+            self._loop.wait(watching.__aexit__(None, None, None))
+
+
+@contextmanager
+def connect(
+    *,
+    socket_name: str | None = None,
+    socket_path: str | None = None,
+    tmux: str | None = None,
+    transport: TransportName = "pipes",
+) -> Iterator[BlockingServer]:
+    """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`."""
+    import streamrelay
+
+    loop = _Loop()
+    try:
+        server = streamrelay.connect(socket_name=socket_name, socket_path=socket_path, tmux=tmux, transport=transport)
+        loop.wait(server.__aenter__())
+        try:
+            yield BlockingServer(loop, server)
+        finally:
+            loop.wait(server.__aexit__(None, None, None))
+    finally:
+        loop.close()

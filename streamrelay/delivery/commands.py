@@ -1,0 +1,45 @@
+"""The command lines of a delivery: checked and carried out in one line, so that nothing can change in between.
+
+The text travels as a quoted argument of `set-buffer`, never through a shell. `paste-buffer -p` brackets it where the
+program asked for that, `-r` keeps line feeds, `-d` drops the buffer. The program addressed is compared in the same
+line as the paste, and again in the line of the Enter; copy mode, which would swallow keys, is left first.
+"""
+
+from streamrelay.control import command_line
+
+REFUSED = "streamrelay-refused"
+"""First word of the reply when another program than the one addressed is in the foreground; its name follows."""
+
+
+def paste_line(pane: str, buffer: str, text: str, program: str) -> str:
+    """Return the line that pastes `text` into `pane` if `program` is in its foreground."""
+    refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane))
+    paste = command_line(("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane))
+    return command_line(
+        ("set-buffer", "-b", buffer, "--", text), _leave_mode(pane), _checked(pane, program, paste, refuse)
+    )
+
+
+def enter_line(pane: str, program: str) -> str:
+    """Return the line that sends Enter to `pane` if `program` is in its foreground."""
+    enter = command_line(("send-keys", "-t", pane, "Enter"))
+    return command_line(_leave_mode(pane), _checked(pane, program, enter, command_line(_refusal(pane))))
+
+
+def _checked(pane: str, program: str, then: str, otherwise: str) -> tuple[str, ...]:
+    condition = f"#{{==:#{{pane_current_command}},{_format_literal(program)}}}"
+    return ("if-shell", "-F", "-t", pane, condition, then, otherwise)
+
+
+def _leave_mode(pane: str) -> tuple[str, ...]:
+    leave = command_line(("send-keys", "-t", pane, "-X", "cancel"))
+    return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", leave)
+
+
+def _refusal(pane: str) -> tuple[str, ...]:
+    return ("display-message", "-p", "-t", pane, REFUSED + " #{pane_current_command}")
+
+
+def _format_literal(text: str) -> str:
+    """Escape what a format would take for its own: `#`, `,` and `}` (tmux 3.3a format.c)."""
+    return "".join("#" + character if character in "#,}" else character for character in text)

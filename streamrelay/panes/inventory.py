@@ -1,0 +1,90 @@
+"""What panes a server has: one format for every query, and the finding of targets."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from streamrelay.errors import TargetNotFound
+
+_FIELDS = {
+    "pane": "pane_id",
+    "session": "session_id",
+    "window": "window_id",
+    "window_index": "window_index",
+    "pane_index": "pane_index",
+    "columns": "pane_width",
+    "lines": "pane_height",
+    "pid": "pane_pid",
+    "dead": "pane_dead",
+    "in_mode": "pane_in_mode",
+    "active": "?#{&&:#{window_active},#{pane_active}},1,0",
+    "tty": "pane_tty",
+    "command": "pane_current_command",
+    "session_name": "session_name",
+    "title": "pane_title",
+}
+_SEPARATOR = "\t"
+FORMAT = _SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS.values())
+LIST_PANES = ("list-panes", "-a", "-F", FORMAT)
+
+
+@dataclass(frozen=True, slots=True)
+class PaneInfo:
+    """One pane, as tmux tells of it."""
+
+    pane: str
+    session: str
+    window: str
+    window_index: int
+    pane_index: int
+    columns: int
+    lines: int
+    pid: int
+    dead: bool
+    in_mode: bool
+    active: bool
+    tty: str
+    command: str
+    session_name: str
+    title: str
+
+    @property
+    def address(self) -> str:
+        """The pane as a person writes it: `session:window.pane`."""
+        return f"{self.session_name}:{self.window_index}.{self.pane_index}"
+
+
+def parse_pane(line: str) -> PaneInfo | None:
+    """Return the pane of one line in `FORMAT`; None if it is something else."""
+    values = line.split(_SEPARATOR, len(_FIELDS) - 1)
+    if len(values) < len(_FIELDS) or not values[0].startswith("%"):
+        return None
+    try:
+        return msgspec.convert(dict(zip(_FIELDS, values, strict=True)), PaneInfo, strict=False)
+    except msgspec.ValidationError:
+        return None
+
+
+def parse_panes(lines: Iterable[str]) -> dict[str, list[PaneInfo]]:
+    """Return the panes of a reply to `LIST_PANES`, by id; a window linked into several sessions gives several."""
+    panes: dict[str, list[PaneInfo]] = {}
+    for line in lines:
+        pane = parse_pane(line)
+        if pane is not None:
+            panes.setdefault(pane.pane, []).append(pane)
+    return panes
+
+
+def find_target(target: str) -> tuple[str, ...]:
+    """Return the command that asks tmux for the pane of a target, written as tmux writes it (`%3`, `name:0.1`)."""
+    exact_session = target.startswith("=") and ":" not in target
+    return ("display-message", "-p", "-t", target + ":" if exact_session else target, FORMAT)
+
+
+def found(target: str, reply: str) -> PaneInfo:
+    """Return the pane that tmux found for a target; raises TargetNotFound (tmux answers with empty fields then)."""
+    pane = parse_pane(reply)
+    if pane is None:
+        raise TargetNotFound(f"no pane, window or session is called {target!r}", data={"target": target})
+    return pane

@@ -1,0 +1,152 @@
+"""One live pane: its stream, its clock and its listeners.
+
+The stream is pure; here it meets the event loop. Output comes in with the time it was read, deadlines become timers,
+and the events that come out are stamped with the wall clock and the host and handed to whoever listens, in order.
+"""
+
+import asyncio
+import dataclasses
+import socket
+import time
+from collections.abc import Callable, Sequence
+
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.events import ClosedReason, Event, PaneClosed
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Snapshot
+
+Listener = Callable[[Sequence[Event]], None]
+
+
+class PanePipeline:
+    """What one pane's bytes go through, from the moment its screen was seeded."""
+
+    def __init__(self, info: PaneInfo) -> None:
+        self.info = info
+        self.closed = False
+        self.last_output: float | None = None
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+        self._host = socket.gethostname()
+        self._stream = DeltaStream(TmuxScreen(info.columns, info.lines), session=info.session_name, pane=info.pane)
+        self._listeners: list[Listener] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._seeded = False
+        self._change = asyncio.Event()
+
+    @property
+    def needs_human(self) -> str | None:
+        """What the program wants from a person right now, if anything."""
+        return self._stream.needs_human
+
+    async def changed(self) -> None:
+        """Wait for the next output, event or end of the pane."""
+        await self._change.wait()
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the screen is known: bytes from before that are in the snapshot."""
+        return self._seeded
+
+    def add_listener(self, listener: Listener) -> None:
+        """Hand every event from here on to `listener`; one that comes later is told first what it is joining."""
+        if self._seeded:
+            listener(self._stamped(self._stream.opened(self._now(), command=self.info.command, title=self.info.title)))
+        self._listeners.append(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Stop handing events to `listener`."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+
+    @property
+    def has_listeners(self) -> bool:
+        """Whether anybody still listens."""
+        return bool(self._listeners)
+
+    def seed(self, snapshot: Snapshot) -> None:
+        """Begin, or begin again, with the screen tmux holds at this place of the stream."""
+        if self._seeded:
+            self._publish(self._stream.reseed(self._now(), snapshot))
+        else:
+            self._seeded = True
+            self._stream.seed(snapshot)
+            self._publish(self._stream.opened(self._now(), command=self.info.command, title=self.info.title))
+
+    def output(self, data: bytes, read_at: float) -> None:
+        """Take bytes of the pane, read at `read_at` (loop time)."""
+        if self._seeded and not self.closed:
+            self.last_output = read_at
+            self._publish(self._stream.feed(data, read_at - self._began))
+
+    def missed(self, reason: str) -> None:
+        """Say that output may have been missed here."""
+        if self._seeded and not self.closed:
+            self._publish(self._stream.gap(self._now(), reason))
+
+    def program_changed(self, command: str) -> None:
+        """Another program is in the foreground of the pane now."""
+        if self._seeded and not self.closed and command != self.info.command:
+            self.info = dataclasses.replace(self.info, command=command)
+            self._publish(self._stream.program_changed(self._now(), command))
+
+    def inject(self, message_id: str, text: str) -> None:
+        """Note that `text` is about to be pasted."""
+        self._publish(self._stream.inject(message_id, text, self._now()))
+
+    def submit(self, message_id: str) -> None:
+        """Note that the Enter behind it is about to be sent."""
+        self._publish(self._stream.submit(message_id, self._now()))
+
+    def close(self, reason: ClosedReason) -> None:
+        """The pane is watched no more; the last events go out."""
+        if self.closed:
+            return
+        self.closed = True
+        self._publish(self._stream.close(self._now(), reason))
+        self._listeners.clear()
+
+    def fail(self) -> None:
+        """Rendering failed: say so, and stop without touching the broken stream again."""
+        self.closed = True
+        failed = PaneClosed(reason="failed", t=self._now(), session=self.info.session_name, pane=self.info.pane)
+        for listener in tuple(self._listeners):
+            listener(self._stamped([failed]))
+        self.discard()
+
+    def discard(self) -> None:
+        """Nobody listens any more: stop without a word."""
+        self.closed = True
+        self._listeners.clear()
+        self._set_timer()
+
+    def _now(self) -> float:
+        return self._loop.time() - self._began
+
+    def _publish(self, events: list[Event]) -> None:
+        if events:
+            self._stamped(events)
+            for listener in tuple(self._listeners):
+                listener(events)
+        self._set_timer()
+        self._change.set()
+        self._change = asyncio.Event()
+
+    def _stamped(self, events: list[Event]) -> list[Event]:
+        at = time.time()
+        for event in events:
+            event.at, event.host = at, self._host
+        return events
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        deadline = None if self.closed else self._stream.deadline()
+        if deadline is not None:
+            self._timer = self._loop.call_at(self._began + deadline, self._advance)
+
+    def _advance(self) -> None:
+        self._timer = None
+        self._publish(self._stream.advance(self._now()))

@@ -1,0 +1,74 @@
+"""Asciicast recordings, versions 2 and 3: one pane, its output and its size (docs.asciinema.org, asciicast v3).
+
+Version 3 gives the interval since the event before, version 2 the time since the beginning. Input ("i") and markers
+are not used: what a person typed shows in the output.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from streamrelay.errors import RecordingError
+from streamrelay.recordings.model import Entry, Output, Resized
+
+PANE = "%0"
+
+
+class _Terminal(msgspec.Struct):
+    cols: int = 80
+    rows: int = 24
+
+
+class _Header(msgspec.Struct):
+    version: int
+    term: _Terminal | None = None
+    width: int | None = None
+    height: int | None = None
+
+
+class Asciicast:
+    """One asciicast file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with path.open(encoding="utf-8") as file:
+            try:
+                header = msgspec.json.decode(file.readline(), type=_Header)
+            except msgspec.MsgspecError as error:
+                raise RecordingError(f"{path}: no asciicast header: {error}") from error
+        if header.version not in {2, 3}:
+            raise RecordingError(
+                f"{path}: asciicast version {header.version} is not known", hint="versions 2 and 3 are read"
+            )
+        self._intervals = header.version == 3
+        self.columns = header.term.cols if header.term else header.width or 80
+        self.lines = header.term.rows if header.term else header.height or 24
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield outputs and resizes."""
+        now = 0.0
+        with self._path.open(encoding="utf-8") as file:
+            next(file)
+            for number, line in enumerate(file, 2):
+                if not line.strip() or line.startswith("#"):
+                    continue
+                time, code, data = self._event(line, number)
+                now = now + time if self._intervals else time
+                if code == "o":
+                    yield Output(now, PANE, data.encode("utf-8", "surrogateescape"))
+                elif code == "r":
+                    columns, _, lines = data.partition("x")
+                    if not (columns.isdecimal() and lines.isdecimal()):
+                        raise RecordingError(f"{self._path}:{number}: {data!r} is no size")
+                    yield Resized(now, PANE, int(columns), int(lines))
+
+    def _event(self, line: str, number: int) -> tuple[float, str, str]:
+        try:
+            event: Any = json.loads(line)
+            time, code, data = event
+            return float(time), str(code), str(data)
+        except (ValueError, TypeError) as error:
+            raise RecordingError(f"{self._path}:{number}: not an asciicast event: {error}") from error

@@ -1,0 +1,117 @@
+"""Recorded control-mode sessions: what `tmux -C` printed, line by line with its time, and what was injected.
+
+The stream is JSON Lines, gzipped or not, `{"t": seconds, "dir": "out", "line": latin-1 text}`; a folder holds it as
+`stream.jsonl.gz` beside a `meta.json` that tells the size and the injections. Without one, the size is that of the
+first `%layout-change`, and nothing counts as injected.
+"""
+
+import gzip
+import heapq
+import operator
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import regex
+
+from streamrelay.control import ControlProtocol, PaneOutput
+from streamrelay.control.notifications import LayoutChange
+from streamrelay.errors import RecordingError
+from streamrelay.recordings.model import Entry, Output, Pasted, Resized, Submitted
+
+STREAM = "stream.jsonl.gz"
+META = "meta.json"
+PANE = "%0"
+_SIZE = regex.compile(r"[0-9a-f]{4},(\d{1,5})x(\d{1,5}),")
+
+
+class _Line(msgspec.Struct):
+    t: float
+    dir: str
+    line: str
+
+
+class _Injection(msgspec.Struct):
+    t: float
+    mode: str
+    text: str = ""
+    t_paste: float | None = None
+    t_enter: float | None = None
+
+
+class _Meta(msgspec.Struct):
+    cols: int
+    rows: int
+    injected: list[_Injection] = []
+
+
+class ControlRecording:
+    """A recorded control-mode session, from a folder or from its stream alone."""
+
+    def __init__(self, path: Path) -> None:
+        self._stream = path / STREAM if path.is_dir() else path
+        self._injected: list[_Injection] = []
+        if path.is_dir():
+            meta = self._read_meta(path / META)
+            self.columns, self.lines, self._injected = meta.cols, meta.rows, meta.injected
+        else:
+            self.columns, self.lines = self._first_size()
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield outputs, resizes and injections, by time."""
+        return heapq.merge(self._printed(), self._entered(), key=operator.attrgetter("t"))
+
+    def _entered(self) -> Iterator[Entry]:
+        entries: list[Entry] = []
+        for number, injection in enumerate(self._injected, 1):
+            if injection.mode not in {"paste", "keys"}:
+                continue
+            message_id = f"recorded-{number}"
+            entries.append(Pasted(injection.t_paste or injection.t, PANE, message_id, injection.text))
+            if injection.t_enter is not None:
+                entries.append(Submitted(injection.t_enter, PANE, message_id))
+        entries.sort(key=operator.attrgetter("t"))
+        yield from entries
+
+    def _printed(self) -> Iterator[Entry]:
+        protocol = ControlProtocol()
+        size = (self.columns, self.lines)
+        for record in self._records():
+            for event in protocol.receive(record.line.encode("latin-1") + b"\n"):
+                if isinstance(event, PaneOutput):
+                    yield Output(record.t, event.pane, event.data)
+                elif isinstance(event, LayoutChange):
+                    new = _size_of(event.layout)
+                    if new is not None and new != size:
+                        size = new
+                        yield Resized(record.t, PANE, *new)
+
+    def _first_size(self) -> tuple[int, int]:
+        for record in self._records():
+            if record.line.startswith("%layout-change "):
+                size = _size_of(record.line.split(" ")[2])
+                if size is not None:
+                    return size
+        return 80, 24
+
+    def _records(self) -> Iterator[_Line]:
+        decoder = msgspec.json.Decoder(_Line)
+        try:
+            with gzip.open(self._stream) if self._stream.suffix == ".gz" else self._stream.open("rb") as file:
+                for line in file:
+                    record = decoder.decode(line)
+                    if record.dir == "out":
+                        yield record
+        except (OSError, EOFError, msgspec.MsgspecError) as error:
+            raise RecordingError(f"{self._stream}: not a control-mode recording: {error}") from error
+
+    def _read_meta(self, path: Path) -> _Meta:
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=_Meta)
+        except (OSError, msgspec.MsgspecError) as error:
+            raise RecordingError(f"{path}: cannot be read: {error}") from error
+
+
+def _size_of(layout: str) -> tuple[int, int] | None:
+    match = _SIZE.match(layout)
+    return (int(match[1]), int(match[2])) if match else None

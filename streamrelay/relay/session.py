@@ -1,0 +1,179 @@
+"""A relay at work: streams in, deliveries out, until it ends.
+
+The machine decides; this runs it. What the participants say is heard over one subscription, and each listener has a
+writer of its own, so that a slow one delays nobody else.
+"""
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from streamrelay.delivery.shells import is_shell
+from streamrelay.delivery.writer import READ_TIMEOUT, Message, PaneWriter, Progress
+from streamrelay.errors import ProgramLeft, ShellRefused, StreamrelayError, UsageError
+from streamrelay.events import (
+    Event,
+    PaneClosed,
+    ProgramChanged,
+    Receipt,
+    RelayClosed,
+    RelayDelivered,
+    RelayOpened,
+    Text,
+)
+from streamrelay.panes.closing import closing_error
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.server import Server
+from streamrelay.panes.subscription import Subscription
+from streamrelay.panes.tasks import until_first
+from streamrelay.relay.machine import Deliver, Effect, Participant, RelayMachine
+
+LATENCIES_KEPT = 10_000
+Publish = Callable[[Event], None]
+
+
+@dataclass(slots=True)
+class RelayCounts:
+    """What a relay has done so far."""
+
+    deliveries: int = 0
+    characters: int = 0
+    echoes: int = 0
+    latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES_KEPT))
+    """Seconds from hearing the last line of a burst to writing its paste command, one for each target."""
+
+
+class RelaySession:
+    """One relay between panes of one server."""
+
+    def __init__(
+        self,
+        server: Server,
+        participants: Sequence[tuple[str | None, PaneInfo]],
+        *,
+        allow_shell: bool = False,
+        budget: int = 0,
+        read_timeout: float = READ_TIMEOUT,
+    ) -> None:
+        """Take `(name, pane)` pairs; a pane without a name is known by its session's, numbers follow the order.
+
+        `budget` is the number of deliveries after which the relay ends, 0 for none. Raises ShellRefused when a shell
+        takes part and nobody allowed that, UsageError when names or panes are not different.
+        """
+        for _, info in participants:
+            if is_shell(info.command) and not allow_shell:
+                raise ShellRefused(
+                    f"pane {info.pane} ({info.address}) runs {info.command}, a shell", data={"pane": info.pane}
+                )
+        self.relay_id = f"relay-{secrets.token_hex(4)}"
+        self.counts = RelayCounts()
+        self.error: StreamrelayError | None = None
+        """What ended the relay, where that was not meant."""
+        self._server = server
+        self._infos = {info.pane: info for _, info in participants}
+        self._machine = RelayMachine(self.relay_id, _named(participants), budget=budget)
+        self._read_timeout = read_timeout
+        self._writers: dict[str, PaneWriter] = {}
+        self._heard_at: dict[str, float] = {}
+
+    async def run(self, publish: Publish) -> RelayClosed:
+        """Relay until the relay ends; every event of the relay goes to `publish`. Returns how it ended."""
+        reason = "budget_spent"
+        async with self._server.watch(*self._infos, follow_program=True) as stream:
+            for pane in self._infos:
+                self._writers[pane] = PaneWriter(
+                    self._server,
+                    self._server.pipeline(pane),
+                    report=lambda progress: self._report(progress, publish),
+                    read_timeout=self._read_timeout,
+                )
+            publish(RelayOpened(relay=self.relay_id, participants=tuple(map(_label, self._machine.participants))))
+            try:
+                await until_first(self._hear(stream, publish), *(writer.run() for writer in self._writers.values()))
+            except StreamrelayError as error:
+                self.error, reason = error, error.code
+        closed = RelayClosed(relay=self.relay_id, reason=reason, deliveries=self._machine.deliveries)
+        publish(closed)
+        return closed
+
+    async def _hear(self, stream: Subscription, publish: Publish) -> None:
+        """Hear until the budget is spent and the last delivery is made; raises whatever else ends the relay."""
+        loop = asyncio.get_running_loop()
+        while not self._machine.closed:
+            events = await stream.batch(self._machine.deadline())
+            now = loop.time()
+            end: StreamrelayError | None = None
+            for event in events or ():
+                if isinstance(event, Text) and event.origin == "injected":
+                    self.counts.echoes += 1
+                publish(event)
+                self._carry_out(self._machine.handle(event, now), publish)
+                end = end or self._end_of(event)
+            self._carry_out(self._machine.advance(now), publish)
+            if end is not None:
+                raise end
+        await asyncio.gather(*(writer.finish() for writer in self._writers.values()))
+
+    def _carry_out(self, effects: Sequence[Effect], publish: Publish) -> None:
+        for effect in effects:
+            if isinstance(effect, Deliver):
+                self._deliver(effect, publish)
+
+    def _deliver(self, effect: Deliver, publish: Publish) -> None:
+        self._heard_at[effect.message_id] = effect.heard_at
+        while len(self._heard_at) > LATENCIES_KEPT:
+            del self._heard_at[next(iter(self._heard_at))]
+        self.counts.deliveries += 1
+        for listener in effect.listeners:
+            if self._writers[listener.pane].put(Message(effect.message_id, effect.text)):
+                self.counts.characters += len(effect.text)
+        publish(
+            RelayDelivered(
+                relay=self.relay_id,
+                message_id=effect.message_id,
+                speaker=_label(effect.speaker),
+                listeners=tuple(map(_label, effect.listeners)),
+                text=effect.text,
+                session=effect.speaker.session,
+                pane=effect.speaker.pane,
+            )
+        )
+
+    def _report(self, progress: Progress, publish: Publish) -> None:
+        heard_at = self._heard_at.get(progress.message_id)
+        if progress.state == "pasted" and heard_at is not None:
+            self.counts.latencies.append(progress.at - heard_at)
+        publish(
+            Receipt(message_id=progress.message_id, pane=progress.pane, state=progress.state, reason=progress.reason)
+        )
+
+    def _end_of(self, event: Event) -> StreamrelayError | None:
+        """Return what an event means for the relay: a pane that closed, a program that left the foreground."""
+        info = self._infos[event.pane]
+        if isinstance(event, PaneClosed):
+            return closing_error(event)
+        if isinstance(event, ProgramChanged) and event.command != info.command:
+            return ProgramLeft(
+                f"{info.command} left the foreground of pane {info.pane}: {event.command} is there now",
+                data={"pane": info.pane, "program": info.command, "now": event.command},
+            )
+        return None
+
+
+def _named(participants: Sequence[tuple[str | None, PaneInfo]]) -> list[Participant]:
+    names = [name or info.session_name for name, info in participants]
+    for name in names:
+        if not name.strip() or len(name) > 64 or any(character < " " or character in "()" for character in name):
+            raise UsageError(
+                f"{name!r} is no name for a participant", hint="a name has no parentheses and no control characters"
+            )
+    return [
+        Participant(info.session, info.pane, name if names.count(name) == 1 else info.address, number)
+        for number, (name, (_, info)) in enumerate(zip(names, participants, strict=True), 1)
+    ]
+
+
+def _label(participant: Participant) -> str:
+    return f"{participant.name} ({participant.number})"
