@@ -55,6 +55,15 @@ def run(checkout: Path, *command: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+# The demo comes first: alone it needs none of the developers' tools, and must run without them.
+@pytest.mark.requirement("OPS-01a")
+def test_the_demo_runs_on_a_real_tmux(checkout: Path) -> None:
+    done = run(checkout, "./scripts/demo")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "message 1 from Ann" in done.stdout
+    assert "lines out, each once" in done.stdout
+
+
 @pytest.mark.requirement("OPS-01b")
 def test_the_tests_pass(checkout: Path) -> None:
     done = run(checkout, "./scripts/test", "quick", "tests/testing/test_waiting.py")
