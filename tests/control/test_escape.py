@@ -16,7 +16,7 @@ def test_what_tmux_escapes_comes_back(data: bytes) -> None:
     assert unescape(escape(data)) == data
 
 
-@pytest.mark.requirement("ENG-03")
+@pytest.mark.requirement("ENG-03a")
 @pytest.mark.parametrize(
     ("escaped", "plain"),
     [

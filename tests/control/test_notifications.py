@@ -56,7 +56,7 @@ LINES: list[tuple[bytes, Notification]] = [
 ]
 
 
-@pytest.mark.requirement("ENG-02")
+@pytest.mark.requirement("ENG-02a")
 @pytest.mark.parametrize(("line", "notification"), LINES, ids=[repr(line) for line, _ in LINES])
 def test_each_notification(line: bytes, notification: Notification) -> None:
     assert parse(line) == notification

@@ -64,7 +64,7 @@ def test_extended_output_skips_fields_it_does_not_know() -> None:
     assert receive(stream)[2:] == [PaneOutput("%3", b"a : b\x1b")]
 
 
-@pytest.mark.requirement("ENG-03")
+@pytest.mark.requirement("ENG-03a")
 def test_output_is_bytes_cut_anywhere() -> None:
     text = "中\x1b[1m".encode()
     events = receive(ATTACH, *(b"%output %1 " + escape(text[at : at + 1]) + b"\n" for at in range(len(text))))
@@ -77,7 +77,7 @@ def test_an_error_carries_tmuxs_words() -> None:
     assert (reply.ok, reply.asked, reply.text) == (False, True, "can't find pane: %9")
 
 
-@pytest.mark.requirement("ENG-02")
+@pytest.mark.requirement("ENG-02c")
 @pytest.mark.parametrize(
     "line",
     [
@@ -91,6 +91,7 @@ def test_inside_a_block_every_line_is_data(line: bytes) -> None:
     assert receive(stream)[2:] == [Reply(5, 6, 1, True, (b"before", line, b"after")), WindowAdd("@9")]
 
 
+@pytest.mark.requirement("ENG-02b")
 def test_outside_a_block_what_is_not_known_is_passed_on() -> None:
     stream = ATTACH + b"%end 5 6 1\n%begin x\n%output\n%extended-output %1 4\n%new thing\nwords\n\n%continue %1\n"
     assert receive(stream)[2:] == [
@@ -170,7 +171,7 @@ STREAMS = st.builds(
 )
 
 
-@pytest.mark.requirement("ENG-03")
+@pytest.mark.requirement("ENG-03b")
 @given(STREAMS | st.binary(), st.data())
 @example(b"\x1bP1000p%begin 1 1 0\r\n%end 1 1 0\r\n%exit\r\n\x1b\\", None)
 def test_any_cutting_gives_the_same_events(stream: bytes, data: st.DataObject | None) -> None:

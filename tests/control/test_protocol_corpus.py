@@ -49,7 +49,7 @@ def test_there_are_recordings() -> None:
     assert len(SAMPLE) > 10
 
 
-@pytest.mark.requirement("ENG-02")
+@pytest.mark.requirement("ENG-02a")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}")
 def test_a_recorded_stream_is_understood(path: Path) -> None:
     lines = lines_of(path)
@@ -63,7 +63,7 @@ def test_a_recorded_stream_is_understood(path: Path) -> None:
     assert escaped == {pane.decode(): b"".join(d for _, p, d in raw if p == pane) for pane in {p for _, p, _ in raw}}
 
 
-@pytest.mark.requirement("ENG-03")
+@pytest.mark.requirement("ENG-03b")
 @pytest.mark.parametrize("wrapped", [False, True], ids=["pipes", "cc"])
 @pytest.mark.parametrize("path", SAMPLE, ids=lambda path: path.parent.parent.name)
 def test_cuts_change_nothing(path: Path, wrapped: bool) -> None:

@@ -64,7 +64,7 @@ def test_the_answer_comes_at_the_mark_on_its_own_line_of_commands(server: Server
     assert len(server.queue) == 0
 
 
-@pytest.mark.requirement("ENG-04")
+@pytest.mark.requirement("ENG-04c")
 def test_an_error_that_drops_the_rest_of_the_line_is_answered_at_the_second_mark(server: Server) -> None:
     server.ask("a ; b ; c")
     blocks = block(b"fine"), block(b"can't find pane: %9", ok=False)
