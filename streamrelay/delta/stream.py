@@ -30,7 +30,7 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
 )
-from streamrelay.vt.engine import Engine, Frame, Snapshot
+from streamrelay.vt.engine import Engine, Snapshot
 
 MOST_PROMPTS = 8
 
@@ -188,29 +188,21 @@ class DeltaStream:
         self._cutter.settle()
 
     def _take_frame(self) -> None:
+        """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
         passed = self._lines.passed(frame)
-        withdrawn = self._read_switches(frame)
-        if withdrawn:
+        kinds = [event.kind for event in frame.events]
+        if "bracketed_paste_off" in kinds:
             self._submit_composer(passed)
-        elif not passed:
-            return
         elif self._composer.is_open:
             self._say(self._composer.keep(passed))
         else:
             self._say(passed)
-
-    def _read_switches(self, frame: Frame) -> bool:
-        withdrawn = False
-        for event in frame.events:
-            if event.kind == "bracketed_paste_on":
-                self._say(self._composer.release())
-                self._composer.begin(self._lines.open_head())
-                if self._composer.withdraws:
-                    self._turns.vote("composer", "idle", self._now)
-            elif event.kind == "bracketed_paste_off":
-                withdrawn = True
-        return withdrawn
+        if "bracketed_paste_on" in kinds:
+            self._say(self._composer.release())
+            self._composer.begin(self._lines.open_head())
+            if self._composer.withdraws:
+                self._turns.vote("composer", "idle", self._now)
 
     def _submit_composer(self, passed: list[str]) -> None:
         head = self._lines.open_head()
