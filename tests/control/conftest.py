@@ -1,0 +1,56 @@
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from streamrelay.control import ControlClient, ControlEvent, PaneOutput, Tmux, TransportName
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until_async
+
+
+class Heard:
+    """Keeps what a client hands on: events in order, and the bytes of each pane."""
+
+    def __init__(self) -> None:
+        self.events: list[ControlEvent] = []
+        self._output: dict[str, bytearray] = {}
+
+    def __call__(self, events: Sequence[ControlEvent], read_at: float) -> None:
+        self.events.extend(events)
+        for event in events:
+            if isinstance(event, PaneOutput):
+                self._output.setdefault(event.pane, bytearray()).extend(event.data)
+
+    def output(self, pane: str) -> bytearray:
+        return self._output.get(pane, bytearray())
+
+    async def until(self, pane: str, marker: bytes) -> None:
+        await wait_until_async(lambda: marker in self.output(pane), 20, f"{marker!r} never came")
+
+
+Connect = Callable[..., ControlClient]
+
+
+@pytest.fixture(params=["pipes", "cc"])
+def transport(request: pytest.FixtureRequest) -> TransportName:
+    name: TransportName = request.param
+    return name
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def tmux(private_tmux: PrivateTmux) -> Tmux:
+    return Tmux(private_tmux.binary, socket_path=private_tmux.socket_path)
+
+
+@pytest.fixture
+def connect(tmux: Tmux, transport: TransportName, heard: Heard) -> Connect:
+    """Make a client of the private server, on each transport in turn."""
+
+    def make(target: str = "$0", handler: Heard | None = None, **options: object) -> ControlClient:
+        return ControlClient(tmux, target, handler or heard, transport=transport, **options)  # type: ignore[arg-type]
+
+    return make

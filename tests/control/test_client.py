@@ -1,0 +1,412 @@
+"""The control client against real tmux, one body of tests over both transports."""
+
+import asyncio
+import os
+import re
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from streamrelay.control import (
+    CommandResult,
+    ControlClient,
+    PaneOutput,
+    SessionChanged,
+    Tmux,
+    TransportName,
+    command_line,
+)
+from streamrelay.errors import (
+    BadCommand,
+    CommandFailed,
+    CommandTimeout,
+    NoServer,
+    ServerLost,
+    TargetNotFound,
+    TmuxMissing,
+    UsageError,
+)
+from streamrelay.testing.tmux import PrivateTmux, is_alive
+from streamrelay.testing.waiting import wait_until, wait_until_async
+
+if TYPE_CHECKING:
+    from tests.control.conftest import Connect, Heard
+
+pytestmark = pytest.mark.requirement("ENG-01")
+IDLE = ["sleep", "1000"]
+
+
+def first_difference(one: bytes | bytearray, other: bytes) -> tuple[int, bytes, bytes] | None:
+    """Where two long texts part, and what each says there; pytest would spend minutes on them."""
+    if one == other:
+        return None
+    at = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
+    return at, bytes(one[at : at + 40]), other[at : at + 40]
+
+
+def is_reaped(client: ControlClient) -> bool:
+    """Whether no trace of the client's child is left in the process table."""
+    assert client.pid is not None
+    try:
+        os.waitpid(client.pid, os.WNOHANG)
+    except ChildProcessError:
+        return not is_alive(client.pid)
+    return False
+
+
+def say(text: str) -> str:
+    return command_line(["display-message", "-p", "--", text])
+
+
+async def test_attaching_hands_on_what_came_with_it(
+    private_tmux: PrivateTmux, connect: "Connect", heard: "Heard"
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect("main") as client:
+        assert client.session == "$0"
+        assert SessionChanged("$0", "main") in heard.events
+        assert private_tmux.run("list-clients", "-F", "#{client_pid} #{client_flags}").split()[0] == str(client.pid)
+
+
+@pytest.mark.requirement("ENG-04")
+async def test_a_command_is_answered(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        result = await client.command(
+            command_line(["display-message", "-p", "a b"], ["list-sessions", "-F", "#{session_id}"])
+        )
+        assert [block.lines for block in result.blocks] == [(b"a b",), (b"$0",)]
+        assert result.text == "a b\n$0"
+        for line in ("# a comment", 'display-message "a quote that is never closed'):
+            assert (await client.command(line)).text == ""
+
+
+@pytest.mark.requirement("ENG-04")
+async def test_a_thousand_queued_commands_are_answered_in_order(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    answers: list[CommandResult] = []
+    async with connect() as client:
+        for number in range(1000):
+            client.request(say(f"n{number}"), answers.append)
+        assert client.outstanding == 1000
+        await wait_until_async(lambda: len(answers) == 1000, 20)
+        assert (await client.command(say("after"))).text == "after"
+        assert client.outstanding == 0
+    assert [answer.text for answer in answers] == [f"n{number}" for number in range(1000)]
+
+
+async def test_more_commands_than_may_wait_take_turns(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        answers = await asyncio.gather(*(client.command(say(f"n{number}"), timeout=30) for number in range(4500)))
+        assert [answer.text for answer in answers] == [f"n{number}" for number in range(4500)]
+        for _ in range(4096):
+            client.request(say("x"), lambda _: None)
+        with pytest.raises(CommandTimeout):
+            client.request(say("one too many"), lambda _: None)
+        assert (await client.command(say("after"), timeout=30)).text == "after"
+
+
+@pytest.mark.requirement("ENG-04")
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("kill-pane -t %99", "can't find pane: %99"),
+        ("display-message -p fine ; kill-pane -t %99 ; display-message -p dropped", "can't find pane: %99"),
+        ("bogus", "parse error: unknown command: bogus"),
+        ("if-shell -F 1 {", "parse error: syntax error"),
+        ("if-shell -F 1 { kill-pane -t %99 } ; display-message -p rest", "can't find pane: %99"),
+        ("display-message -Q", "display-message: unknown flag -Q"),
+    ],
+)
+async def test_errors_have_tmuxs_words(private_tmux: PrivateTmux, connect: "Connect", line: str, words: str) -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        with pytest.raises(CommandFailed, match=re.escape(words)) as caught:
+            await client.command(line)
+        assert caught.value.data["line"] == line
+        assert (await client.command(say("still here"))).text == "still here"
+
+
+@pytest.mark.requirement("ENG-04")
+async def test_an_answer_that_comes_too_late_is_nobody_elses(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        with pytest.raises(CommandTimeout):
+            await client.command("wait-for never ; display-message -p late", timeout=0.1)
+        with pytest.raises(CommandTimeout):
+            await client.command(say("behind it"), timeout=0.1)
+        assert client.outstanding == 2
+        private_tmux.run("wait-for", "-S", "never")
+        assert (await client.command(say("mine"))).text == "mine"
+        assert client.outstanding == 0
+
+
+async def test_a_cancelled_command_leaves_the_others_their_answers(
+    private_tmux: PrivateTmux, connect: "Connect"
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        waiting = asyncio.create_task(client.command("wait-for never"))
+        await wait_until_async(lambda: client.outstanding == 1)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        private_tmux.run("wait-for", "-S", "never")
+        assert (await client.command(say("mine"))).text == "mine"
+
+
+@pytest.mark.parametrize("line", ["", "a\nkill-server", "detach-client ;"])
+async def test_what_is_not_one_line_is_never_written(private_tmux: PrivateTmux, connect: "Connect", line: str) -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        with pytest.raises(BadCommand):
+            await client.command(line)
+        assert (await client.command(say("attached"))).text == "attached"
+
+
+async def test_an_answer_comes_at_its_exact_place_in_the_output(
+    private_tmux: PrivateTmux, connect: "Connect", heard: "Heard"
+) -> None:
+    """While a pane floods, the last line of its screen is the last line that was handed on."""
+    pane = private_tmux.new_session("main", ["sh", "-c", "read go; exec seq 1 1000000000"])
+    pairs: list[tuple[bytes, bytes]] = []
+
+    def compare(result: CommandResult) -> None:
+        shown = [line for line in result.unwrap().lines if line.strip()]
+        pairs.append((shown[-1], heard.output(pane)[-100:].rstrip(b"\r\n").rpartition(b"\n")[2]))
+
+    async with connect() as client:
+        await client.command(command_line(["send-keys", "-t", pane, "Enter"]))
+        await heard.until(pane, b"\n100\r\n")
+        for expected in range(1, 21):
+            heard_before = len(heard.output(pane))
+            await wait_until_async(lambda before=heard_before: len(heard.output(pane)) > before)
+            client.request(command_line(["capture-pane", "-p", "-t", pane]), compare)
+            await wait_until_async(lambda expected=expected: len(pairs) == expected)
+        assert [shown for shown, _ in pairs] == [heard_last for _, heard_last in pairs]
+        assert len({shown for shown, _ in pairs}) > 1, "the pane stood still, so this proved nothing"
+
+
+@pytest.mark.requirement("ENG-03")
+async def test_two_megabytes_arrive_whole_and_in_order(
+    private_tmux: PrivateTmux, connect: "Connect", heard: "Heard", tmp_path: Path
+) -> None:
+    text = "".join(f"{number} \x1b[3{number % 8}m中文 é \\033 \U0001f600\x1b[0m\n" for number in range(60_000)).encode()
+    assert len(text) > 2_000_000
+    (tmp_path / "text").write_bytes(text)
+    script = 'stty -echo; echo ready; read go; cat "$0"; echo END; exec sleep 1000'
+    pane = private_tmux.new_session("main", ["sh", "-c", script, str(tmp_path / "text")])
+    wait_until(lambda: "ready" in private_tmux.run("capture-pane", "-p", "-t", pane))
+    async with connect() as client:
+        await client.command(command_line(["send-keys", "-t", pane, "Enter"]))
+        await heard.until(pane, b"END\r\n")
+    assert first_difference(heard.output(pane).removesuffix(b"END\r\n"), text.replace(b"\n", b"\r\n")) is None
+
+
+async def test_a_reply_of_two_megabytes_arrives_whole(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    text = "".join(f"%end {number} 中\n" for number in range(120_000))
+    private_tmux.run("load-buffer", "-b", "large", "-", input=text)
+    async with connect() as client:
+        result = await client.command("show-buffer -b large")
+        assert first_difference(result.text.encode(), text.encode()) is None
+
+
+@pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C"}, {"LANG": "POSIX"}])
+async def test_replies_are_utf8_in_any_locale(
+    private_tmux: PrivateTmux, connect: "Connect", monkeypatch: pytest.MonkeyPatch, locale: dict[str, str]
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in locale.items():
+        monkeypatch.setenv(name, value)
+    async with connect() as client:
+        assert (await client.command(say("é 中 😀"))).text == "é 中 😀"
+
+
+async def test_it_attaches_from_inside_tmux(
+    private_tmux: PrivateTmux, transport: TransportName, heard: "Heard", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    monkeypatch.setenv("TMUX", f"{private_tmux.socket_path},{private_tmux.server_pid},0")
+    monkeypatch.setenv("STREAMRELAY_TMUX", private_tmux.binary)
+    async with ControlClient(Tmux(), "$0", heard, transport=transport) as client:
+        assert (await client.command(say("#{socket_path}"))).text == private_tmux.socket_path
+
+
+@pytest.mark.requirement("ENG-04")
+@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGKILL], ids=["kill-server", "SIGTERM", "SIGKILL"])
+async def test_a_server_that_ends_in_mid_stream_fails_what_waits(
+    private_tmux: PrivateTmux, connect: "Connect", heard: "Heard", number: signal.Signals | None
+) -> None:
+    pane = private_tmux.new_session("main", ["sh", "-c", "read go; exec yes"])
+    async with connect() as client:
+        await client.command(command_line(["send-keys", "-t", pane, "Enter"]))
+        await heard.until(pane, b"y\r\ny\r\n")
+        waiting = [asyncio.create_task(client.command("wait-for never")) for _ in range(3)]
+        await wait_until_async(lambda: client.outstanding == 3)
+        if number is None:
+            private_tmux.run("kill-server")
+        else:
+            os.kill(private_tmux.server_pid, number)
+        async with asyncio.timeout(10):
+            end = await client.closed
+            answers = await asyncio.gather(*waiting, return_exceptions=True)
+        assert (end.reason, end.abrupt) == ("server_lost", number is signal.SIGKILL)
+        # A server that ends in good order lets go of whoever waits, and answers what it still can.
+        in_order = () if number is signal.SIGKILL else (CommandResult,)
+        assert [answer for answer in answers if not isinstance(answer, (ServerLost, *in_order))] == []
+        with pytest.raises(ServerLost):
+            await client.command(say("x"))
+
+
+@pytest.mark.parametrize(
+    ("commands", "reason"),
+    [
+        ([["detach-client", "-s", "main"]], "detached"),
+        ([["kill-session", "-t", "main"]], "session_gone"),
+        ([["set-option", "-g", "detach-on-destroy", "off"], ["kill-session", "-t", "main"]], "session_gone"),
+        ([["switch-client", "-c", "#{client_name}", "-t", "other"]], "moved"),
+    ],
+    ids=["detach", "kill-session", "detach-on-destroy-off", "switch-client"],
+)
+async def test_the_end_says_why_and_the_client_is_gone(
+    private_tmux: PrivateTmux, connect: "Connect", commands: list[list[str]], reason: str
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    private_tmux.new_session("other", IDLE)
+    async with connect("$0") as client:
+        name = private_tmux.run("list-clients", "-F", "#{client_name}")
+        for command in commands:
+            private_tmux.run(*(name if word == "#{client_name}" else word for word in command))
+        async with asyncio.timeout(10):
+            end = await client.closed
+        assert (end.reason, end.abrupt) == (reason, False)
+        assert private_tmux.run("list-clients") == ""
+        assert is_reaped(client)
+
+
+async def test_a_client_that_is_killed_is_an_abrupt_end(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        assert client.pid
+        os.kill(client.pid, signal.SIGKILL)
+        async with asyncio.timeout(10):
+            end = await client.closed
+        assert (end.reason, end.abrupt) == ("detached", True)
+
+
+async def test_closing_is_final_and_can_be_repeated(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    client = connect()
+    with pytest.raises(UsageError):
+        client.request("list-panes", lambda _: None)
+    await client.aclose()
+    await client.open()
+    assert client.pid
+    watching = asyncio.ensure_future(client.closed)
+    watching.cancel()
+    blocked = asyncio.create_task(client.command("wait-for never"))
+    await wait_until_async(lambda: client.outstanding == 1)
+    await client.aclose()
+    await client.aclose()
+    assert (await client.closed).reason == "left"
+    with pytest.raises(ServerLost):
+        await blocked
+    assert is_reaped(client)
+
+
+async def test_leaving_under_a_flood_is_quick_and_keeps_the_server(
+    private_tmux: PrivateTmux, connect: "Connect", heard: "Heard"
+) -> None:
+    pane = private_tmux.new_session("main", ["sh", "-c", "read go; exec yes"])
+    async with connect() as client:
+        await client.command(command_line(["send-keys", "-t", pane, "Enter"]))
+        await heard.until(pane, b"y\r\ny\r\n")
+        client.request("wait-for never", lambda _: None)
+        async with asyncio.timeout(5):
+            await client.aclose()
+    assert private_tmux.run("list-clients") == ""
+    before = len(heard.events)
+    await asyncio.sleep(0)
+    assert len(heard.events) == before
+    assert is_reaped(client)
+
+
+async def test_a_handler_that_raises_ends_the_connection(
+    private_tmux: PrivateTmux, tmux: Tmux, transport: TransportName
+) -> None:
+    pane = private_tmux.new_session("main", ["cat"])
+    told: list[BaseException | None] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context.get("exception")))
+
+    def handler(events: object, read_at: float) -> None:
+        assert isinstance(events, list)
+        if any(isinstance(event, PaneOutput) for event in events):
+            raise ZeroDivisionError("a bug")
+
+    async with ControlClient(tmux, "main", handler, transport=transport) as client:
+        client.request(command_line(["send-keys", "-t", pane, "x", "Enter"]), lambda _: None)
+        async with asyncio.timeout(10):
+            end = await client.closed
+    assert end.reason == "failed"
+    assert "a bug" in end.words
+    assert [type(error) for error in told] == [ZeroDivisionError]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [("$9", "can't find session: $9"), ("none", "can't find session: none"), ("%7", "can't find pane")],
+)
+async def test_attaching_to_what_is_not_there(
+    private_tmux: PrivateTmux, connect: "Connect", target: str, words: str
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    with pytest.raises(TargetNotFound, match=re.escape(words)):
+        async with connect(target):
+            pass
+    assert private_tmux.run("list-clients") == ""
+
+
+async def test_attaching_never_starts_a_server(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    with pytest.raises(NoServer, match=re.escape(private_tmux.socket_path)):
+        async with connect():
+            pass
+    with pytest.raises(NoServer):
+        private_tmux.server_pid  # noqa: B018
+
+
+async def test_a_binary_that_is_not_there(private_tmux: PrivateTmux, transport: TransportName, heard: "Heard") -> None:
+    tmux = Tmux("no-such-tmux", socket_path=private_tmux.socket_path)
+    with pytest.raises(TmuxMissing):
+        async with ControlClient(tmux, "$0", heard, transport=transport):
+            pass
+
+
+@pytest.mark.parametrize("how", ["timeout", "cancelled"])
+async def test_an_attach_that_hangs_leaves_no_process(
+    tmp_path: Path, transport: TransportName, heard: "Heard", monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """The stand-in for tmux listens to no polite request, and has to be killed."""
+    for module in ("transport", "pipes"):
+        monkeypatch.setattr(f"streamrelay.control.{module}.GRACE", 0.1)
+    binary = tmp_path / "tmux"
+    binary.write_text(
+        f"#!/bin/sh\ntrap '' HUP TERM\necho $$ >{tmp_path}/pid\nwhile :; do read line || sleep 0.05; done\n"
+    )
+    binary.chmod(0o755)
+    client = ControlClient(
+        Tmux(str(binary), socket_path=str(tmp_path / "none")), "$0", heard, transport=transport,
+        attach_timeout=0.2 if how == "timeout" else 60,
+    )  # fmt: skip
+    opening = asyncio.create_task(client.open())
+    if how == "cancelled":
+        await wait_until_async(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+        opening.cancel()
+    with pytest.raises(CommandTimeout if how == "timeout" else asyncio.CancelledError):
+        await opening
+    assert is_reaped(client)
