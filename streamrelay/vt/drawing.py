@@ -1,9 +1,10 @@
 """Text onto the grid (tmux 3.3a screen-write.c, screen_write_cell and screen_write_collect_add).
 
-* Writing into half of a wide character blanks the other half.
+* Writing into half of a wide character blanks the other half; but plain ASCII leaves a first half in the
+  first column standing.
 * A wide character that does not fit wraps; the column it leaves stays as it was. Without wrap mode it is dropped.
-* A character of no width joins the cell left of the cursor, up to 21 bytes of UTF-8 a cell, else it is dropped;
-  so does any character but an ASCII one behind a ZERO WIDTH JOINER.
+* A character of no width joins the cell left of the cursor, up to 21 bytes of UTF-8 a cell, else it is dropped.
+* A ZERO WIDTH JOINER waits for the next character that is not plain ASCII, wherever that comes, and both join.
 * Without wrap mode the cursor stays in the last column; the wrap column is reached in wrap mode alone.
 * Insert mode makes room before it wraps.
 """
@@ -11,24 +12,22 @@
 import re
 
 from streamrelay.vt.state import State
-from streamrelay.vt.widths import CLUSTERS, JOINER, RAW, STUB
+from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ
 
 _ASCII_RUNS = re.compile(r"[ -~]+|[^ -~]+")
-_UNITS = re.compile(f"([{JOINER}{RAW}].{STUB}?)")
 _CELLS = re.compile(f".{STUB}?")
+_MARKED_CELLS = re.compile(f"[{MARKS}]?.{STUB}?")
 _CELL_BYTES = 21
-_ZWJ = "\u200d"
-_FIRST_CLUSTER = chr(CLUSTERS.start)
 
 
 def draw(state: State, text: str) -> None:
     """Write `text`, which holds no control characters, at the cursor."""
-    if state.acs_pen is not None:
+    if state.acs_pen is not None or state.joining:
         for run in _ASCII_RUNS.findall(text):
-            if run.isascii():
-                put(state, run, state.acs_pen)
-            else:
+            if state.joining or not run.isascii():
                 _draw_wide(state, run)
+            else:
+                put(state, run, state.pen if state.acs_pen is None else state.acs_pen)
     elif text.isascii():
         put(state, text, state.pen)
     else:
@@ -38,24 +37,26 @@ def draw(state: State, text: str) -> None:
 def _draw_wide(state: State, text: str) -> None:
     widths = state.widths
     cells = widths.cells(text)
-    left = state.grid.lines[state.y].cells[max(state.x - 2, 0) : state.x]
-    if not widths.marked(cells) and (not left or max(left) < _FIRST_CLUSTER):
+    if not state.joining and not widths.marked(cells):
         if cells:
             put(state, cells, state.pen)
         return
-    for unit in _UNITS.split(cells):
-        if not unit:
-            continue
-        if unit[0] == JOINER:
-            _join(state, unit[1])
-            continue
-        if unit[0] == RAW:
-            unit = state.grid.symbols.cell(unit[1]) + unit[2:]  # noqa: PLW2901
-        if not unit[0].isascii() and _left_text(state).endswith(_ZWJ):
-            _join(state, state.grid.symbols.text(unit[0]))
-            unit = unit[1:].removeprefix(STUB)  # noqa: PLW2901
-        if unit:
-            put(state, unit, state.pen)
+    symbols = state.grid.symbols
+    for cell in _MARKED_CELLS.findall(cells):
+        mark, character = (cell[0], cell[1:].removesuffix(STUB)) if cell[0] in MARKS else ("", cell.removesuffix(STUB))
+        if character.isascii() and _is_plain(state, character):
+            put(state, cell, state.pen)
+        elif character == ZWJ:
+            state.joining = True
+        elif state.joining:
+            state.joining = False
+            _join(state, ZWJ)
+            _join(state, character)
+        elif mark == JOINER:
+            _join(state, character)
+        else:
+            pen = state.acs_pen if state.acs_pen is not None and character.isascii() else state.pen
+            put(state, symbols.cell(character) + cell[len(mark + character) :], pen)
 
 
 def _left_column(state: State) -> int:
@@ -65,11 +66,6 @@ def _left_column(state: State) -> int:
     while x >= 0 and cells[x : x + 1] == STUB:
         x -= 1
     return x
-
-
-def _left_text(state: State) -> str:
-    x = _left_column(state)
-    return state.grid.lines[state.y].columns(x, x + 1)
 
 
 def _join(state: State, text: str) -> None:
@@ -126,6 +122,11 @@ def _put_singly(state: State, cells: str, pen: int) -> None:
         state.x = min(state.x + width, columns if wraps else columns - 1)
 
 
+def _is_plain(state: State, cells: str) -> bool:
+    """Whether tmux collects the first of `cells` into a run instead of writing it as a cell of its own."""
+    return cells[0].isascii() and state.flows and state.acs_pen is None
+
+
 def _write(state: State, x: int, cells: str, pen: int) -> None:
     y = state.y
     grid = state.grid
@@ -134,10 +135,10 @@ def _write(state: State, x: int, cells: str, pen: int) -> None:
     if x < len(old) and not old.isascii():
         if old[x] == STUB:
             head = len(old[:x].rstrip(STUB)) - 1
+            if _is_plain(state, cells) and (head <= 0 or state.widths.width(line.symbols.text(old[head])[0]) < 2):
+                head += 1
             line.erase(max(head, 0), x - max(head, 0), 0)
-        stop = x + len(cells)
-        tail = len(old[stop:]) - len(old[stop:].lstrip(STUB))
-        if tail:
-            line.erase(stop, tail, 0)
+        rest = old[x + len(cells) :]
+        line.erase(x + len(cells), len(rest) - len(rest.lstrip(STUB)), 0)
     line.write(x, cells, pen)
     grid.dirty |= 1 << y

@@ -60,7 +60,7 @@ class Row(Protocol):
         """The styles, resolved when asked for; stretches in the default style are left out."""
 
     def columns(self, start: int, stop: int) -> str:
-        """Return the characters whose first column is in `start` to `stop` (exclusive); cells not in use give nothing."""
+        """Return the characters whose first column is in `start` to `stop` (exclusive); unused cells give nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,14 +81,16 @@ class Grid:
     def scroll_up(self, top: int, bottom: int, style: int = 0) -> None:
         """Scroll the lines `top` to `bottom` up by one."""
         lines = self.lines
-        if not self.keeps_history:
+        if self.keeps_history:
+            self.commit((lines[top],))
+            del lines[top]
+            lines.insert(bottom, self.blank(style))
+        else:
             self.untie(top - 1)
+            del lines[top]
+            lines.insert(bottom, self.blank(style))
             if bottom == top + 1:
                 self.untie(top)
-        else:
-            self.commit((lines[top],))
-        del lines[top]
-        lines.insert(bottom, self.blank(style))
         if top == 0 and bottom == len(lines) - 1:
             self.dirty >>= 1
             self.scrolled += 1

@@ -38,12 +38,15 @@ class Line:
     @property
     def runs(self) -> tuple[Run, ...]:
         """The styles of the cells in use; stretches in the default style are left out."""
-        styles = self.symbols.styles
-        return tuple(
-            Run(match.start(), match.end(), sgr)
-            for match in _STRETCHES.finditer(self.look[: len(self.cells)])
-            if (sgr := styles[ord(match[1])].sgr)
-        )
+        runs: list[Run] = []
+        for match in _STRETCHES.finditer(self.look[: len(self.cells)]):
+            sgr = self.symbols.styles[ord(match[1])].sgr
+            start = match.start()
+            if runs and runs[-1].stop == start and runs[-1].style == sgr:
+                start = runs.pop().start
+            if sgr:
+                runs.append(Run(start, match.end(), sgr))
+        return tuple(runs)
 
     def columns(self, start: int, stop: int) -> str:
         """Return the characters whose first column is in `start` to `stop` (exclusive)."""
@@ -97,15 +100,14 @@ class Line:
 
         tmux counts the cells up to the last one moved as used, written or not.
         """
-        stop = start + count
-        cells = self.cells.ljust(max(stop, min(to, start)))
-        look = self.look.ljust(stop, PLAIN)
-        if to > start:
-            self.cells = cells[:start] + " " * (to - start) + cells[start:stop] + cells[to + count :]
-            self.look = look[:start] + chr(style) * (to - start) + look[start:stop] + look[to + count :]
-        else:
-            self.cells = (cells[:to] + cells[start:stop] + " " * (start - to) + cells[stop:])[
-                : max(len(self.cells), to + count)
-            ]
-            self.look = look[:to] + look[start:stop] + chr(style) * (start - to) + look[stop:]
-        self.look = self.look.rstrip(PLAIN)
+        stop, end = start + count, to + count
+        used = max(len(self.cells), end)
+
+        def shifted(row: str, blank: str, filler: str) -> str:
+            row = row.ljust(max(stop, end), blank)
+            block = row[start:stop]
+            row = row[:start] + filler * count + row[stop:]
+            return row[:to] + block + row[end:]
+
+        self.cells = shifted(self.cells, " ", " ")[:used]
+        self.look = shifted(self.look, PLAIN, chr(style)).rstrip(PLAIN)

@@ -52,6 +52,8 @@ class State:
         self.title = ""
         self.last = ""
         """The text right before the control being carried out, its last character at least; for REP."""
+        self.joining = False
+        """Whether a ZERO WIDTH JOINER waits for its other half."""
         self.x = 0
         self.y = 0
         self.main_cursor: tuple[int, int] | None = None

@@ -1,8 +1,8 @@
 """What a cell looks like, and what SGR does to it (tmux 3.3a input.c, input_csi_dispatch_sgr).
 
-tmux's rules: `38`, `48` and `58` take the parameters after them whether they make sense or not; a parameter with
-colons is a command of its own; 256-colour numbers out of range mean the default colour, RGB ones out of range
-mean nothing; 5 and 6 are the same blink; 22 takes away bold and dim.
+tmux's rules: `38;5` and `48;5` take the parameter after them, and one out of range means the default colour; after
+`38;2` the three parameters are taken only if they are in range, else they count on their own. A parameter with
+colons is a command of its own. 5 and 6 are the same blink; 22 takes away bold and dim.
 """
 
 import re
@@ -96,15 +96,21 @@ class Style(_Fields):
     def after_colour(self, field: str, left: list[Parameter]) -> "Style":
         """Return the style after 38, 48 or 58, taking what it needs off the end of `left`."""
 
-        def number() -> int:
-            parameter = left.pop() if left else None
+        def number(ahead: int = 1) -> int:
+            parameter = left[-ahead] if ahead <= len(left) else None
             return parameter if isinstance(parameter, int) else -1
 
         kind = number()
+        del left[-1:]
         if kind == 5:
-            return self._indexed(field, number())
+            index = number()
+            del left[-1:]
+            return self._indexed(field, index)
         if kind == 2:
-            return self._rgb(field, number(), number(), number())
+            style = self._rgb(field, number(1), number(2), number(3))
+            if style is not None:
+                del left[-3:]
+                return style
         return self
 
     def after_colons(self, text: str) -> "Style":
@@ -125,7 +131,7 @@ class Style(_Fields):
             case [38 | 48 | 58 as which, 5, index, *_]:
                 return self._indexed(_COLOURS[which], index)
             case [38 | 48 | 58 as which, 2, red, green, blue] | [38 | 48 | 58 as which, 2, _, red, green, blue, *_]:
-                return self._rgb(_COLOURS[which], red, green, blue)
+                return self._rgb(_COLOURS[which], red, green, blue) or self
         return self
 
     def _indexed(self, field: str, index: int) -> "Style":
@@ -134,11 +140,11 @@ class Style(_Fields):
             return self._coloured(field, f"{code};5;{index}")
         return self if field == "line_colour" else self._coloured(field, "")
 
-    def _rgb(self, field: str, red: int, green: int, blue: int) -> "Style":
+    def _rgb(self, field: str, red: int, green: int, blue: int) -> "Style | None":
         code = {"foreground": 38, "background": 48, "line_colour": 58}[field]
         if all(0 <= part <= 255 for part in (red, green, blue)):
             return self._coloured(field, f"{code};2;{red};{green};{blue}")
-        return self
+        return None
 
     def _coloured(self, field: str, value: str) -> "Style":
         match field:

@@ -21,11 +21,13 @@ JOINER = "\ufffe"
 """Put before a character of no width by `Widths.cells`."""
 RAW = "\ufdd0"
 """Put before a character whose code point `CLUSTERS` needs for itself."""
+MARKS = JOINER + RAW
+ZWJ = "\u200d"
 CLUSTERS = range(0xF0000, 0x10FFFE)
 """Code points that stand for what is no single code point of one cell (see symbols.py)."""
 
 _LETTERS = {"x": -1, "z": 0, "n": 1, "w": 2}
-_MARKS = re.compile(f"[{JOINER}{RAW}]")
+_MARKS = re.compile(f"[{MARKS}]")
 _MEMO_LIMIT = 16_384
 
 
