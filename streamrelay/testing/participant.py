@@ -167,11 +167,11 @@ class Participant:
 
 @contextmanager
 def _composing() -> Iterator[None]:
-    """No echo, no line editing, bracketed paste; the terminal's interrupt key works on."""
+    """No echo, no line editing, no signals (the interrupt key is read like any other), bracketed paste."""
     before = termios.tcgetattr(_STDIN)
     mode = termios.tcgetattr(_STDIN)
     mode[0] &= ~(termios.ICRNL | termios.INLCR | termios.IXON)
-    mode[3] &= ~(termios.ECHO | termios.ICANON)
+    mode[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
     mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
     termios.tcsetattr(_STDIN, termios.TCSADRAIN, mode)
     os.write(_STDOUT, b"\x1b[?2004h")

@@ -16,7 +16,7 @@ BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(s
 def wheel(tmp_path: Path) -> ZipFile:
     source, out = tmp_path / "source", tmp_path / "out"
     out.mkdir()
-    for folder in ("streamrelay", "cli", "tests/contract", "benchmarks"):
+    for folder in ("streamrelay", "cli", "tests/contract"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for file in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source)
