@@ -3,7 +3,9 @@
 A line editor (readline, zle, prompt_toolkit) asks for bracketed paste while it reads and withdraws the request when the
 line is submitted: everything painted in between is prompt and what was typed, however often it is redrawn. A program
 that asks once and never withdraws gives no such bounds. Which of the two a program is shows itself by its first
-withdrawal; until then, what passes inside is held until the screen rests.
+withdrawal; until then, what passes inside is held until the screen rests. An editor that has withdrawn before may be
+followed by a program of the other kind (an agent started from a shell): it is one when the screen rests after an
+Enter, with lines passed and the request still standing.
 """
 
 from dataclasses import dataclass, field
@@ -18,6 +20,8 @@ class Composer:
     asks_for_paste: bool = False
     withdraws: bool | None = None
     """Whether the program withdraws the request on submission; None while unknown."""
+    entered: bool = False
+    """Whether an Enter was sent since the request."""
     lines: list[str] = field(default_factory=list)
     _begun_on: str | None = None
     _left: str = ""
@@ -30,6 +34,7 @@ class Composer:
     def begin(self, open_head: str) -> None:
         """Bracketed paste was asked for while the open line read `open_head`."""
         self.asks_for_paste = True
+        self.entered = False
         self.lines.clear()
         self._begun_on = open_head
         self._left = ""
@@ -61,10 +66,19 @@ class Composer:
         released, self.lines = self.lines, []
         return released
 
-    def submit(self, passed: list[str], open_head: str) -> str:
-        """The request was withdrawn: return all that was painted inside, prompt included."""
-        content = "\n".join([*self.lines, *passed, open_head]).rstrip("\n").removeprefix(self._left)
+    def stays_open(self) -> bool:
+        """Tell, at a rest, whether lines passed although no line editor would have let them; it is none from then."""
+        if not self.lines or (self.withdraws and not self.entered):
+            return False
+        self.withdraws = False
+        return True
+
+    def content(self, passed: list[str], open_head: str) -> str:
+        """Return all that was painted inside, prompt included, as it stands at the withdrawal."""
+        return "\n".join([*self.lines, *passed, open_head]).rstrip("\n").removeprefix(self._left)
+
+    def withdraw(self) -> None:
+        """The request was withdrawn: what comes next is not an editor's."""
         self.asks_for_paste, self.withdraws = False, True
         self.lines.clear()
         self._begun_on = None
-        return content

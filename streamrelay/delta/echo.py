@@ -60,6 +60,10 @@ class ShownLine:
         """Tell whether the line stands anywhere in a text whose blanks were left out by `squeeze`."""
         return squeeze(self.text) in squeezed
 
+    def is_at_end(self, squeezed: str) -> bool:
+        """Tell whether the line, not an empty one, stands at the end of such a text."""
+        return bool(self.text) and squeezed.endswith(squeeze(self.text))
+
 
 def squeeze(text: str) -> str:
     """Return the text without any white space: editors pad, indent and wrap what they show."""

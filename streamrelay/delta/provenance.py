@@ -81,11 +81,20 @@ class Ledger:
         return True
 
     def in_composer(self, text: str) -> str | None:
-        """Strike off the oldest injection that stands in a composer's submitted content, and return its id."""
+        """Strike off the oldest injection whose lines stand in a composer's submitted content, and return its id.
+
+        Pasted without brackets, each line is submitted alone: the lines that stand in the content are struck off one
+        by one.
+        """
         squeezed = squeeze(text)
         for injection in self._pending:
-            if all(line.is_in(squeezed) for line in injection.lines):
+            lines = injection.lines[injection.seen :]
+            if all(line.is_in(squeezed) for line in lines):
                 self._pending.remove(injection)
+                return injection.message_id
+            if not injection.submitted and lines[0].is_at_end(squeezed):
+                injection.seen += 1
+                injection.painted_at_once = True
                 return injection.message_id
         return None
 

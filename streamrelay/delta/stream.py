@@ -6,7 +6,7 @@ Pure and online: time is passed in, in seconds of the stream, and nothing is kno
 says when `advance` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills those in.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from streamrelay.delta import attention
 from streamrelay.delta.composer import Composer
@@ -50,6 +50,7 @@ class DeltaStream:
         self._turns = Turns()
         self._prompts: dict[str, None] = {}
         self._prompt = ""
+        self._submitted = ""
         self._line = 1
         self._live = ""
         self._last_output: float | None = None
@@ -130,6 +131,7 @@ class DeltaStream:
         if self._ledger.submit(message_id, self._lines.open_text()):
             self._emit(Injected(message_id=message_id, state="painted"))
         self._turns.submitted(message_id)
+        self._composer.entered = True
         self._emit(Injected(message_id=message_id, state="submitted"))
         return self._taken()
 
@@ -170,7 +172,7 @@ class DeltaStream:
         self._now = now
         self._settle()
         self._say(self._composer.release())
-        rest = self._lines.open_text().rstrip()
+        rest = self._open_text().rstrip()
         if rest and not self._composer.is_open and rest not in self._prompts:
             self._say([rest])
         self._publish(self._ledger.rest())
@@ -192,12 +194,17 @@ class DeltaStream:
         frame = self._engine.take()
         passed = self._lines.passed(frame)
         kinds = [event.kind for event in frame.events]
-        if "bracketed_paste_off" in kinds:
-            self._submit_composer(passed)
-        elif self._composer.is_open:
-            self._say(self._composer.keep(passed))
-        else:
+        withdrawn = "bracketed_paste_off" in kinds and self._composer.asks_for_paste
+        if withdrawn:
+            self._turns.vote("composer", "busy", self._now)
+        if not self._composer.is_open:
             self._say(passed)
+        elif withdrawn:
+            self._submit_composer(passed)
+        else:
+            self._say(self._composer.keep(passed))
+        if withdrawn:
+            self._composer.withdraw()
         if "bracketed_paste_on" in kinds:
             self._say(self._composer.release())
             self._composer.begin(self._lines.open_head())
@@ -205,10 +212,9 @@ class DeltaStream:
                 self._turns.vote("composer", "idle", self._now)
 
     def _submit_composer(self, passed: list[str]) -> None:
-        head = self._lines.open_head()
-        content = self._composer.submit(passed, head)
-        self._prompt = head
-        self._turns.vote("composer", "busy", self._now)
+        content = self._composer.content(passed, self._lines.open_head())
+        self._submitted = self._lines.open_text().rstrip()
+        self._prompt = ""
         message_id = self._ledger.in_composer(content)
         typed = self._without_prompt(content)
         if message_id is not None:
@@ -244,8 +250,7 @@ class DeltaStream:
             if unfinished:
                 self._say([unfinished.rstrip()])
             self._learn_prompt(prompt)
-        elif self._composer.lines and self._composer.withdraws is None:
-            self._composer.withdraws = False
+        elif self._composer.stays_open():
             self._say(self._composer.release())
 
     def _learn_prompt(self, prompt: str) -> None:
@@ -259,7 +264,7 @@ class DeltaStream:
 
     def _say(self, lines: Iterable[str]) -> None:
         """Publish passed lines, each attributed to whoever wrote it."""
-        for line in lines:
+        for line in self._unsubmitted(lines):
             pieces = self._ledger.attribute(line, has_composer=self._composer.asks_for_paste)
             if self._prompt:
                 pieces = [self._behind_prompt(piece) for piece in pieces]
@@ -274,6 +279,15 @@ class DeltaStream:
             self._prompt = self._live = ""
             self._line += 1
 
+    def _unsubmitted(self, lines: Iterable[str]) -> Iterator[str]:
+        """Leave out what stood on the open line when an editor withdrew there (zle), and was published then."""
+        for line in lines:
+            submitted, self._submitted = self._submitted, ""
+            if not submitted or not line.startswith(submitted):
+                yield line
+            elif line != submitted:
+                yield line[len(submitted) :]
+
     def _behind_prompt(self, piece: Piece) -> Piece:
         """What a person typed behind a prompt at which the program rested is not the program's."""
         prompt, text = self._prompt.rstrip(), piece.text
@@ -287,7 +301,10 @@ class DeltaStream:
                 self._begin_turn()
             elif not piece.text:
                 continue
-            self._emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self._line))
+            self._emit_text(piece)
+
+    def _emit_text(self, piece: Piece) -> None:
+        self._emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self._line))
 
     def _begin_turn(self) -> None:
         began = self._turns.said()
@@ -295,11 +312,15 @@ class DeltaStream:
             self._emit(TurnStarted(message_id=began.message_id))
 
     def _end_turn(self, ended: Ended) -> None:
-        self._publish(self._ledger.rest())
+        for piece in self._ledger.rest():
+            self._emit_text(piece)
         self._emit(TurnEnded(reason=ended.reason, certain=ended.certain, votes=ended.votes))
 
+    def _open_text(self) -> str:
+        return self._lines.open_text().removeprefix(self._submitted)
+
     def _show_live(self) -> None:
-        text = "" if self._composer.is_open else self._ledger.without_echo(self._lines.open_text()).rstrip()
+        text = "" if self._composer.is_open else self._ledger.without_echo(self._open_text()).rstrip()
         if text == self._live or text in self._prompts:
             return
         self._live, before = text, self._live
