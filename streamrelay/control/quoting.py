@@ -1,9 +1,9 @@
 """Text for tmux's command language (tmux 3.3a cmd-parse.y), and the lines a control client may write.
 
-Inside double quotes tmux gives a meaning to `"`, `\\`, `$` and, by way of formats, to nothing else at this level; a
-byte may always be written `\\ooo`. So: printable ASCII other than those three stands for itself, every other byte is
-written in octal, and what tmux reads is exactly what was meant, whatever the text is. Quoting says nothing of formats:
-a command that expands `#{}` (display-message, if-shell) still does.
+Inside double quotes tmux gives a meaning to `"`, `\\`, `$`, and to a `~` that follows the opening quote, which it takes
+for a home directory (measured, tmux 3.3a); a byte may always be written `\\ooo`. So: printable ASCII other than those
+four stands for itself, every other byte is written in octal, and what tmux reads is exactly what was meant, whatever
+the text is. Quoting says nothing of formats: a command that expands `#{}` (display-message, if-shell) still does.
 
 A control client's line has rules of its own. An empty line detaches the client. A newline or carriage return would
 begin another line (a terminal turns the second into the first). A line that ends in a lone `;` or `\\` would change
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from streamrelay import errors
 
-_PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\$')
+_PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\$~')
 _QUOTED = tuple(chr(byte) if byte in _PLAIN else f"\\{byte:03o}" for byte in range(256))
 
 

@@ -21,10 +21,11 @@ def unquote(word: str) -> bytes:
     ("text", "quoted"),
     [
         ("", '""'),
-        ("plain text ~ ; #{x} #() 'q' %1 {a}", "\"plain text ~ ; #{x} #() 'q' %1 {a}\""),
+        ("plain text ; #{x} #() 'q' %1 {a}", "\"plain text ; #{x} #() 'q' %1 {a}\""),
         ('say "hi"', r'"say \042hi\042"'),
         ("a\\b", r'"a\134b"'),
         ("$HOME", r'"\044HOME"'),
+        ("~/x", r'"\176/x"'),
         ("a\nb\x1b", r'"a\012b\033"'),
         ("é", r'"\303\251"'),
         (b"\xff\x7f", r'"\377\177"'),
