@@ -34,7 +34,7 @@ from streamrelay.testing.waiting import wait_until, wait_until_async
 if TYPE_CHECKING:
     from tests.control.conftest import Connect, Heard
 
-pytestmark = pytest.mark.requirement("ENG-01")
+pytestmark = pytest.mark.requirement("ENG-01a", "ENG-01b")
 IDLE = ["sleep", "1000"]
 
 
@@ -70,7 +70,7 @@ async def test_attaching_hands_on_what_came_with_it(
         assert private_tmux.run("list-clients", "-F", "#{client_pid} #{client_flags}").split()[0] == str(client.pid)
 
 
-@pytest.mark.requirement("ENG-04")
+@pytest.mark.requirement("ENG-04a")
 async def test_a_command_is_answered(private_tmux: PrivateTmux, connect: "Connect") -> None:
     private_tmux.new_session("main", IDLE)
     async with connect() as client:
@@ -83,7 +83,7 @@ async def test_a_command_is_answered(private_tmux: PrivateTmux, connect: "Connec
             assert (await client.command(line)).text == ""
 
 
-@pytest.mark.requirement("ENG-04")
+@pytest.mark.requirement("ENG-04a")
 async def test_a_thousand_queued_commands_are_answered_in_order(private_tmux: PrivateTmux, connect: "Connect") -> None:
     private_tmux.new_session("main", IDLE)
     answers: list[CommandResult] = []
@@ -109,7 +109,7 @@ async def test_more_commands_than_may_wait_take_turns(private_tmux: PrivateTmux,
         assert (await client.command(say("after"), timeout=30)).text == "after"
 
 
-@pytest.mark.requirement("ENG-04")
+@pytest.mark.requirement("ENG-04c")
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -130,7 +130,7 @@ async def test_errors_have_tmuxs_words(private_tmux: PrivateTmux, connect: "Conn
         assert (await client.command(say("still here"))).text == "still here"
 
 
-@pytest.mark.requirement("ENG-04")
+@pytest.mark.requirement("ENG-04b")
 async def test_an_answer_that_comes_too_late_is_nobody_elses(private_tmux: PrivateTmux, connect: "Connect") -> None:
     private_tmux.new_session("main", IDLE)
     async with connect() as client:
@@ -190,7 +190,7 @@ async def test_an_answer_comes_at_its_exact_place_in_the_output(
         assert len({shown for shown, _ in pairs}) > 1, "the pane stood still, so this proved nothing"
 
 
-@pytest.mark.requirement("ENG-03")
+@pytest.mark.requirement("ENG-03a")
 async def test_two_megabytes_arrive_whole_and_in_order(
     private_tmux: PrivateTmux, connect: "Connect", heard: "Heard", tmp_path: Path
 ) -> None:
@@ -238,7 +238,7 @@ async def test_it_attaches_from_inside_tmux(
         assert (await client.command(say("#{socket_path}"))).text == private_tmux.socket_path
 
 
-@pytest.mark.requirement("ENG-04")
+@pytest.mark.requirement("ENG-04a")
 @pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGKILL], ids=["kill-server", "SIGTERM", "SIGKILL"])
 async def test_a_server_that_ends_in_mid_stream_fails_what_waits(
     private_tmux: PrivateTmux, connect: "Connect", heard: "Heard", number: signal.Signals | None
