@@ -44,8 +44,9 @@ _STRAYS = 20
 class ControlClient:
     """A control client attached to one session; an async context manager.
 
-    `target` names the session (best its id, `$3`); `handler` gets every event that answers no request, with the event
-    loop's time of the read it came in; `flags` are further client flags, as `pause-after=30`.
+    `target` names the session (best its id, `$3`). `handler` gets output and notifications, those of before the attach
+    was complete included, and never a reply; with them the event loop's time of the read they came in. `flags` are
+    further client flags, as `pause-after=30`.
 
     Entering raises errors.TmuxMissing, NoServer, TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
     Leaving detaches; outstanding requests are answered with errors.ServerLost.

@@ -20,6 +20,7 @@ _WORDS: Final[tuple[tuple[str, EndReason], ...]] = (
     ("server exited", "server_lost"),
 )
 
+_PATIENCE: Final = 2.0
 _ABRUPT: Final = ("lost server", "server exited unexpectedly")
 
 
@@ -50,7 +51,7 @@ async def explain(tmux: Tmux, session: str, words: str | None, guess: EndReason)
         if said.startswith(beginning):
             return End(reason, said, abrupt)
     try:
-        await tmux.run("-N", "has-session", "-t", session)
+        await tmux.run("-N", "has-session", "-t", session, timeout=_PATIENCE)
     except errors.NoServer:
         return End("server_lost", said, abrupt)
     except errors.TargetNotFound:

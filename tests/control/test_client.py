@@ -337,6 +337,26 @@ async def test_leaving_under_a_flood_is_quick_and_keeps_the_server(
     assert is_reaped(client)
 
 
+async def test_a_server_that_is_stopped_is_left_all_the_same(
+    private_tmux: PrivateTmux, connect: "Connect", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("transport", "pipes"):
+        monkeypatch.setattr(f"streamrelay.control.{module}.GRACE", 0.1)
+    private_tmux.new_session("main", IDLE)
+    client = connect()
+    await client.open()
+    os.kill(private_tmux.server_pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(CommandTimeout):
+            await client.command(say("x" * 1_000_000), timeout=0.1)
+        async with asyncio.timeout(5):
+            await client.aclose()
+    finally:
+        os.kill(private_tmux.server_pid, signal.SIGCONT)
+    assert is_reaped(client)
+    await wait_until_async(lambda: private_tmux.run("list-clients") == "")
+
+
 async def test_a_handler_that_raises_ends_the_connection(
     private_tmux: PrivateTmux, tmux: Tmux, transport: TransportName
 ) -> None:
