@@ -11,12 +11,14 @@
 
 import re
 
+from streamrelay.vt.rows import Line
 from streamrelay.vt.state import State
 from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ
 
 _ASCII_RUNS = re.compile(r"[ -~]+|[^ -~]+")
 _CELLS = re.compile(f".{STUB}?")
 _MARKED_CELLS = re.compile(f"[{MARKS}]?.{STUB}?")
+_PARTS = re.compile(f"[ -~]+|.{STUB}?")
 _CELL_BYTES = 21
 
 
@@ -44,7 +46,7 @@ def _draw_wide(state: State, text: str) -> None:
     symbols = state.grid.symbols
     for cell in _MARKED_CELLS.findall(cells):
         mark, character = (cell[0], cell[1:].removesuffix(STUB)) if cell[0] in MARKS else ("", cell.removesuffix(STUB))
-        if character.isascii() and _is_plain(state, character):
+        if character.isascii() and state.flows and state.acs_pen is None:
             put(state, cell, state.pen)
         elif character == ZWJ:
             state.joining = True
@@ -122,23 +124,34 @@ def _put_singly(state: State, cells: str, pen: int) -> None:
         state.x = min(state.x + width, columns if wraps else columns - 1)
 
 
-def _is_plain(state: State, cells: str) -> bool:
-    """Whether tmux collects the first of `cells` into a run instead of writing it as a cell of its own."""
-    return cells[0].isascii() and state.flows and state.acs_pen is None
-
-
 def _write(state: State, x: int, cells: str, pen: int) -> None:
     y = state.y
-    grid = state.grid
-    line = grid.lines[y]
+    line = state.grid.lines[y]
+    state.grid.dirty |= 1 << y
+    if STUB not in line.cells[x : x + len(cells) + 1]:
+        line.write(x, cells, pen)
+        return
+    collects = state.flows and state.acs_pen is None
+    for part in (_PARTS if collects else _CELLS).findall(cells):
+        _blank_halves(state, line, x, part, collects and part.isascii())
+        line.write(x, part, pen)
+        x += len(part)
+
+
+def _blank_halves(state: State, line: Line, x: int, part: str, collected: bool) -> None:
+    """Blank what remains of wide characters of which `part`, written at `x`, hits the other half."""
     old = line.cells
-    if x < len(old) and not old.isascii():
-        if old[x] == STUB:
-            head = len(old[:x].rstrip(STUB)) - 1
-            if _is_plain(state, cells) and (head <= 0 or state.widths.width(line.symbols.text(old[head])[0]) < 2):
-                head += 1
-            line.erase(max(head, 0), x - max(head, 0), 0)
-        rest = old[x + len(cells) :]
-        line.erase(x + len(cells), len(rest) - len(rest.lstrip(STUB)), 0)
-    line.write(x, cells, pen)
-    grid.dirty |= 1 << y
+    stop = x + len(part)
+    hit = old[x : x + 1]
+    rest = old[stop:]
+    if hit == STUB:
+        head = len(old[:x].rstrip(STUB)) - 1
+        if collected and (head <= 0 or not _is_wide(state, line, old[head])):
+            head += 1
+        line.erase(max(head, 0), x - max(head, 0), 0)
+    if rest[:1] == STUB and (collected or len(part) > 1 or hit == STUB or _is_wide(state, line, hit)):
+        line.erase(stop, len(rest) - len(rest.lstrip(STUB)), 0)
+
+
+def _is_wide(state: State, line: Line, cell: str) -> bool:
+    return state.widths.width(line.symbols.text(cell)[0]) == 2

@@ -49,27 +49,27 @@ class LineView(Mapping[int, Char]):
     """Columns of a row to cells. Holds the cells that were written; any other column reads as a blank."""
 
     def __init__(self, line: Line) -> None:
-        self._line = line
+        self.line = line
 
     def __getitem__(self, x: int) -> Char:
-        line = self._line
+        line = self.line
         look = line.look[x : x + 1] or PLAIN
         cell = line.cells[x : x + 1] or " "
         data = "" if cell == STUB else line.symbols.text(cell)
         return char(data, line.symbols.styles[ord(look)])
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self._line.cells)))
+        return iter(range(len(self.line.cells)))
 
     def __len__(self) -> int:
-        return len(self._line.cells)
+        return len(self.line.cells)
 
 
 class Rows(Sequence[LineView]):
     """Rows of history, oldest first."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines = lines
+        self.lines = lines
 
     @overload
     def __getitem__(self, index: int) -> LineView: ...
@@ -77,27 +77,27 @@ class Rows(Sequence[LineView]):
     def __getitem__(self, index: slice) -> "Rows": ...
     def __getitem__(self, index: int | slice) -> "LineView | Rows":
         if isinstance(index, slice):
-            return Rows([self._lines[position] for position in range(*index.indices(len(self._lines)))])
-        return LineView(self._lines[index])
+            return Rows([self.lines[position] for position in range(*index.indices(len(self.lines)))])
+        return LineView(self.lines[index])
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self.lines)
 
 
 class Buffer(Mapping[int, LineView]):
     """Screen lines to rows."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines = lines
+        self.lines = lines
 
     def __getitem__(self, y: int) -> LineView:
-        return LineView(self._lines[y])
+        return LineView(self.lines[y])
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self._lines)))
+        return iter(range(len(self.lines)))
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self.lines)
 
 
 class CursorView(Cursor):

@@ -7,7 +7,7 @@ the one before it. So the rows of a snapshot must be one capture, and those of i
 
 from streamrelay.vt.controls import compile_control
 from streamrelay.vt.drawing import draw
-from streamrelay.vt.engine import Modes, Snapshot
+from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import Charsets, State
 from streamrelay.vt.tokens import Tokenizer
@@ -38,20 +38,22 @@ def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
 
 
 def _parse(state: State, rows: tuple[bytes, ...]) -> list[Line]:
-    """Return the rows of one capture; only the first line of `state` is drawn on, and left empty."""
+    """Return the rows of one capture, spelled with the symbols of `state`."""
+    scratch = State(state.columns, 2, 0, state.widths)
+    grid = scratch.grid
+    grid.symbols = state.grid.symbols
+    scratch.set_charsets(Charsets(g1=True))
     lines: list[Line] = []
-    grid = state.grid
-    state.set_modes(Modes(wrap=False))
-    state.set_charsets(Charsets(g1=True))
     for row in rows:
-        state.x = state.y = 0
+        line = grid.lines[0] = grid.blank()
+        scratch.x = scratch.y = 0
+        scratch.joining = False
         tokens = Tokenizer().split(row)
         for position, token in enumerate(tokens):
             if position % 2 == 0:
-                draw(state, token)
+                draw(scratch, token)
             elif token in {"\x0e", "\x0f"} or token.endswith("m"):
-                compile_control(token)(state)
-        lines.append(grid.lines[0])
-        grid.lines[0] = grid.blank()
-    state.reset()
+                compile_control(token)(scratch)
+        line.wrapped = False
+        lines.append(line)
     return lines

@@ -80,6 +80,8 @@ def padded(captured: str, count: int) -> list[str]:
 
 
 def test_what_is_not_compared_is_there() -> None:
-    labels = {(name(recording), snapshot["label"]) for recording in RECORDINGS for snapshot in meta(recording)["snapshots"]}
+    labels = {
+        (name(recording), snapshot["label"]) for recording in RECORDINGS for snapshot in meta(recording)["snapshots"]
+    }
     assert set(NOT_COMPARED) <= labels
     assert len(labels) > 20 * len(NOT_COMPARED)
