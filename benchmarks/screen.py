@@ -1,0 +1,133 @@
+"""The screen alone: `TmuxScreen` against stock `pyte.HistoryScreen`, fed the same bytes in the same run.
+
+No tmux here, and no line ends to translate: the bytes are those a terminal gets (CR LF), cut as reads are. *Feed* is
+rendering only; *feed and text* also takes every frame and the text of every row that entered history, which is what
+the delta stream does with a screen. pyte is so much slower that it gets a smaller part of the same input.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+import pyte
+
+from benchmarks import inputs, measuring
+from benchmarks.measuring import Report, Sample, Table, progress
+from streamrelay.vt import TmuxScreen
+
+_MEGA = 1e6
+_HISTORY = 10_000
+
+
+class ScreenSpeed(msgspec.Struct, frozen=True):
+    """One input; MB/s of bytes fed, and how many times as fast the screen is as pyte's (paired runs)."""
+
+    input: str
+    pyte: Sample
+    feed: Sample
+    feed_and_text: Sample
+    times_pyte: Sample
+
+
+def as_fed(data: bytes) -> bytes:
+    """Return what the terminal driver makes of a program's line feeds."""
+    return data.replace(b"\n", b"\r\n")
+
+
+def chunks(data: bytes, size: int) -> list[bytes]:
+    """Cut bytes as reads would, in mid-character and mid-sequence too."""
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def feed_pyte(pieces: Sequence[bytes]) -> pyte.HistoryScreen:
+    """Render with stock pyte."""
+    screen = pyte.HistoryScreen(inputs.COLUMNS, inputs.LINES, history=_HISTORY)
+    stream = pyte.ByteStream(screen)
+    for piece in pieces:
+        stream.feed(piece)
+    return screen
+
+
+def feed(pieces: Sequence[bytes]) -> TmuxScreen:
+    """Render with the project's own screen."""
+    screen = TmuxScreen(inputs.COLUMNS, inputs.LINES, _HISTORY)
+    for piece in pieces:
+        screen.feed(piece)
+    return screen
+
+
+def feed_and_text(pieces: Sequence[bytes]) -> list[str]:
+    """Render, and return the text of every row that entered history."""
+    screen = TmuxScreen(inputs.COLUMNS, inputs.LINES, _HISTORY)
+    texts: list[str] = []
+    for piece in pieces:
+        screen.feed(piece)
+        texts += [row.text for row in screen.take().committed]
+    return texts
+
+
+def _speed(work: Callable[[Sequence[bytes]], object], pieces: Sequence[bytes]) -> float:
+    began = time.perf_counter()
+    work(pieces)
+    return sum(map(len, pieces)) / _MEGA / (time.perf_counter() - began)
+
+
+def _measure(name: str, arguments: argparse.Namespace) -> ScreenSpeed:
+    source = inputs.make(name, int(arguments.megabytes * _MEGA))
+    data = as_fed(source.data)
+    pieces = chunks(data, arguments.chunk)
+    few = chunks(data[: int(arguments.pyte_megabytes * _MEGA)], arguments.chunk)
+    if source.lines is not None:
+        expected = source.lines[: len(source.lines) - inputs.LINES + 1]
+        assert [text.rstrip() for text in feed_and_text(pieces)] == list(expected), "a line was lost or changed"
+    stock: list[float] = []
+    ours: list[float] = []
+    with_text: list[float] = []
+    for number in range(1, arguments.repetitions + 1):
+        progress(f"screen: {name}, run {number} of {arguments.repetitions}")
+        stock.append(_speed(feed_pyte, few))
+        ours.append(_speed(feed, pieces))
+        with_text.append(_speed(feed_and_text, pieces))
+    return ScreenSpeed(
+        input=name,
+        pyte=Sample.of(stock),
+        feed=Sample.of(ours),
+        feed_and_text=Sample.of(with_text),
+        times_pyte=Sample.of(own / others for own, others in zip(ours, stock, strict=True)),
+    )
+
+
+def measure(arguments: argparse.Namespace) -> Report:
+    """Run everything the options ask for."""
+    speeds = [_measure(name, arguments) for name in arguments.inputs]
+    table = Table(
+        f"Screen alone, {inputs.COLUMNS}x{inputs.LINES}, MB/s: median (lowest-highest)",
+        ("input", "pyte.HistoryScreen", "TmuxScreen feed", "feed and text", "times pyte", "runs"),
+        [
+            (
+                row.input,
+                row.pyte.spread(2),
+                row.feed.spread(),
+                row.feed_and_text.spread(),
+                row.times_pyte.spread(0),
+                str(row.feed.n),
+            )
+            for row in speeds
+        ],
+    )
+    return Report("screen", measuring.machine(), speeds, (table,))
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = measuring.options(__doc__, repetitions=7)
+    parser.add_argument("--megabytes", type=float, default=4.0, help="what is fed in one run (%(default)s)")
+    parser.add_argument("--pyte-megabytes", type=float, default=0.1, help="what pyte is fed in one run (%(default)s)")
+    parser.add_argument("--chunk", type=int, default=16384, help="bytes of one feed (%(default)s)")
+    parser.add_argument("--inputs", nargs="+", choices=inputs.NAMES, default=inputs.NAMES, help="default: all")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(measuring.run(options(), measure))

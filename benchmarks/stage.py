@@ -1,0 +1,142 @@
+"""Where the measuring of live panes takes place: a private tmux server, a producer in a pane, one reader at a time.
+
+Readers alternate on the same server within one run, never two at once: tmux writes to every control client, so a
+second one would be measured with the first.
+"""
+
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import msgspec
+
+from benchmarks.inputs import COLUMNS, LINES
+from benchmarks.measuring import ROOT
+from benchmarks.reading import Reading
+from streamrelay.testing.tmux import PrivateTmux
+
+ReaderName = Literal["discard", "delta", "polling"]
+_PRODUCER = ROOT / "benchmarks" / "producer.py"
+_ATTACH_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One order carried out by the producer under the eyes of one reader."""
+
+    seconds: float
+    """From before the first byte to the moment the reader saw the marker."""
+    reading: Reading
+
+
+class Stage:
+    """A context manager for the server, the folder of inputs and the sockets of producers."""
+
+    def __init__(self, *, limit: float = 120.0) -> None:
+        self._limit = limit
+        self._owned = ExitStack()
+        self._numbers = count(1)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as owned:
+            self.tmux = owned.enter_context(PrivateTmux())
+            # With the last producer the server would end, and the next session find it in mid-exit.
+            self.tmux.new_session("anchor", ["cat", "-"])
+            self.binary = shutil.which(self.tmux.binary) or self.tmux.binary
+            self._folder = Path(owned.enter_context(tempfile.TemporaryDirectory(prefix="streamrelay-")))
+            self._owned = owned.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._owned.close()
+
+    @contextmanager
+    def producer(self) -> Iterator["Producer"]:
+        """Open a pane with a producer in it."""
+        name = f"producer-{next(self._numbers)}"
+        address = self._folder / name
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.settimeout(_ATTACH_SECONDS)
+            listener.bind(str(address))
+            listener.listen()
+            command = [sys.executable, str(_PRODUCER), str(address)]
+            pane = self.tmux.new_session(name, command, columns=COLUMNS, lines=LINES)
+            peer, _ = listener.accept()
+        with peer:
+            peer.settimeout(self._limit)
+            yield Producer(self, pane, peer)
+
+    def keep(self, data: bytes) -> Path:
+        """Write an input where a producer can read it."""
+        path = self._folder / f"input-{next(self._numbers)}"
+        path.write_bytes(data)
+        return path
+
+    def marker(self) -> str:
+        """Return a text that nothing else prints."""
+        return f"END-OF-RUN-{next(self._numbers):06d}"
+
+    @contextmanager
+    def reader(self, name: ReaderName, pane: str, marker: str, *options: str) -> Iterator["Reader"]:
+        """Attach a reader; ready when this is entered."""
+        argv = [sys.executable, "-m", f"benchmarks.{name}_reader", pane, marker, "--socket", self.tmux.socket_path]
+        argv += ["--tmux", self.binary, *options]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, cwd=ROOT, env=self.tmux.environment) as process:
+            try:
+                assert process.stdout is not None
+                if process.stdout.readline() != b"ready\n":
+                    raise RuntimeError(f"the {name} reader could not attach")
+                yield Reader(process, self._limit)
+            finally:
+                process.kill()
+
+
+class Reader:
+    """A reader that is attached."""
+
+    def __init__(self, process: subprocess.Popen[bytes], limit: float) -> None:
+        self._process = process
+        self._limit = limit
+
+    def reading(self) -> Reading:
+        """Wait for the marker; raises TimeoutExpired when it does not come."""
+        output, _ = self._process.communicate(timeout=self._limit)
+        if self._process.returncode != 0:
+            raise RuntimeError(f"a reader ended with status {self._process.returncode}")
+        return msgspec.json.decode(output, type=Reading)
+
+
+class Producer:
+    """The program in a pane, and the order it takes."""
+
+    def __init__(self, stage: Stage, pane: str, peer: socket.socket) -> None:
+        self._stage = stage
+        self._pane = pane
+        self._peer = peer
+
+    def flood(self, path: Path, reader: ReaderName, *options: str) -> Run:
+        """Have a file printed as fast as it goes."""
+        return self._order(f"flood {path}", reader, *options)
+
+    def tick(self, number: int, interval: float, reader: ReaderName, *options: str) -> Run:
+        """Have `number` lines printed, one every `interval` seconds."""
+        return self._order(f"tick {number} {interval}", reader, *options)
+
+    def _order(self, order: str, name: ReaderName, *options: str) -> Run:
+        marker = self._stage.marker()
+        with self._stage.reader(name, self._pane, marker, *options) as reader:
+            self._peer.sendall(f"{order} {marker}\n".encode())
+            reading = reader.reading()
+            began = float(self._peer.makefile().readline())
+        return Run(reading.ended - began, reading)

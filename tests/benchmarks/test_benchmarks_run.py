@@ -1,0 +1,65 @@
+"""The benchmarks measure what they say: run small, they lose no line and their figures have the promised shape."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = {"median", "low", "high", "p99", "n"}
+
+pytestmark = pytest.mark.tmux
+
+
+def run(name: str, *options: str) -> dict[str, Any]:
+    """Run a benchmark as a user would, and return its JSON."""
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--json", "--repetitions", "1", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    assert report["benchmark"] == name
+    assert report["machine"]["python"]
+    return report
+
+
+def assert_samples(row: dict[str, Any], names: Sequence[str], *, n: int = 1) -> None:
+    for name in names:
+        sample = row[name]
+        assert set(sample) == SAMPLE
+        assert sample["n"] == n
+        assert 0 <= sample["low"] <= sample["median"] <= sample["high"]
+
+
+@pytest.mark.requirement("BEN-01a", "BEN-01b")
+@pytest.mark.parametrize("transport", ["pipes", "cc"])
+def test_throughput(transport: str) -> None:
+    report = run("throughput", "--megabytes", "0.1", "--transports", transport, "--interval", "0.2")
+    rows = {row["input"]: row for row in report["figures"]["throughput"]}
+    assert set(rows) == {"plain", "sgr", "cjk+emoji", "tui"}
+    for name, row in rows.items():
+        assert_samples(row, ("delta", "discard", "ratio", "delta_cpu", "discard_cpu"))
+        assert row["transport"] == transport
+        assert row["bytes"] >= 100_000
+        assert row["gaps"] == 0
+        assert (row["lost"], row["repeated"]) == (0, 0)
+        assert (row["lines"] is None) == (name == "tui")
+    for row in report["figures"]["polling"]:
+        assert_samples(row, ("seen_share", "looks", "cpu"))
+        assert 0 < row["seen_share"]["median"] < 1, "the screen holds the end of a flood, and not all of it"
+
+
+@pytest.mark.requirement("BEN-02")
+def test_latency() -> None:
+    report = run("latency", "--lines", "10", "--interval", "0.02", "--poll-interval", "0.1", "--deliveries", "4")
+    rows = {(row["reader"], row["transport"]): row for row in report["figures"]["printed_to_seen"]}
+    assert set(rows) == {(name, way) for name in ("discard", "delta") for way in ("pipes", "cc")} | {("polling", "-")}
+    for row in rows.values():
+        assert_samples(row, ("latency",), n=10)
+        assert (row["printed"], row["lost"], row["repeated"]) == (10, 0, 0)
+    pasted = report["figures"]["heard_to_pasted"]
+    assert pasted["deliveries"] == 4
+    assert_samples(pasted, ("latency",), n=4)
