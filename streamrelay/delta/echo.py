@@ -19,7 +19,7 @@ class ShownLine:
     __slots__ = ("_bare", "_parts", "text")
 
     def __init__(self, line: str) -> None:
-        self.text = line.rstrip()
+        self.text = line.rstrip(" \t")
         self._parts = _parts(self.text)
         self._bare = _parts(self.text.lstrip())
 

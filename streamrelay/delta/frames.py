@@ -6,7 +6,7 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
 * at the end of whatever was read, as long as the program is *linear*: it has not moved the cursor to another row
   except by printing. A row that a linear program left behind cannot change any more, wherever the read was cut;
 * before the first movement to another row, because what stood above it is still the linear program's;
-* after a rest: `SETTLE` seconds without output.
+* after a rest: `SETTLE` seconds without output, or `CALM` bytes without such a movement.
 
 Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: the row it works on is still open.
 """
@@ -18,17 +18,24 @@ import regex
 SETTLE = 0.012
 """Seconds without output after which a repaint counts as finished (coarser cuts lost rows on recorded agents)."""
 
+CALM = 4096
+"""Bytes without a movement to another row after which a program is linear again, though it never rested."""
+
 LONGEST_STRETCH = 1 << 18
-"""Bytes after which a program that never rests is looked at all the same, so that memory stays bounded."""
+"""Bytes after which a program that neither rests nor calms down is looked at all the same: history is bounded."""
 
 LONGEST_SEQUENCE = 32
 """Bytes of an unfinished sequence carried over to the next read; longer ones are none of those below."""
 
 _LANDMARK = regex.compile(
-    rb"\x1b(?:(?P<vertical>[8Mc]|\[[0-9;]*[ABEFHfJLMSTdru])|\[\?(?P<mode>2026|2004|1049|1047|47)(?P<switch>[hl]))"
+    rb"\x1b(?:(?P<vertical>[8Mc]|\[[0-9;]*[ABEFHfJLMSTdru])"
+    rb"|\[\?(?P<modes>(?:[0-9]*;)*0*(?:2026|2004|1049|1047|47|6|3)(?:;[0-9]*)*)(?P<switch>[hl]))"
 )
 _UNFINISHED = regex.compile(rb"\x1b(?:\[[?]?[0-9;]*)?\Z")
-_ALTERNATE = (b"1049", b"1047", b"47")
+_SYNCHRONIZED, _BRACKETED_PASTE = b"2026", b"2004"
+_ALTERNATE = frozenset({b"1049", b"1047", b"47"})
+_HOMING = frozenset({b"6", b"3"})
+"""Origin mode and 132 columns: switching them takes the cursor home."""
 
 
 class FrameCutter:
@@ -37,7 +44,9 @@ class FrameCutter:
     def __init__(self) -> None:
         self.linear = True
         self._carried = b""
-        self._since_frame = 0
+        # Where the last movement was and where the stretch began, counted from the beginning of the current read.
+        self._last_move = 0
+        self._stretch_began = 0
 
     def pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield `(piece, complete)`: feed the piece, and take a frame if `complete`. The pieces make up `data`."""
@@ -46,30 +55,41 @@ class FrameCutter:
         start = 0
         for landmark in _LANDMARK.finditer(scanned):
             before, after = max(0, landmark.start() - carried), landmark.end() - carried
-            if landmark["vertical"] is not None:
-                if self.linear:
-                    yield data[start:before], True
-                    start = before
-                    self.linear = False
-                continue
-            mode, switched_on = landmark["mode"], landmark["switch"] == b"h"
-            if mode in _ALTERNATE:
+            if not self.linear and self._calm_from() <= before:
+                calm = self._calm_from()
+                yield data[start:calm], True
+                start = calm
+                self.linear = True
+            modes = {mode.lstrip(b"0") for mode in (landmark["modes"] or b"").split(b";")}
+            moves = landmark["vertical"] is not None or not modes.isdisjoint(_HOMING)
+            changes_screen = not modes.isdisjoint(_ALTERNATE)
+            if changes_screen or (moves and self.linear):
                 yield data[start:before], True
                 start = before
-            elif mode == b"2026" and switched_on:
-                continue
-            yield data[start:after], True
-            start = after
-            self.linear = True
+                self._stretch_began = before
+            if moves:
+                self.linear = False
+                self._last_move = after
+            ends_repaint = _SYNCHRONIZED in modes and landmark["switch"] == b"l"
+            if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
+                yield data[start:after], True
+                start = after
+                self.linear = True
         unfinished = _UNFINISHED.search(scanned, max(0, len(scanned) - LONGEST_SEQUENCE))
         self._carried = unfinished[0] if unfinished else b""
-        rest = data[start:]
-        self._since_frame = 0 if self.linear else self._since_frame + len(rest)
-        if self._since_frame > LONGEST_STRETCH:
-            self.settle()
-        yield rest, self.linear
+        if not self.linear and self._calm_from() <= len(data):
+            calm = self._calm_from()
+            yield data[start:calm], True
+            start = calm
+            self.linear = True
+        yield data[start:], self.linear
+        self._last_move -= len(data)
+        self._stretch_began -= len(data)
+
+    def _calm_from(self) -> int:
+        """Return where in the current read the program counts as linear again."""
+        return max(0, min(self._last_move + CALM, self._stretch_began + LONGEST_STRETCH))
 
     def settle(self) -> None:
         """The program rests: what the screen shows is meant."""
         self.linear = True
-        self._since_frame = 0

@@ -56,7 +56,7 @@ class LineTracker:
             number += 1
             unfinished.append(row.text)
             if not row.wrapped:
-                lines.append("".join(unfinished).rstrip())
+                lines.append("".join(unfinished).rstrip(" "))
                 unfinished.clear()
                 first_unfinished = number
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
