@@ -6,16 +6,22 @@ four stands for itself, every other byte is written in octal, and what tmux read
 the text is. Quoting says nothing of formats: a command that expands `#{}` (display-message, if-shell) still does.
 
 A control client's line has rules of its own. An empty line detaches the client. A newline or carriage return would
-begin another line (a terminal turns the second into the first). A line that ends in a lone `;` or `\\` would change
-the meaning of what is joined to it.
+begin another line (a terminal turns the second into the first). A line that ends in a lone `;` or `\\`, or in the
+middle of a quote (tmux closes it by itself), would take in what is joined to it.
 """
 
+import re
 from collections.abc import Sequence
 
 from streamrelay import errors
 
 _PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\$~')
 _QUOTED = tuple(chr(byte) if byte in _PLAIN else f"\\{byte:03o}" for byte in range(256))
+
+# A line of whole quotes: escapes, both kinds of quotes, and `#`, which begins a comment where a word could begin.
+_WHOLE = re.compile(
+    rb"""(?:[^'"\\#]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+"|(?<=[^\s;])#|#\{|#.*)*+""",
+)
 
 
 def quote(text: str | bytes) -> str:
@@ -55,7 +61,16 @@ def check_line(line: str) -> bytes:
         raise errors.BadCommand("the line ends in `;` with no command after it", data={"line": line})
     if stripped.endswith(b"\\"):
         raise errors.BadCommand("the line ends in a backslash", data={"line": line})
+    if not _quotes_are_closed(data):
+        raise errors.BadCommand("a quote is never closed", data={"line": line})
     return data
+
+
+def _quotes_are_closed(data: bytes) -> bool:
+    # Counting is enough for nearly every line `command_line` makes, and quick for one of megabytes.
+    if b"'" not in data and b'\\"' not in data and b"#" not in data:
+        return data.count(b'"') % 2 == 0
+    return _WHOLE.fullmatch(data) is not None
 
 
 def _encode(text: str) -> bytes:

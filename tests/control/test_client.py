@@ -79,8 +79,7 @@ async def test_a_command_is_answered(private_tmux: PrivateTmux, connect: "Connec
         )
         assert [block.lines for block in result.blocks] == [(b"a b",), (b"$0",)]
         assert result.text == "a b\n$0"
-        for line in ("# a comment", 'display-message "a quote that is never closed'):
-            assert (await client.command(line)).text == ""
+        assert (await client.command("# a comment")).blocks == ()
 
 
 @pytest.mark.requirement("ENG-04a")
@@ -158,7 +157,7 @@ async def test_a_cancelled_command_leaves_the_others_their_answers(
         assert (await client.command(say("mine"))).text == "mine"
 
 
-@pytest.mark.parametrize("line", ["", "a\nkill-server", "detach-client ;"])
+@pytest.mark.parametrize("line", ["", "a\nkill-server", "detach-client ;", 'send-keys "x'])
 async def test_what_is_not_one_line_is_never_written(private_tmux: PrivateTmux, connect: "Connect", line: str) -> None:
     private_tmux.new_session("main", IDLE)
     async with connect() as client:

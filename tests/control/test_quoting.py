@@ -59,12 +59,38 @@ def test_no_command_is_no_line(commands: tuple[list[str], ...]) -> None:
         command_line(*commands)
 
 
-@pytest.mark.parametrize("line", ["", "   ", "\t", "a\nb", "a\rb", "a\n", "a\0", "a ;", "a \\", "\ud800"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "   ",
+        "\t",
+        "a\nb",
+        "a\rb",
+        "a\n",
+        "a\0",
+        "a ;",
+        "a \\",
+        "\ud800",
+        'a "b',
+        "a 'b",
+        'a "b\\" c',
+        "a 'b' \"c'",
+        'a\\" "b\\\\" "',
+        "a#'b",
+    ],
+)
 def test_a_line_that_would_detach_or_run_into_the_next_is_refused(line: str) -> None:
     with pytest.raises(BadCommand):
         check_line(line)
 
 
-@pytest.mark.parametrize("line", ["a", r"bind-key x a \;", 'display-message ";"', "# comment", "display-message é"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a", r"bind-key x a \;", 'display-message ";"', "# comment", "display-message é", "# it's", "a # b's",
+        """a "it's" b""", """a 'say "' b""", r'a "\"" b', r"a \' b", r'a "b\\" "c"', 'a "#{b}" "# c"', "a b'c'd\"e\"f",
+    ],
+)  # fmt: skip
 def test_other_lines_pass_as_they_are(line: str) -> None:
     assert check_line(line) == line.encode()
