@@ -29,7 +29,9 @@ def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
         grid.saved = [grid.blank() for _ in range(snapshot.lines)]
         grid.keeps_history = False
     if snapshot.scroll_region is not None:
-        state.top, state.bottom = snapshot.scroll_region
+        top, bottom = snapshot.scroll_region
+        if 0 <= top < bottom < state.lines:
+            state.top, state.bottom = top, bottom
     state.set_modes(snapshot.modes)
     state.x = min(max(snapshot.cursor.x, 0), snapshot.columns)
     state.y = min(max(snapshot.cursor.y, 0), snapshot.lines - 1)

@@ -46,6 +46,7 @@ class Terminal:
         operations = self._operations
         tokens = self._tokens.split(data)
         pairs = iter(tokens)
+        carried = "" if tokens[0] else state.last
         for text in pairs:
             if text:
                 draw(state, text)
@@ -54,7 +55,8 @@ class Terminal:
                 if text or len(tokens) > 1:
                     state.last = text
                 break
-            state.last = text
+            state.last = text or carried
+            carried = ""
             operation = operations.get(control)
             if operation is None:
                 operation = compile_control(control)
