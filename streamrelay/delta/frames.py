@@ -24,6 +24,9 @@ CALM = 4096
 LONGEST_STRETCH = 1 << 18
 """Bytes after which a program that neither rests nor calms down is looked at all the same: history is bounded."""
 
+LONGEST_PIECE = 8192
+"""Bytes fed at once: as rows of nothing but line feeds they are still fewer than the history that has to hold them."""
+
 LONGEST_SEQUENCE = 32
 """Bytes of an unfinished sequence carried over to the next read; longer ones are none of those below."""
 
@@ -50,6 +53,10 @@ class FrameCutter:
 
     def pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield `(piece, complete)`: feed the piece, and take a frame if `complete`. The pieces make up `data`."""
+        for start in range(0, len(data), LONGEST_PIECE):
+            yield from self._pieces(data[start : start + LONGEST_PIECE])
+
+    def _pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         carried = len(self._carried)
         scanned = self._carried + data if carried else data
         start = 0

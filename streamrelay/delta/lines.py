@@ -20,6 +20,8 @@ class LineTracker:
         self._scrolled: list[str] = []
         self._frame: Frame | None = None
         self._unknown = False
+        self.lost = 0
+        """Rows that left history before anybody could look at them."""
 
     def seed(self, frame: Frame) -> None:
         """Start at the line that holds the cursor: what stands above it was printed before anybody watched.
@@ -45,6 +47,7 @@ class LineTracker:
             self.seed(frame)
         cursor_row = frame.history_total + frame.cursor.y
         first_committed = frame.history_total - len(frame.committed)
+        self.lost += max(0, first_committed - self._first_row)
         lines: list[str] = []
         unfinished = self._scrolled
         first_unfinished = number = max(self._first_row, first_committed)

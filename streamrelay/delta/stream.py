@@ -193,6 +193,9 @@ class DeltaStream:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
         passed = self._lines.passed(frame)
+        if self._lines.lost:
+            self._emit(Gap(reason="history", lost_lines=self._lines.lost))
+            self._lines.lost = 0
         kinds = [event.kind for event in frame.events]
         withdrawn = "bracketed_paste_off" in kinds and self._composer.asks_for_paste
         if withdrawn:
