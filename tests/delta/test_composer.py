@@ -1,0 +1,66 @@
+from streamrelay.delta.composer import MOST_HELD_LINES, Composer
+
+
+def editing(head: str = "", *, withdraws: bool | None = True) -> Composer:
+    composer = Composer(withdraws=withdraws)
+    composer.begin(head)
+    return composer
+
+
+def test_it_is_open_from_the_request_to_the_withdrawal() -> None:
+    composer = Composer()
+    assert not composer.is_open
+    composer.begin("")
+    assert composer.is_open
+    composer.withdraw()
+    assert not composer.is_open
+    assert composer.withdraws
+
+
+def test_the_content_is_all_that_was_painted_inside() -> None:
+    composer = editing()
+    assert composer.keep(["$ for x in 1"]) == []
+    assert composer.content(["> do"], "> done") == "$ for x in 1\n> do\n> done"
+
+
+def test_output_without_a_line_feed_stands_left_of_a_prompt_printed_after_the_request() -> None:
+    composer = editing("out")
+    assert composer.settle("out$ ") == ("out", "$ ")
+    assert composer.content([], "out$ ls") == "$ ls"
+
+
+def test_a_prompt_printed_before_the_request_is_a_prompt() -> None:
+    composer = editing("$ ")
+    assert composer.settle("$ ") == ("", "$ ")
+    assert composer.content([], "$ ls") == "$ ls"
+
+
+def test_the_prompt_shows_at_the_first_rest_only() -> None:
+    composer = editing()
+    assert composer.settle("$ ") == ("", "$ ")
+    assert composer.settle("$ ls") is None
+
+
+def test_a_program_that_shows_lines_before_it_ever_withdrew_is_no_editor() -> None:
+    composer = editing(withdraws=None)
+    composer.keep(["a line"])
+    assert composer.stays_open()
+    assert composer.release() == ["a line"]
+    assert not composer.is_open
+
+
+def test_after_an_editor_an_enter_without_a_withdrawal_tells_another_program() -> None:
+    composer = editing()
+    composer.keep(["listing of a completion"])
+    assert not composer.stays_open()
+    composer.entered = True
+    assert composer.stays_open()
+    assert not composer.is_open
+
+
+def test_nobody_edits_a_thousand_lines() -> None:
+    composer = editing()
+    lines = [str(n) for n in range(MOST_HELD_LINES)]
+    assert composer.keep(lines) == []
+    assert composer.keep(["more"]) == [*lines, "more"]
+    assert not composer.is_open

@@ -1,0 +1,96 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamrelay.delta.frames import LONGEST_STRETCH, FrameCutter
+
+
+def cut(*reads: bytes) -> list[tuple[bytes, bool]]:
+    cutter = FrameCutter()
+    return [(piece, complete) for read in reads for piece, complete in cutter.pieces(read) if piece or complete]
+
+
+def looks(*reads: bytes) -> list[bytes]:
+    """What has been fed at each place where a frame is taken."""
+    fed, seen = b"", []
+    for piece, complete in cut(*reads):
+        fed += piece
+        if complete and (not seen or seen[-1] != fed):
+            seen.append(fed)
+    return seen
+
+
+@pytest.mark.parametrize(
+    "inside", [b"\r", b"\b", b"\x1b[5C", b"\x1b[5D", b"\x1b[3G", b"\x1b[K", b"\x1b[31m", b"\x1b[2X"]
+)
+def test_moving_within_the_row_keeps_a_program_linear(inside: bytes) -> None:
+    assert looks(b"ab" + inside + b"c", b"d") == [b"ab" + inside + b"c", b"ab" + inside + b"cd"]
+
+
+VERTICAL = [
+    b"\x1b[A", b"\x1b[12B", b"\x1b[E", b"\x1b[F", b"\x1b[H", b"\x1b[2;3H", b"\x1b[2;3f", b"\x1b[J", b"\x1b[2J",
+    b"\x1b[L", b"\x1b[M", b"\x1b[S", b"\x1b[T", b"\x1b[5d", b"\x1b[1;5r", b"\x1b[u", b"\x1b8", b"\x1bM", b"\x1bc",
+    b"\x1b[?6h", b"\x1b[?3l",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("vertical", VERTICAL)
+def test_the_first_movement_to_another_row_is_looked_at_before_and_then_no_more(vertical: bytes) -> None:
+    assert looks(b"above" + vertical + b"x" + vertical + b"y", b"z") == [b"above"]
+
+
+@pytest.mark.parametrize("switch", [b"\x1b[?2026l", b"\x1b[?2004h", b"\x1b[?2004l", b"\x1b[?1;2004h", b"\x1b[?02004l"])
+def test_a_switch_ends_a_frame_and_makes_linear_again(switch: bytes) -> None:
+    assert looks(b"a\x1b[Ab" + switch + b"c", b"d") == [
+        b"a", b"a\x1b[Ab" + switch, b"a\x1b[Ab" + switch + b"c", b"a\x1b[Ab" + switch + b"cd",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", [b"1049", b"1047", b"47", b"25;1049"])
+def test_a_switch_of_the_screen_is_looked_at_before_and_after(mode: bytes) -> None:
+    on, off = b"\x1b[?" + mode + b"h", b"\x1b[?" + mode + b"l"
+    assert looks(b"main" + on + b"\x1b[Hother" + off) == [
+        b"main", b"main" + on, b"main" + on + b"\x1b[Hother", b"main" + on + b"\x1b[Hother" + off,
+    ]  # fmt: skip
+
+
+def test_the_beginning_of_a_synchronized_update_is_no_frame() -> None:
+    assert looks(b"\x1b[Aa\x1b[?2026hb") == [b""]
+
+
+def test_a_rest_makes_linear_again() -> None:
+    cutter = FrameCutter()
+    assert not cutter.linear or [*cutter.pieces(b"\x1b[Ha")]
+    assert not cutter.linear
+    cutter.settle()
+    assert [*cutter.pieces(b"b")] == [(b"b", True)]
+
+
+def test_a_program_that_never_rests_is_looked_at_all_the_same() -> None:
+    cutter = FrameCutter()
+    assert [*cutter.pieces(b"\x1b[H" + b"x" * LONGEST_STRETCH)][-1][1] is True
+    assert [*cutter.pieces(b"y")] == [(b"y", True)]
+
+
+@pytest.mark.parametrize("landmark", [b"\x1b[12;40H", b"\x1b[?1049h", b"\x1b[?2004l", b"\x1b[?2026l", b"\x1bM"])
+def test_a_landmark_may_be_cut_anywhere(landmark: bytes) -> None:
+    def seen(*reads: bytes) -> list[bytes]:
+        return [re.sub(rb"\x1b(\[[?0-9;]*)?\Z", b"", fed) for fed in looks(*reads)]
+
+    whole = seen(b"a\x1b[Ab" + landmark + b"c")
+    for at in range(1, len(landmark)):
+        found = seen(b"a\x1b[Ab" + landmark[:at], landmark[at:] + b"c")
+        assert [fed for fed in whole if fed not in found] == []
+
+
+@given(st.lists(st.binary(max_size=40) | st.sampled_from([*VERTICAL, b"\x1b[?2004h", b"\x1b[?1049h", b"\x1b[?20"])))
+def test_the_pieces_make_up_what_was_read(reads: list[bytes]) -> None:
+    cutter = FrameCutter()
+    for read in reads:
+        assert b"".join(piece for piece, _ in cutter.pieces(read)) == read
+
+
+def test_numbers_of_any_length_are_taken() -> None:
+    assert looks(b"\x1b[?" + b"9" * 10_000 + b";2004hx")

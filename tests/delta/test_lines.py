@@ -1,0 +1,102 @@
+from streamrelay.delta.lines import LineTracker
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Cursor, Snapshot
+
+
+class Followed:
+    """A screen with a tracker that looks after every feed."""
+
+    def __init__(self, columns: int = 20, lines: int = 4) -> None:
+        self.screen = TmuxScreen(columns, lines)
+        self.lines = LineTracker(self.screen)
+        self.lines.seed(self.screen.take())
+
+    def feed(self, data: str) -> list[str]:
+        self.screen.feed(data.encode())
+        return self.lines.passed(self.screen.take())
+
+
+def test_a_line_passes_with_its_line_feed_and_not_before() -> None:
+    pane = Followed()
+    assert pane.feed("one") == []
+    assert pane.feed("\r") == []
+    assert pane.feed("\ntwo\r\nthr") == ["one", "two"]
+    assert pane.lines.open_text() == pane.lines.open_head() == "thr"
+
+
+def test_a_line_rewritten_in_place_passes_in_its_last_state() -> None:
+    pane = Followed()
+    assert pane.feed(" 10%\r 50%") == []
+    assert pane.feed("\r100%\r\n") == ["100%"]
+
+
+def test_soft_wraps_are_joined_and_trailing_blanks_left_out() -> None:
+    pane = Followed(columns=5)
+    assert pane.feed("abcdefghijkl   \r\n\r\nx \xa0\r\n") == ["abcdefghijkl", "", "x \xa0"]
+
+
+def test_a_line_longer_than_the_screen_comes_once_and_whole() -> None:
+    pane = Followed(columns=5, lines=2)
+    assert pane.feed("0123456789" * 5) == []
+    assert pane.lines.open_text() == "0123456789" * 5
+    assert pane.feed("end\r\nnext") == ["0123456789" * 5 + "end"]
+
+
+def test_a_row_repainted_after_it_was_passed_is_not_a_new_line() -> None:
+    pane = Followed()
+    assert pane.feed("one\r\ntwo\r\n") == ["one", "two"]
+    assert pane.feed("\x1b[2A1!\r\n2!\r\n") == []
+    assert pane.feed("three\r\n") == ["three"]
+
+
+def test_rows_keep_their_number_when_they_scroll() -> None:
+    pane = Followed(lines=2)
+    assert pane.feed("".join(f"{n}\r\n" for n in range(10))) == [str(n) for n in range(10)]
+    assert pane.feed("\x1b[Hnew top\x1b[2;1H") == []
+
+
+def test_the_head_ends_at_the_cursor() -> None:
+    pane = Followed()
+    pane.feed("> hello\x1b[3G")
+    assert pane.lines.open_head() == "> "
+    assert pane.lines.open_text() == "> hello"
+
+
+def test_above_the_open_line_there_is_no_head() -> None:
+    pane = Followed()
+    pane.feed("one\r\ntwo")
+    pane.feed("\x1b[A")
+    assert pane.lines.open_head() == ""
+    assert pane.lines.open_text() == "two"
+
+
+def test_the_alternate_screen_says_nothing_and_the_main_screen_goes_on() -> None:
+    pane = Followed()
+    pane.feed("before\r\nopen")
+    assert pane.feed("\x1b[?1049h\x1b[Hfull\r\nscreen\r\n") == []
+    assert pane.lines.open_text() == pane.lines.open_head() == ""
+    assert pane.feed("\x1b[?1049l") == []
+    assert pane.feed(" end\r\n") == ["open end"]
+
+
+def test_what_stood_above_the_cursor_before_anybody_watched_is_not_new() -> None:
+    screen = TmuxScreen(10, 4)
+    lines = LineTracker(screen)
+    screen.seed(Snapshot(10, 4, (b"old", b"0123456789", b"ab", b""), (False, True, False, False), Cursor(2, 2)))
+    lines.seed(screen.take())
+    assert lines.open_text() == "0123456789ab"
+    screen.feed(b"c\r\nnew\r\n")
+    assert lines.passed(screen.take()) == ["0123456789abc", "new"]
+
+
+def test_watched_from_the_alternate_screen_the_line_is_known_when_it_is_left() -> None:
+    screen = TmuxScreen(10, 3)
+    lines = LineTracker(screen)
+    screen.seed(Snapshot(10, 3, (b"vi", b"", b""), (False,) * 3, Cursor(0, 0), alternate=True))
+    lines.seed(screen.take())
+    screen.feed(b"x\r\ny\r\n")
+    assert lines.passed(screen.take()) == []
+    screen.feed(b"\x1b[?1049l")
+    assert lines.passed(screen.take()) == []
+    screen.feed(b"after\r\n")
+    assert lines.passed(screen.take())[-1].endswith("after")

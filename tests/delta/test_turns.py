@@ -1,0 +1,99 @@
+import pytest
+
+from streamrelay.delta.turns import QUIET, SIGNAL_REST, Began, Turns
+from streamrelay.events import Vote
+
+
+def answering(turns: Turns, at: float = 1.0, message_id: str | None = "m1") -> Turns:
+    turns.submitted(message_id)
+    turns.output(at)
+    turns.said()
+    return turns
+
+
+def test_a_turn_begins_with_the_first_word_after_a_submission() -> None:
+    turns = Turns()
+    turns.submitted("m1")
+    turns.output(1.0)
+    assert turns.said() == Began(1, "m1")
+    assert turns.said() is None
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_without_a_witness_silence_ends_a_turn_and_is_not_certain() -> None:
+    turns = answering(Turns())
+    assert turns.deadline() == 1.0 + QUIET
+    assert turns.advance(1.0 + QUIET - 0.01) is None
+    ended = turns.advance(1.0 + QUIET)
+    assert ended is not None
+    assert (ended.turn, ended.reason, ended.certain) == (1, "quiet", False)
+    assert ended.votes == (Vote("quiet", "idle", 1.0),)
+    assert turns.deadline() is None
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_what_comes_later_without_a_message_opens_a_continuation_of_the_same_number() -> None:
+    turns = answering(Turns())
+    turns.advance(10.0)
+    turns.output(20.0)
+    assert turns.said() == Began(1, None)
+
+
+def test_output_puts_the_end_off() -> None:
+    turns = answering(Turns())
+    turns.output(2.0)
+    assert turns.advance(1.0 + QUIET) is None
+    assert turns.deadline() == 2.0 + QUIET
+
+
+@pytest.mark.requirement("DEL-04a")
+def test_a_witness_that_says_busy_is_believed_through_any_silence() -> None:
+    turns = Turns()
+    turns.vote("signal", "busy", 0.5)
+    answering(turns)
+    assert turns.deadline() is None
+    assert turns.advance(1e6) is None
+
+
+@pytest.mark.requirement("DEL-04a")
+def test_idle_and_a_short_rest_end_a_turn_for_certain() -> None:
+    turns = Turns()
+    turns.vote("composer", "busy", 0.5)
+    answering(turns)
+    turns.vote("composer", "idle", 1.0)
+    assert turns.deadline() == 1.0 + SIGNAL_REST
+    ended = turns.advance(1.0 + SIGNAL_REST)
+    assert ended is not None
+    assert (ended.reason, ended.certain) == ("composer", True)
+    assert ended.votes == (Vote("composer", "idle", 1.0), Vote("quiet", "idle", 1.0))
+
+
+def test_one_busy_witness_outweighs_an_idle_one() -> None:
+    turns = Turns()
+    turns.vote("signal", "busy", 0.5)
+    turns.vote("composer", "idle", 0.6)
+    assert answering(turns).deadline() is None
+
+
+def test_a_witness_that_only_ever_said_idle_proves_nothing() -> None:
+    turns = Turns()
+    turns.vote("composer", "idle", 0.5)
+    assert answering(turns).deadline() == 1.0 + QUIET
+
+
+def test_a_signal_names_the_reason() -> None:
+    turns = Turns()
+    turns.vote("composer", "idle", 0.1)
+    turns.vote("signal", "busy", 0.5)
+    answering(turns)
+    turns.vote("signal", "idle", 1.0)
+    ended = turns.advance(2.0)
+    assert ended is not None
+    assert ended.reason == "signal"
+
+
+def test_the_end_of_the_pane_ends_what_is_being_said() -> None:
+    ended = answering(Turns()).close()
+    assert ended is not None
+    assert (ended.reason, ended.certain) == ("closed", True)
+    assert Turns().close() is None
