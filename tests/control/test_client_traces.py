@@ -50,7 +50,7 @@ def listed(server: PrivateTmux, sessions: Sequence[str]) -> dict[str, str]:
     return {" ".join(command): server.run(*command) for command in commands}
 
 
-@pytest.mark.requirement("ENG-01")
+@pytest.mark.requirement("ENG-01a", "ENG-01b")
 async def test_attaching_leaves_no_trace(
     private_tmux: PrivateTmux, connect: "Connect", monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,7 +99,7 @@ def test_tmuxs_words_become_errors(words: str, kind: type[StreamrelayError]) -> 
     assert error.message
 
 
-@pytest.mark.requirement("ENG-01")
+@pytest.mark.requirement("ENG-01a")
 async def test_a_running_server_says_who_it_is(private_tmux: PrivateTmux, tmux: Tmux) -> None:
     private_tmux.new_session("main", ["sleep", "1000"])
     version = await tmux.client_version()
@@ -115,7 +115,7 @@ async def test_a_server_without_sessions_says_who_it_is(private_tmux: PrivateTmu
     assert (await tmux.probe()).pid == private_tmux.server_pid
 
 
-@pytest.mark.requirement("ENG-01")
+@pytest.mark.requirement("ENG-01a")
 async def test_asking_never_starts_a_server(private_tmux: PrivateTmux, tmux: Tmux) -> None:
     with pytest.raises(NoServer):
         await tmux.probe()
