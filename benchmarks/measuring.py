@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 import platform
 import statistics
 import subprocess
@@ -78,8 +79,6 @@ def machine(tmux: str | None = None) -> dict[str, str]:
 
 
 def _cpus() -> int:
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
