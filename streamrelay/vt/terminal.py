@@ -19,7 +19,7 @@ class Terminal:
     """An `Engine` with tmux's meaning of every byte."""
 
     def __init__(self, columns: int, lines: int, history: int = 10_000, widths: Widths | None = None) -> None:
-        self.state = State(columns, lines, history, widths or unicode14())
+        self.state = State(columns, lines, history, unicode14() if widths is None else widths)
         self._tokens = Tokenizer()
         self._operations: dict[str, Operation] = {}
         self._epoch = 0
