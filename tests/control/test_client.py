@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shutil
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -227,14 +228,40 @@ async def test_replies_are_utf8_in_any_locale(
         assert (await client.command(say("é 中 😀"))).text == "é 中 😀"
 
 
-async def test_it_attaches_from_inside_tmux(
-    private_tmux: PrivateTmux, transport: TransportName, heard: "Heard", monkeypatch: pytest.MonkeyPatch
+@pytest.mark.requirement("ENG-01c")
+@pytest.mark.parametrize("how", ["default", "-L", "-S", "$TMUX"])
+async def test_the_server_is_found_as_tmux_finds_it(
+    private_tmux: PrivateTmux, transport: TransportName, heard: "Heard", monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     private_tmux.new_session("main", IDLE)
-    monkeypatch.setenv("TMUX", f"{private_tmux.socket_path},{private_tmux.server_pid},0")
-    monkeypatch.setenv("STREAMRELAY_TMUX", private_tmux.binary)
-    async with ControlClient(Tmux(), "$0", heard, transport=transport) as client:
-        assert (await client.command(say("#{socket_path}"))).text == private_tmux.socket_path
+    folder = private_tmux.directory / f"tmux-{os.getuid()}"
+    folder.mkdir(mode=0o700)
+    for name in ("default", "named"):
+        (folder / name).symlink_to(private_tmux.socket_path)
+    monkeypatch.setenv("TMUX_TMPDIR", str(private_tmux.directory))
+    monkeypatch.delenv("TMUX", raising=False)
+    if how == "$TMUX":
+        monkeypatch.setenv("TMUX", f"{private_tmux.socket_path},{private_tmux.server_pid},0")
+    named = {"-L": {"socket_name": "named"}, "-S": {"socket_path": private_tmux.socket_path}}.get(how, {})
+    async with ControlClient(Tmux(private_tmux.binary, **named), "$0", heard, transport=transport) as client:
+        assert (await client.command(say("#{pid}"))).text == str(private_tmux.server_pid)
+
+
+@pytest.mark.requirement("ENG-01e")
+@pytest.mark.parametrize("how", ["argument", "environment"])
+async def test_the_binary_is_the_one_that_was_named(
+    private_tmux: PrivateTmux, transport: TransportName, heard: "Heard", monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    binary, used = private_tmux.directory / "my-tmux", private_tmux.directory / "used"
+    binary.write_text(f'#!/bin/sh\necho used >>"{used}"\nexec "{shutil.which(private_tmux.binary)}" "$@"\n')
+    binary.chmod(0o755)
+    monkeypatch.setenv("STREAMRELAY_TMUX", str(binary) if how == "environment" else "not-this-one")
+    named = {"binary": str(binary)} if how == "argument" else {}
+    tmux = Tmux(**named, socket_path=private_tmux.socket_path)
+    async with ControlClient(tmux, "$0", heard, transport=transport) as client:
+        assert (await client.command(say("x"))).text == "x"
+    assert used.read_text() == "used\n"
 
 
 @pytest.mark.requirement("ENG-04a")
