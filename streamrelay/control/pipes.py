@@ -85,11 +85,9 @@ class PipeTransport:
         try:
             if self._process.returncode is None:
                 await happens(self._channel.sent, GRACE)
-                await leave((self._close_stdin, self._process.terminate, self._process.kill), self._gone)
+                await leave((self._close_stdin, self._terminate, self._kill), self._gone)
         finally:
-            if self._process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    self._process.kill()
+            self._kill()
             self._read_stderr()
             self._channel.stop()
             self._stdin.close()
@@ -98,6 +96,15 @@ class PipeTransport:
     def _close_stdin(self) -> None:
         self._channel.stop_writing()
         self._stdin.close()
+
+    def _terminate(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+
+    def _kill(self) -> None:
+        # asyncio signals nobody once the child was waited for, so the id cannot be another's.
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
 
     async def _gone(self, within: float) -> bool:
         try:
