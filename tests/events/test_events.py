@@ -1,0 +1,158 @@
+"""The one JSON form: pinned by a golden file, the same both ways, and documented."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamrelay.events import (
+    Activity,
+    AnyEvent,
+    Event,
+    Gap,
+    Injected,
+    Live,
+    NeedsHuman,
+    PaneClosed,
+    PaneOpened,
+    PaneResized,
+    ProgramChanged,
+    Receipt,
+    RelayClosed,
+    RelayDelivered,
+    RelayOpened,
+    Retracted,
+    Text,
+    TurnEnded,
+    TurnStarted,
+    Vote,
+    decode,
+    encode,
+)
+
+HERE = Path(__file__).parent
+GOLDEN = HERE / "golden.jsonl"
+DOCUMENT = HERE.parents[1] / "docs" / "events.md"
+TYPES: tuple[type[Event], ...] = get_args(AnyEvent)
+COMMON: dict[str, Any] = {
+    "seq": 7, "t": 1.5, "at": 1700000000.25, "host": "moss", "session": "ann", "pane": "%3", "turn": 2,
+}  # fmt: skip
+
+EVENTS: list[Event] = [
+    PaneOpened(columns=120, lines=40, command="cat", title="a title", **COMMON),
+    PaneResized(columns=80, lines=24, **COMMON),
+    ProgramChanged(command="sh", **COMMON),
+    PaneClosed(reason="pane_gone", status=0, tail_certain=True, **COMMON),
+    Text(text="hello 日本", origin="injected", message_id="m1", line=4, **COMMON),
+    Live(text="hel", line=4, **COMMON),
+    Retracted(line=4, **COMMON),
+    TurnStarted(message_id="m1", **COMMON),
+    TurnEnded(reason="quiet", certain=False, votes=(Vote("quiet", "idle", 1.25),), **COMMON),
+    NeedsHuman(kind="password", text="Password:", **COMMON),
+    Activity(text="ran ls", **COMMON),
+    Injected(message_id="m1", state="pasted", text="hello", **COMMON),
+    Receipt(message_id="m1", state="failed", reason="too_many_waiting", **COMMON),
+    Gap(reason="slow_subscriber", lost_bytes=10, lost_lines=2, lost_events=3, **COMMON),
+    RelayOpened(relay="relay-1", participants=("Ann (1)", "Bob (2)"), **COMMON),
+    RelayDelivered(
+        relay="relay-1", message_id="m1", speaker="Ann (1)", listeners=("Bob (2)",), text="Ann (1):\n\nhi", **COMMON
+    ),
+    RelayClosed(relay="relay-1", reason="budget_spent", deliveries=8, **COMMON),
+]
+
+
+def tag(kind: type[Event]) -> str:
+    return str(kind.__struct_config__.tag)
+
+
+def test_the_golden_file_has_every_event() -> None:
+    assert [type(event) for event in EVENTS] == list(TYPES)
+
+
+def test_the_json_form_is_what_the_golden_file_says() -> None:
+    assert [encode(event) for event in EVENTS] == GOLDEN.read_bytes().splitlines()
+
+
+def test_the_golden_file_reads_back() -> None:
+    assert [decode(line) for line in GOLDEN.read_bytes().splitlines()] == EVENTS
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=tag)
+def test_what_a_stream_does_not_know_is_left_out(kind: type[Event]) -> None:
+    """`at` and `host` are there on live streams only."""
+    event = msgspec.structs.replace(EVENTS[TYPES.index(kind)], at=msgspec.UNSET, host=msgspec.UNSET)
+    assert {"at", "host"}.isdisjoint(msgspec.json.decode(encode(event)))
+    assert decode(encode(event)) == event
+
+
+@given(st.one_of([st.from_type(kind) for kind in TYPES]))
+def test_every_event_comes_back_as_it_was(event: Event) -> None:
+    assert decode(encode(event)) == event
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"event":"unheard_of"}',
+        b'{"text":"no tag"}',
+        b'{"event":"text","text":"x","origin":"somebody"}',
+        b'{"event":"text","origin":"program"}',
+        b'{"event":"live","text":"x","line":"one"}',
+        b"[]",
+        b"null",
+    ],
+)
+def test_anything_else_is_refused(line: bytes) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        decode(line)
+
+
+def test_what_a_later_version_adds_is_passed_over() -> None:
+    assert decode(b'{"event":"retracted","line":3,"news":true}') == Retracted(line=3)
+
+
+def sections(document: str) -> dict[str, str]:
+    """The text below each heading that is a tag."""
+    parts = re.split(r"^### `(\w+)`$", document, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (re.split(r"^#", part, flags=re.MULTILINE)[0] for part in parts[2::2]), strict=True))
+
+
+def own_fields(kind: type[Event]) -> Iterator[str]:
+    common = {field.name for field in msgspec.structs.fields(Event)}
+    return (field.name for field in msgspec.structs.fields(kind) if field.name not in common)
+
+
+def test_the_document_names_every_event_and_no_other() -> None:
+    assert list(sections(DOCUMENT.read_text())) == [tag(kind) for kind in TYPES]
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=tag)
+def test_the_document_names_every_field_of(kind: type[Event]) -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", sections(DOCUMENT.read_text())[tag(kind)], flags=re.MULTILINE)
+    assert rows == list(own_fields(kind))
+
+
+def test_the_document_names_the_common_fields_and_those_of_a_vote() -> None:
+    document = DOCUMENT.read_text()
+    for name in (*(field.name for field in msgspec.structs.fields(Event)), *Vote.__struct_fields__):
+        assert f"| `{name}` |" in document
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=tag)
+def test_the_document_names_every_value_a_field_can_have(kind: type[Event]) -> None:
+    section = sections(DOCUMENT.read_text())[tag(kind)]
+    for field in msgspec.structs.fields(kind):
+        for value in (value for value in get_args(field.type) if isinstance(value, str)):
+            assert f"`{value}`" in section
+
+
+def test_the_document_shows_lines_that_decode() -> None:
+    lines = re.findall(r'^    (\{"event".*\})$', DOCUMENT.read_text(), flags=re.MULTILINE)
+    assert len(lines) == 4
+    for line in lines:
+        decode(line)
