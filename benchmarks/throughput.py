@@ -158,10 +158,11 @@ def _throughput_table(measured: Sequence[Throughput]) -> Table:
 
 
 def _polling_table(polled: Sequence[Polling], measured: Sequence[Throughput]) -> Table:
-    by_stream = {row.input: row.delta_cpu.median * row.bytes / _MEGA for row in measured}
+    first = measured[0].transport
+    by_stream = {row.input: row.delta_cpu.median * row.bytes / _MEGA for row in measured if row.transport == first}
     return Table(
         "The same work polled with libtmux: capture_pane and diff",
-        ("input", "every", "lines", "share seen", "looks", "CPU s, polling", "CPU s, stream"),
+        ("input", "every", "lines", "share seen", "looks", "CPU s, polling", f"CPU s, stream ({first})"),
         [
             (
                 row.input,
