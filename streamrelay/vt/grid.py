@@ -35,6 +35,7 @@ class Grid:
         """The main screen, while the alternate one is shown."""
         self.dirty = 0
         self.scrolled = 0
+        self.history_cleared = False
         self._claimed = 0
         self._cleared: list[Line] = []
 
@@ -56,6 +57,7 @@ class Grid:
         self._cleared.clear()
         self._claimed = self.total
         self.dirty = self.scrolled = 0
+        self.history_cleared = False
 
     def touch(self, top: int, bottom: int) -> None:
         """Mark the lines `top` to `bottom` (inclusive) as changed."""
@@ -181,6 +183,7 @@ class Grid:
         self._cleared = list(self._unclaimed()[-self.limit :])
         self._claimed = self.total - len(self._cleared)
         self.history.clear()
+        self.history_cleared = True
 
     def enter_alternate(self) -> None:
         """Put the screen aside and start with an empty one that keeps no history."""

@@ -3,6 +3,9 @@
 tmux prints a row as its characters with SGR sequences where the look changes, and SO and SI around letters in the
 line-drawing charset. Within one capture the look goes on from row to row: a row says only how it differs from
 the one before it. So the rows of a snapshot must be one capture, and those of its history another one.
+
+What tmux tells nobody begins anew: the current look, charsets, tab stops, the saved cursor, and of a pane that shows
+its alternate screen the main one, which is blank until the program draws on it again.
 """
 
 from streamrelay.vt.controls import compile_control

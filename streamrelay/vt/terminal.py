@@ -81,18 +81,17 @@ class Terminal:
         """Return what changed since the last take, and forget it."""
         state = self.state
         grid = state.grid
-        events = state.events.take()
         frame = Frame(
             committed=grid.claim(),
             history_total=grid.total,
-            history_cleared=any(event.kind == "history_cleared" for event in events),
+            history_cleared=grid.history_cleared,
             dirty=grid.dirty,
             scrolled=grid.scrolled,
             cursor=Cursor(state.x, state.y),
             alternate=grid.saved is not None,
             epoch=self._epoch,
             ground=self.ground,
-            events=events,
+            events=state.events.take(),
         )
         grid.forget()
         return frame

@@ -65,6 +65,8 @@ _STRING_LIMIT = 1 << 20
 
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xff]?|[\xe0-\xef][\x80-\xff]{0,2}|[\xf0-\xf4][\x80-\xff]{0,3}|[\x80-\xff]")
 _HIGH = bytes(range(0x80, 0x100))
+_DROPPED = "\x80".encode()
+"""Stands for bytes that are no character: no width, so nothing is drawn, but like them it ends what REP repeats."""
 
 
 def controls_first(sequence: str) -> tuple[str, str]:
@@ -187,7 +189,7 @@ def _without_strays(text: str) -> str:
         try:
             match[0].decode()
         except UnicodeDecodeError:
-            return b""
+            return _DROPPED
         return match[0]
 
     return _UTF8.sub(character, text.encode("utf-8", "surrogateescape")).decode()
