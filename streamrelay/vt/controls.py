@@ -13,11 +13,12 @@ from streamrelay.vt import operations as op
 from streamrelay.vt.state import State
 from streamrelay.vt.strings import compile_string
 from streamrelay.vt.styles import Parameter, Style
-from streamrelay.vt.tokens import controls_first
+from streamrelay.vt.tokens import JUNK, controls_first
 
 Operation = Callable[[State], None]
 Parameters = Sequence[Parameter]
 
+_INTRODUCER = re.compile(rf"\x1b({JUNK}*)([\]PX^_k])")
 _CSI = re.compile(r"([<-?]?)([0-9:;]*)([ -/]*)([@-~])")
 _PARAMETERS_BYTES = 63
 _PARAMETERS_COUNT = 24
@@ -103,18 +104,14 @@ def compile_control(token: str) -> Operation:
     """Return what the control string `token` (see tokens.py) does."""
     if token[0] != "\x1b":
         return C0.get(token, nothing)
-    match = _HEAD.match(token)
-    kind = match[2] if match else ""
-    if kind and kind in "]PX^_k":
-        body = token[match.end() :] if match else ""
-        controls, operation = controls_first(match[1] if match else "")[0], compile_string(kind, body)
+    introducer = _INTRODUCER.match(token)
+    if introducer:
+        controls, _ = controls_first(introducer[1])
+        operation = compile_string(introducer[2], token[introducer.end() :])
     else:
         controls, token = controls_first(token)
         operation = _compile_csi(token[2:]) if token[1:2] == "[" else ESCAPES.get(token[1:], nothing)
     return in_turn(*(C0.get(control, nothing) for control in controls), operation) if controls else operation
-
-
-_HEAD = re.compile(r"\x1b([\x00-\x17\x19\x1c-\x1f\x7f-\U0010ffff]*)(.?)", re.DOTALL)
 
 
 def in_turn(*operations: Operation) -> Operation:

@@ -72,19 +72,22 @@ class Grid:
 
     def commit(self, lines: Iterable[Line]) -> None:
         """Take rows that left the screen into history."""
-        history = self.history
         for line in lines:
-            if len(history) >= self.limit:
-                for _ in range(max(self.limit // 10, 1)):
-                    history.popleft()
-            history.append(line)
-            self.total += 1
+            self._commit(line)
+
+    def _commit(self, line: Line) -> None:
+        history = self.history
+        if len(history) >= self.limit:
+            for _ in range(max(self.limit // 10, 1)):
+                history.popleft()
+        history.append(line)
+        self.total += 1
 
     def scroll_up(self, top: int, bottom: int, style: int = 0) -> None:
         """Scroll the lines `top` to `bottom` up by one."""
         lines = self.lines
         if self.keeps_history:
-            self.commit((lines[top],))
+            self._commit(lines[top])
             del lines[top]
             lines.insert(bottom, self.blank(style))
         else:

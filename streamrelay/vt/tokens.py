@@ -23,31 +23,32 @@ import re
 STRAY = re.compile("[\udc80-\udcff]")
 """Finds bytes that were no UTF-8 in a control string."""
 
-_JUNK = r"[\x00-\x17\x19\x1c-\x1f\x7f-\U0010ffff]"
-_ESC = rf"\x1b{_JUNK}*+"
+JUNK = r"[\x00-\x17\x19\x1c-\x1f\x7f-\U0010ffff]"
+"""What may stand inside an escape or control sequence without being part of it."""
+_ESC = rf"\x1b{JUNK}*+"
 _ABORT = r"[\x18\x1a]|(?=\x1b)"
-_DCS_HEAD = rf"{_JUNK}*+[<-?]?+{_JUNK}*+(?:[0-9;]{_JUNK}*+)*+(?:[ -/]{_JUNK}*+)*+[@-~]"
+_DCS_HEAD = rf"{JUNK}*+[<-?]?+{JUNK}*+(?:[0-9;]{JUNK}*+)*+(?:[ -/]{JUNK}*+)*+[@-~]"
 _DCS_BODY = r"[^\x1b]*+(?:\x1b[^\\][^\x1b]*+)*+"
 _TOKENS = re.compile(
     rf"""( \r?\n | [\x00-\x1a\x1c-\x1f] | {_ESC} (?:
-        \[ (?: [0-9;]*+[@-~] | (?:{_JUNK}|[ -?])*+ (?:[@-~]|{_ABORT}|\Z) )
+        \[ (?: [0-9;]*+[@-~] | (?:{JUNK}|[ -?])*+ (?:[@-~]|{_ABORT}|\Z) )
       | \] [^\x07\x18\x1a\x1b]*+ (?:\x07|\x1b\\|{_ABORT}|\Z)
       | P{_DCS_HEAD} {_DCS_BODY} (?:\x1b\\|\x1b?\Z)
       | P(?!{_DCS_HEAD}) [^\x18\x1a\x1b]*+ (?:{_ABORT}|\Z)
       | [X^_k] [^\x18\x1a\x1b]*+ (?:\x1b\\|{_ABORT}|\Z)
-      | (?:[ -/]{_JUNK}*+)++ (?:[0-~]|{_ABORT}|\Z)
+      | (?:[ -/]{JUNK}*+)++ (?:[0-~]|{_ABORT}|\Z)
       | [0-~] | {_ABORT} | \Z
     ))""",
     re.VERBOSE,
 )
 _FINISHED = re.compile(
     rf"""{_ESC} (?:
-        \[ (?:{_JUNK}|[ -?])*+ [@-~\x18\x1a]
+        \[ (?:{JUNK}|[ -?])*+ [@-~\x18\x1a]
       | \] [^\x07\x18\x1a\x1b]*+ (?:[\x07\x18\x1a]|\x1b\\)
       | P{_DCS_HEAD} {_DCS_BODY} \x1b\\
       | P(?!{_DCS_HEAD}) [^\x18\x1a\x1b]*+ [\x18\x1a]
       | [X^_k] [^\x18\x1a\x1b]*+ (?:[\x18\x1a]|\x1b\\)
-      | (?:[ -/]{_JUNK}*+)++ [0-~\x18\x1a]
+      | (?:[ -/]{JUNK}*+)++ [0-~\x18\x1a]
       | [0-OQ-WYZ\\`-jl-~\x18\x1a]
     )""",
     re.VERBOSE,
@@ -55,7 +56,7 @@ _FINISHED = re.compile(
 _HEAD = re.compile(rf"({_ESC})(.?)(.*)", re.DOTALL)
 _DCS_OPEN = re.compile(rf"{_DCS_HEAD}({_DCS_BODY})(\x1b?)", re.DOTALL)
 _CONTROLS = re.compile(r"[\x00-\x17\x19\x1c-\x1f]")
-_JUNK_RUN = re.compile(f"{_JUNK}+")
+_JUNK_RUN = re.compile(f"{JUNK}+")
 _STRING_ENDS = {
     "]": re.compile(r"[\x07\x18\x1a\x1b]"),
     **dict.fromkeys("_k", re.compile(r"[\x18\x1a\x1b]")),

@@ -29,12 +29,15 @@ MAKERS: dict[str, Maker] = {
     "erase": lambda pick: f"\x1b[{pick.choice(['', '0', '1', '2'])}{pick.choice('JK')}",
     "edit": lambda pick: f"\x1b[{pick.choice(COUNTS)}{pick.choice('@PXLMST')}",
     "region": lambda pick: f"\x1b[{pick.choice(COUNTS)};{pick.choice(COUNTS)}r",
-    "mode": lambda pick: f"\x1b[{pick.choice(['?6', '4', '?47', '?1047', '?1049', '?3'])}{pick.choice('hl')}",
+    "mode": lambda pick: (
+        f"\x1b[{pick.choice(['?6', '4', '?47', '?1047', '?1049', '?3', '?1', '?25'])}{pick.choice('hl')}"
+    ),
     "sgr": lambda pick: f"\x1b[{pick.choice(LOOKS)}m",
     "escape": lambda pick: f"\x1b{pick.choice('78DEHMc=>')}",
     "charset": lambda pick: pick.choice(["\x1b(0", "\x1b(B", "\x1b)0", "\x1b)B", "\x1b#8"]),
     "repeat": lambda pick: f"\x1b[{pick.choice(COUNTS)}b",
     "tabs": lambda pick: pick.choice(["\x1b[g", "\x1b[3g", "\x1bH", "\t", "\t"]),
+    "no wrap": lambda pick: f"\x1b[?7{pick.choice('lllh')}",
     "forget": lambda _pick: "\x1b[3J",
 }
 COMMON = ["text"] * 4 + ["c0"] * 3 + ["move", "goto", "erase", "edit", "region", "sgr", "escape", "repeat", "tabs"]
@@ -103,6 +106,26 @@ def test_same_as_a_running_tmux(oracle: Any, mixture: str) -> None:
         assert screen.modes == answer.snapshot.modes, stream
         if halves_are_whole(rows):
             assert looks(rows[-lines:]) == looks([seeded(answer.snapshot).row(y) for y in range(lines)]), stream
+
+
+def test_same_without_wrap_mode(oracle: Any) -> None:
+    """There tmux skips cells that would not change: whether a blank at the end is in use hangs on its memory."""
+    pick = random.Random("streamrelay no wrap")
+    columns, lines = pick.choice(SIZES)
+    data = streams([*COMMON, "wide", "wide", "no wrap", "no wrap"], pick, STREAMS)
+    for stream, answer in zip(data, oracle.ask(data, columns, lines), strict=True):
+        screen = TmuxScreen(columns, lines)
+        screen.feed(stream)
+        assert screen.history_text() + screen.text() == [row.rstrip(" ") for row in answer.rows], stream
+        assert (screen.cursor.x, screen.cursor.y) == answer.cursor, stream
+
+
+def test_a_full_history_is_as_long_as_that_of_tmux(oracle: Any) -> None:
+    data = [b"".join(b"line %d\r\n" % number for number in range(count)) for count in (2004, 2005, 2150, 2206, 4321)]
+    for stream, answer in zip(data, oracle.ask(data, 20, 5), strict=True):
+        screen = TmuxScreen(20, 5, history=2000)  # as the oracle's tmux has it
+        screen.feed(stream)
+        assert screen.history_text() + screen.text() == answer.rows
 
 
 @pytest.mark.parametrize("mixture", ["plain", "wide", "charsets", "joining"])
