@@ -36,7 +36,9 @@ def truth(folder: Path) -> list[str]:
 def answers(folder: Path, events: list[Event]) -> list[str]:
     """What came out as the program's after it was first spoken to: before that stands a banner, if any."""
     begin = meta(folder)["injected"][0]["t"]
-    return [event.text for event in events if isinstance(event, Text) and event.origin == "program" and event.t > begin]
+    said = [event for event in events if isinstance(event, Text) and event.origin == "program" and event.t > begin]
+    # git decorates what it prints on a terminal; the truth was taken without one.
+    return [event.text.replace(" (HEAD -> master)", "") for event in said]
 
 
 SCORED = [
@@ -59,11 +61,11 @@ def test_a_linear_program_is_heard_line_by_line(folder: Path) -> None:
 
 
 @pytest.mark.requirement("DEL-02a")
-@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder.parent.name in LINEAR], ids=name)
+@pytest.mark.parametrize(
+    "folder", [folder for folder in FOLDERS if folder.parent.name in LINEAR - {"cat_noecho"}], ids=name
+)
 def test_what_was_injected_comes_out_as_that(folder: Path) -> None:
-    """Every line, with the message's id, save where the echo was off."""
-    if folder.parent.name == "cat_noecho":
-        pytest.skip("nothing is echoed")
+    """Every line, with the message's id."""
     injections = [i["text"] for i in meta(folder)["injected"] if i["mode"] in {"paste", "keys"}]
     lines = [line.rstrip() for text in injections for line in text.split("\n") if line.strip()]
     shown = [
