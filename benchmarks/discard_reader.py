@@ -16,7 +16,8 @@ from ptyprocess import PtyProcess
 
 from benchmarks.reading import Watch, arguments, hand_over
 
-_READ_SIZE = 1 << 20
+_READ_SIZE = 1 << 16
+"""All that a pipe holds; asking for much more costs a mapping of fresh memory for every read."""
 _ATTACHED = b"%session-changed "
 _TIMED = re.compile(rb"tick \d+ t=\d+\.\d{6}")
 
