@@ -1,11 +1,14 @@
 """`streamrelay demo`: see it work, on a private tmux server."""
 
 import statistics
+from typing import TYPE_CHECKING
 
-from streamrelay.demo.stage import Outcome, perform
 from streamrelay_cli.options import TmuxBinary
 from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
+
+if TYPE_CHECKING:
+    from streamrelay.demo.stage import Outcome
 
 COLOURS = {"shell": 32, "log": 90, "Ann": 36, "Bob": 35}
 FAILED = 1
@@ -13,6 +16,9 @@ FAILED = 1
 
 def demo(tmux: TmuxBinary = None) -> None:
     """Let real programs talk in a private tmux server, show the clean stream of it, then count what happened."""
+    # What only the demonstration needs would slow down the start of every other command.
+    from streamrelay.demo.stage import perform
+
     output = Output()
 
     def show(speaker: str, text: str) -> None:
@@ -31,7 +37,7 @@ def demo(tmux: TmuxBinary = None) -> None:
     run_to_end(output, main)
 
 
-def _table(outcome: Outcome) -> list[str]:
+def _table(outcome: "Outcome") -> list[str]:
     rows = [
         ("lines out, each once", str(outcome.lines_out)),
         ("echoed lines suppressed", str(outcome.echoes_suppressed)),

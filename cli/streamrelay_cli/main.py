@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import streamrelay
-from streamrelay_cli import demo, listing, relaying, rendering, replaying, watching
+from streamrelay_cli import demo, doctoring, listing, relaying, rendering, replaying, watching
 
 app = typer.Typer(
     name="streamrelay",
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command("watch")(watching.watch)
 app.command("relay")(relaying.relay)
 app.command("ls")(listing.ls)
+app.command("doctor")(doctoring.doctor)
 app.command("demo")(demo.demo)
 app.command("render")(rendering.render)
 app.command("replay")(replaying.replay)

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamrelay.control import (
     CommandResult,
@@ -194,7 +194,7 @@ class Attachments:
                     self._render(attached.pipeline, event.data, read_at)
             elif isinstance(event, SubscriptionChanged):
                 if event.name.startswith(_PROGRAM) and (attached := self._panes.get(event.name[len(_PROGRAM) :])):
-                    attached.pipeline.program_changed(event.value)
+                    attached.pipeline.update(replace(attached.pipeline.info, command=event.value))
             elif not self._listing_wanted:
                 self._listing_wanted = True
                 self._spawn(self._list_again())
@@ -228,12 +228,12 @@ class Attachments:
         try:
             if here is not None and attached.session in self._clients:
                 resized = (here.columns, here.lines) != (pipeline.info.columns, pipeline.info.lines)
-                pipeline.info = here
+                pipeline.update(here)
                 if resized:
                     await self._seed(pane)
             else:
                 pipeline.missed("detached" if here is not None else "moved")
-                pipeline.info = places[0]
+                pipeline.update(places[0])
                 await self._attach(pipeline, places[0].session)
                 await self._drop_idle_clients()
         except StreamrelayError:

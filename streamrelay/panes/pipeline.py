@@ -5,7 +5,6 @@ and the events that come out are stamped with the wall clock and the host and ha
 """
 
 import asyncio
-import dataclasses
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -85,11 +84,12 @@ class PanePipeline:
         if self._seeded and not self.closed:
             self._publish(self._stream.gap(self._now(), reason))
 
-    def program_changed(self, command: str) -> None:
-        """Another program is in the foreground of the pane now."""
-        if self._seeded and not self.closed and command != self.info.command:
-            self.info = dataclasses.replace(self.info, command=command)
-            self._publish(self._stream.program_changed(self._now(), command))
+    def update(self, info: PaneInfo) -> None:
+        """Take what tmux says of the pane now; another program in its foreground is an event."""
+        changed = info.command != self.info.command
+        self.info = info
+        if changed and self._seeded and not self.closed:
+            self._publish(self._stream.program_changed(self._now(), info.command))
 
     def inject(self, message_id: str, text: str) -> None:
         """Note that `text` is about to be pasted."""

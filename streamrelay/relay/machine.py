@@ -27,6 +27,7 @@ class Participant:
     pane: str
     name: str
     number: int
+    session_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,13 @@ writer of its own, so that a slow one delays nobody else.
 
 import asyncio
 import secrets
+import socket
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+import msgspec
 
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.writer import READ_TIMEOUT, Message, PaneWriter, Progress
@@ -77,28 +81,40 @@ class RelaySession:
         self._read_timeout = read_timeout
         self._writers: dict[str, PaneWriter] = {}
         self._heard_at: dict[str, float] = {}
+        self._publish_to: Publish = _to_nobody
+        self._seq = 0
+        self._began = 0.0
 
     async def run(self, publish: Publish) -> RelayClosed:
         """Relay until the relay ends; every event of the relay goes to `publish`. Returns how it ended."""
+        self._publish_to = publish
+        self._began = asyncio.get_running_loop().time()
         reason = "budget_spent"
         async with self._server.watch(*self._infos, follow_program=True) as stream:
             for pane in self._infos:
+                pipeline = self._server.pipeline(pane)
                 self._writers[pane] = PaneWriter(
-                    self._server,
-                    self._server.pipeline(pane),
-                    report=lambda progress: self._report(progress, publish),
-                    read_timeout=self._read_timeout,
+                    self._server, pipeline, report=self._report, read_timeout=self._read_timeout
                 )
-            publish(RelayOpened(relay=self.relay_id, participants=tuple(map(_label, self._machine.participants))))
+            self._publish(RelayOpened(relay=self.relay_id, participants=tuple(map(_label, self._machine.participants))))
             try:
-                await until_first(self._hear(stream, publish), *(writer.run() for writer in self._writers.values()))
+                await until_first(self._hear(stream), *(writer.run() for writer in self._writers.values()))
             except StreamrelayError as error:
                 self.error, reason = error, error.code
         closed = RelayClosed(relay=self.relay_id, reason=reason, deliveries=self._machine.deliveries)
-        publish(closed)
+        self._publish(closed)
         return closed
 
-    async def _hear(self, stream: Subscription, publish: Publish) -> None:
+    def _publish(self, event: Event) -> None:
+        """Number an event within the relay's own stream; the relay's own events get time and host here."""
+        self._seq += 1
+        event.seq = self._seq
+        if event.at is msgspec.UNSET:
+            event.t = asyncio.get_running_loop().time() - self._began
+            event.at, event.host = time.time(), socket.gethostname()
+        self._publish_to(event)
+
+    async def _hear(self, stream: Subscription) -> None:
         """Hear until the budget is spent and the last delivery is made; raises whatever else ends the relay."""
         loop = asyncio.get_running_loop()
         while not self._machine.closed:
@@ -108,20 +124,20 @@ class RelaySession:
             for event in events or ():
                 if isinstance(event, Text) and event.origin == "injected":
                     self.counts.echoes += 1
-                publish(event)
-                self._carry_out(self._machine.handle(event, now), publish)
+                self._publish(event)
+                self._carry_out(self._machine.handle(event, now))
                 end = end or self._end_of(event)
-            self._carry_out(self._machine.advance(now), publish)
+            self._carry_out(self._machine.advance(now))
             if end is not None:
                 raise end
         await asyncio.gather(*(writer.finish() for writer in self._writers.values()))
 
-    def _carry_out(self, effects: Sequence[Effect], publish: Publish) -> None:
+    def _carry_out(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
             if isinstance(effect, Deliver):
-                self._deliver(effect, publish)
+                self._deliver(effect)
 
-    def _deliver(self, effect: Deliver, publish: Publish) -> None:
+    def _deliver(self, effect: Deliver) -> None:
         self._heard_at[effect.message_id] = effect.heard_at
         while len(self._heard_at) > LATENCIES_KEPT:
             del self._heard_at[next(iter(self._heard_at))]
@@ -129,23 +145,23 @@ class RelaySession:
         for listener in effect.listeners:
             if self._writers[listener.pane].put(Message(effect.message_id, effect.text)):
                 self.counts.characters += len(effect.text)
-        publish(
+        self._publish(
             RelayDelivered(
                 relay=self.relay_id,
                 message_id=effect.message_id,
                 speaker=_label(effect.speaker),
                 listeners=tuple(map(_label, effect.listeners)),
                 text=effect.text,
-                session=effect.speaker.session,
+                session=effect.speaker.session_name,
                 pane=effect.speaker.pane,
             )
         )
 
-    def _report(self, progress: Progress, publish: Publish) -> None:
+    def _report(self, progress: Progress) -> None:
         heard_at = self._heard_at.get(progress.message_id)
         if progress.state == "pasted" and heard_at is not None:
             self.counts.latencies.append(progress.at - heard_at)
-        publish(
+        self._publish(
             Receipt(message_id=progress.message_id, pane=progress.pane, state=progress.state, reason=progress.reason)
         )
 
@@ -170,9 +186,15 @@ def _named(participants: Sequence[tuple[str | None, PaneInfo]]) -> list[Particip
                 f"{name!r} is no name for a participant", hint="a name has no parentheses and no control characters"
             )
     return [
-        Participant(info.session, info.pane, name if names.count(name) == 1 else info.address, number)
+        Participant(
+            info.session, info.pane, name if names.count(name) == 1 else info.address, number, info.session_name
+        )
         for number, (name, (_, info)) in enumerate(zip(names, participants, strict=True), 1)
     ]
+
+
+def _to_nobody(_event: Event) -> None:
+    """Stand for the listener until the relay runs."""
 
 
 def _label(participant: Participant) -> str:

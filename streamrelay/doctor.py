@@ -1,0 +1,122 @@
+"""Looks at everything streamrelay needs from the machine, and says what to do about what is not there.
+
+The working of control mode is tried for real, on a private server that is gone afterwards: one line has to come
+through each transport.
+"""
+
+import asyncio
+import os
+import stat
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from streamrelay.control import ServerInfo, Tmux, TransportName, Version
+from streamrelay.errors import NoServer, StreamrelayError
+from streamrelay.events import Text
+from streamrelay.panes.server import Server
+from streamrelay.testing.tmux import PrivateTmux
+
+TRIAL_TIMEOUT = 10.0
+TRIAL_LINE = "control mode works: 中 🦜"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: whether it is well, what was found, and what to do if it is not."""
+
+    name: str
+    status: Literal["ok", "warning", "failed"]
+    found: str
+    fix: str = ""
+
+
+async def examine(tmux: Tmux) -> AsyncIterator[Check]:
+    """Yield the checks, each as it is done."""
+    yield Check("python", "ok", sys.version.split()[0])
+    yield _locale()
+    try:
+        version = await tmux.client_version()
+    except StreamrelayError as error:
+        yield Check("tmux", "failed", error.message, error.hint)
+        return
+    usable = version.at_least(3, 2)
+    yield Check(
+        "tmux",
+        "ok" if usable else "failed",
+        f"{tmux.binary} {version.text}",
+        "" if usable else "install tmux 3.2 or newer",
+    )
+    if not usable:
+        return
+    for transport in get_args(TransportName):
+        yield await _try_control_mode(tmux.binary, transport)
+    async for check in _server(tmux, version):
+        yield check
+
+
+def _locale() -> Check:
+    name = next((os.environ[key] for key in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(key)), "")
+    if "utf-8" in name.lower() or "utf8" in name.lower():
+        return Check("locale", "ok", name)
+    return Check(
+        "locale", "warning", name or "none is set", "export LC_ALL=C.UTF-8, or programs print ? for most characters"
+    )
+
+
+async def _try_control_mode(binary: str, transport: TransportName) -> Check:
+    name = f"control mode, {transport}"
+    try:
+        with PrivateTmux(binary) as private:
+            pane = private.new_session("trial", ["cat"])
+            tmux = Tmux(binary, socket_path=str(private.socket_path))
+            async with (
+                asyncio.timeout(TRIAL_TIMEOUT),
+                Server(tmux, transport=transport) as server,
+                server.watch(pane) as stream,
+            ):
+                private.run("send-keys", "-l", "-t", pane, TRIAL_LINE)
+                private.run("send-keys", "-t", pane, "Enter")
+                async for event in stream:
+                    if isinstance(event, Text) and event.text == TRIAL_LINE:
+                        return Check(name, "ok", "a line came through")
+    except TimeoutError:
+        return Check(name, "failed", f"no line came through in {TRIAL_TIMEOUT:g} s", "please report this")
+    except StreamrelayError as error:
+        return Check(name, "failed", error.message, error.hint)
+    return Check(name, "failed", "the stream ended before a line came", "please report this")
+
+
+async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
+    try:
+        info = await tmux.probe()
+    except NoServer as error:
+        yield Check(
+            "server", "warning", error.message, "nothing to watch yet: start tmux, or name a server with -L or -S"
+        )
+        return
+    except StreamrelayError as error:
+        yield Check("server", "failed", error.message, error.hint)
+        return
+    same = info.version.text == version.text
+    yield Check(
+        "server",
+        "ok" if same else "warning",
+        f"tmux {info.version.text}, pid {info.pid}, {info.socket_path}",
+        "" if same else f"the binary is {version.text}: end the server when you can, so that both are of one version",
+    )
+    yield _socket(info)
+
+
+def _socket(info: ServerInfo) -> Check:
+    """Whoever may write to the socket can type into every pane."""
+    path = Path(info.socket_path)
+    try:
+        folder = path.parent.stat()
+    except OSError as error:
+        return Check("socket", "warning", f"{path.parent}: {error.strerror}", "")
+    if folder.st_mode & (stat.S_IRWXG | stat.S_IRWXO) and path.stat().st_mode & stat.S_IWOTH:
+        return Check("socket", "warning", f"others may write to {path}", f"chmod 700 {path.parent}")
+    return Check("socket", "ok", f"{path} is yours alone")

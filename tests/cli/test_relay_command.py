@@ -1,0 +1,101 @@
+"""`streamrelay relay` between scripted participants: no echo, no loss, quotes kept, whatever the delay of painting."""
+
+import sys
+
+import pytest
+
+from streamrelay.testing.participant import read_log
+from streamrelay.testing.waiting import wait_until
+
+START_DELAY = "4"
+
+
+def participant(name, folder, *, rounds, paint, delay, first=False):
+    command = [
+        sys.executable, "-m", "streamrelay.testing.participant", "--name", name, "--rounds", str(rounds), "--stay",
+        "--quote-every", "5", "--input", paint, "--paint-delay", str(delay), "--log", str(folder / name),
+    ]  # fmt: skip
+    return [*command, "--first", "--start-delay", START_DELAY] if first else command
+
+
+def texts(folder, name, kind):
+    return [record.text for record in read_log(folder / name) if record.kind == kind]
+
+
+def converse(private_tmux, cli, folder, names, *, rounds, inputs, delay, options=()):
+    for number, (name, paint) in enumerate(zip(names, inputs, strict=True)):
+        command = participant(name, folder, rounds=rounds, paint=paint, delay=delay, first=number == 0)
+        private_tmux.new_session(name, command)
+    relaying = cli.start("relay", "--json", "--budget", str(len(names) * rounds), *options, *names)
+    assert relaying.wait() == 0, relaying.stderr
+    return relaying
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.requirement("REL-01", "REL-03a", "REL-04a", "REL-04b", "DEL-02b")
+@pytest.mark.parametrize(
+    ("rounds", "delay", "inputs"),
+    [
+        pytest.param(50, 0, ("raw", "cooked"), id="50 rounds, painted at once"),
+        pytest.param(50, 0.2, ("raw", "raw"), id="50 rounds, painted 0.2 s late"),
+        pytest.param(5, 2.5, ("raw", "raw"), id="5 rounds, painted 2.5 s late"),
+        pytest.param(5, 2.5, ("cooked", "raw"), id="5 rounds, one cooked, 2.5 s late"),
+    ],
+)
+def test_a_conversation_has_no_echo_no_loss_and_keeps_its_quotes(private_tmux, cli, tmp_path, rounds, delay, inputs):
+    relaying = converse(private_tmux, cli, tmp_path, ("Ann", "Bob"), rounds=rounds, inputs=inputs, delay=delay)
+    spoken = {name: texts(tmp_path, name, "said") for name in ("Ann", "Bob")}
+    wait_until(lambda: texts(tmp_path, "Ann", "heard") == spoken["Bob"], 10 + 2 * delay, "Ann to hear the last word")
+
+    assert texts(tmp_path, "Bob", "heard") == spoken["Ann"]
+    assert texts(tmp_path, "Ann", "heard") == spoken["Bob"]
+    for name, words in spoken.items():
+        assert relaying.said(name) == words
+        assert sum(word.startswith("You said: ") for word in words) == rounds // 5
+
+
+@pytest.mark.requirement("REL-03a", "REL-04a")
+def test_three_participants_hear_each_other(private_tmux, cli, tmp_path):
+    for number, name in enumerate(("Ann", "Bob", "Cid")):
+        private_tmux.new_session(
+            name,
+            participant(name, tmp_path, rounds=2, paint=("raw", "cooked", "raw")[number], delay=0, first=number == 0),
+        )
+    relaying = cli.start("relay", "--json", "Ann", "Bob", "Cid")
+    relaying.until(lambda: len(relaying.events("relay_delivered")) >= 6, "six messages")
+    relaying.until(
+        lambda: all(
+            sorted(texts(tmp_path, name, "heard"))
+            == sorted(
+                word for other in ("Ann", "Bob", "Cid") if other != name for word in texts(tmp_path, other, "said")
+            )
+            for name in ("Ann", "Bob", "Cid")
+        ),
+        "everybody to hear everybody else",
+    )
+    relaying.interrupt()
+
+
+def test_names_can_be_given_and_the_text_form_is_what_listeners_see(private_tmux, cli):
+    private_tmux.new_session("one", ["cat"])
+    two = private_tmux.new_session("two", ["cat"])
+    relaying = cli.start("relay", "Ann=one", f"Bob={two}")
+    relaying.until_ready()
+    assert "Ann (1) and Bob (2) hear each other" in relaying.stderr
+    private_tmux.run("send-keys", "-t", "one", "hello there", "Enter")
+    relaying.until(lambda: "Ann (1):\n\nhello there\n" in relaying.stdout, "the message")
+    wait_until(lambda: "Ann (1):" in private_tmux.run("capture-pane", "-p", "-t", two), message="its delivery")
+    relaying.interrupt()
+
+
+@pytest.mark.requirement("REL-03c")
+def test_a_burst_goes_out_under_one_header(private_tmux, cli):
+    private_tmux.new_session("one", ["sh", "-c", "read go; printf 'a\\nb\\n\\nc\\n'; exec cat"])
+    private_tmux.new_session("two", ["cat"])
+    relaying = cli.start("relay", "--json", "--allow-shell", "one", "two")
+    relaying.until(lambda: relaying.events("relay_opened"), "the relay")
+    private_tmux.run("send-keys", "-t", "one", "Enter")
+    relaying.until(lambda: relaying.events("relay_delivered"), "the burst")
+    assert relaying.events("relay_delivered")[0]["text"] == "one (1):\n\na\nb\n\nc"
+    relaying.interrupt()

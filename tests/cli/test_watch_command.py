@@ -1,0 +1,135 @@
+"""`streamrelay watch` on live panes: every line once, unchanged, in order, and not a trace left behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamrelay.testing.waiting import wait_until
+
+COMMAND = Path(sys.executable).with_name("streamrelay")
+PRINTED = (
+    r"seq 1 20000; printf '\033[31mred\033[0m plain\n\033[1;44mbold\033[0m\n'; "
+    r"printf '中文字 и кириллица 🦜🎉\n日本語\n'; echo the''end"
+)
+EXPECTED = [*map(str, range(1, 20001)), "red plain", "bold", "中文字 и кириллица 🦜🎉", "日本語", "theend"]
+SHELLS = {
+    "sh": ["sh", "-i"],
+    "bash": ["bash", "--noprofile", "--norc", "-i"],
+    "zsh": ["zsh", "-f", "-i"],
+    "fish": ["fish", "-N", "-i"],
+}
+
+
+def everything_listed(tmux):
+    """All that a user can list of a server, sizes and flags included; the number of clients last."""
+    sessions = tmux.run("list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_group}")
+    panes = tmux.run(
+        "list-panes", "-a", "-F",
+        "#{session_id} #{window_id} #{pane_id} #{pane_width}x#{pane_height} #{window_width}x#{window_height} "
+        "#{window_raw_flags} #{window_active} #{pane_active} #{pane_in_mode} #{window_linked} #{pane_pid}",
+    )  # fmt: skip
+    environment = tmux.run("show-environment", "-g")
+    for session in sessions.split("\n"):
+        if session:
+            environment += tmux.run("show-environment", "-t", session.split()[0])
+    options = tmux.run("show-options", "-g") + tmux.run("show-options", "-gw") + tmux.run("show-options", "-s")
+    return sessions, panes, environment, options, tmux.run("show-hooks", "-g"), tmux.run("list-buffers")
+
+
+@pytest.mark.requirement("ENG-01a", "ENG-01b", "DEL-01")
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_line_of_a_live_pane_comes_once_unchanged_in_order(private_tmux, cli, transport, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    pane = private_tmux.new_session("work", SHELLS[shell], columns=200)
+    wait_until(lambda: private_tmux.run("capture-pane", "-p", "-t", pane).strip(), message="a prompt")
+    before = everything_listed(private_tmux)
+
+    watching = cli.start("watch", "--transport", transport, "--json", "work")
+    watching.until_ready()
+    assert len(private_tmux.run("list-clients").splitlines()) == 1
+    assert everything_listed(private_tmux) == before
+    private_tmux.run("send-keys", "-l", "-t", pane, PRINTED)
+    private_tmux.run("send-keys", "-t", pane, "Enter")
+    watching.until(lambda: '"text":"theend","origin":"program"' in watching.stdout, "the last line")
+
+    assert watching.said() == EXPECTED
+    assert [event["seq"] for event in watching.events()] == list(range(1, len(watching.events()) + 1))
+    assert watching.interrupt() == 128 + signal.SIGINT
+    assert "Traceback" not in watching.stderr
+    assert private_tmux.run("list-clients") == ""
+    assert everything_listed(private_tmux) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_any_polite_signal_ends_it_and_leaves_no_process(private_tmux, cli, transport, number):
+    private_tmux.new_session("work", ["cat"])
+    watching = cli.start("watch", "--transport", transport, "work")
+    watching.until_ready()
+    client = int(private_tmux.run("list-clients", "-F", "#{client_pid}"))
+
+    assert watching.interrupt(number) == 128 + number
+    assert private_tmux.run("list-clients") == ""
+    with pytest.raises(ProcessLookupError):
+        os.kill(client, 0)
+
+
+def test_text_is_the_default_and_several_panes_are_labelled(private_tmux, cli):
+    private_tmux.new_session("one", ["cat"])
+    private_tmux.new_session("two", ["cat"])
+    watching = cli.start("watch", "one", "two")
+    watching.until_ready()
+    for session in ("one", "two"):
+        private_tmux.run("send-keys", "-t", session, f"hello {session}", "Enter")
+    watching.until(lambda: watching.stdout.count("hello") >= 4, "both lines and their echoes")
+
+    assert "one %0 | hello one\n" in watching.stdout
+    assert "two %1 | hello two\n" in watching.stdout
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(private_tmux, tmp_path):
+    pane = private_tmux.new_session("work", ["sh", "-c", "read go; seq 1 100000; sleep 60"])
+    errors = tmp_path / "errors"
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", f"'{COMMAND}' watch -S '{private_tmux.socket_path}' work 2>'{errors}' | head -n 3"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: errors.exists() and "Ctrl-C ends" in errors.read_text(), 60, "the command to be ready")
+    private_tmux.run("send-keys", "-t", pane, "Enter")
+    out, _ = process.communicate(timeout=60)
+
+    assert out.splitlines()[-2:] == ["1", "2"]
+    assert "Traceback" not in errors.read_text()
+    wait_until(lambda: not private_tmux.run("list-clients"), 30, "the client to leave")
+
+
+def test_this_pane_is_the_default_inside_tmux(private_tmux, cli, tmp_path):
+    pane = private_tmux.new_session("work", ["sh", "-i"], columns=200)
+    log = tmp_path / "log"
+    private_tmux.run("send-keys", "-l", "-t", pane, f"'{COMMAND}' watch --json >'{log}' 2>&1 &")
+    private_tmux.run("send-keys", "-t", pane, "Enter")
+    wait_until(lambda: log.exists() and "pane_opened" in log.read_text(), 30, "the stream of this pane")
+    private_tmux.run("send-keys", "-t", pane, "echo from$((40+2))", "Enter")
+    wait_until(lambda: '"from42"' in log.read_text(), 30, "the line")
+
+
+def test_a_defect_less_stream_survives_a_resize_and_a_split(private_tmux, cli):
+    pane = private_tmux.new_session("work", ["sh", "-c", "while read line; do seq 1 $line; done"])
+    watching = cli.start("watch", "--json", pane)
+    watching.until_ready()
+    private_tmux.run("send-keys", "-t", pane, "50", "Enter")
+    watching.until(lambda: watching.said()[-1:] == ["50"], "the first lines")
+    private_tmux.run("split-window", "-h", "-t", pane, "cat")
+    watching.until(lambda: watching.events("pane_resized"), "the resize")
+    private_tmux.run("send-keys", "-t", pane, "30", "Enter")
+    watching.until(lambda: watching.said().count("30") == 3, "the lines after it")
+
+    numbers = [int(line) for line in watching.said()]
+    assert numbers == [50, *range(1, 51), 30, *range(1, 31)]
+    assert watching.events("gap") == []
