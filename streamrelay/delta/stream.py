@@ -188,6 +188,7 @@ class DeltaStream:
         self._engine.seed(snapshot)
         self._lines.seed(self._engine.take())
         self._cutter.settle()
+        self._attention_due = self._now + attention.REST
 
     def _take_frame(self) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""

@@ -1,0 +1,89 @@
+"""What is typed and how it is written down: command lines, sanitising, shells. Pure."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamrelay.delivery.commands import REFUSED, enter_line, paste_line
+from streamrelay.delivery.sanitise import sanitised
+from streamrelay.delivery.shells import is_shell
+from streamrelay.errors import BadCommand
+
+
+@given(st.text())
+def test_a_line_is_one_line_of_printable_ascii_whatever_the_text(text: str) -> None:
+    try:
+        line = paste_line("%1", "b", text, "cat")
+    except BadCommand:
+        assert "\0" in text or any(unicodedata.category(character) == "Cs" for character in text)
+        return
+    assert line.isascii()
+    assert line.isprintable()
+
+
+@pytest.mark.requirement("DLV-05a")
+def test_the_program_is_compared_in_the_line_of_the_paste_and_of_the_enter() -> None:
+    for line in (paste_line("%1", "b", "text", "cat"), enter_line("%1", "cat")):
+        assert "#{==:#{pane_current_command},cat}" in line
+        assert REFUSED in line
+
+
+def test_a_programs_name_is_no_format() -> None:
+    assert "#{==:#{pane_current_command},a#,b#}c##d}" in enter_line("%1", "a,b}c#d")
+
+
+@pytest.mark.requirement("DLV-06a")
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("end \x1b[201~ of paste", "end [201~ of paste"),
+        ("submit\rnow", "submitnow"),
+        ("two\r\nlines", "two\nlines"),
+        ("\x9b201~ eight-bit", "201~ eight-bit"),
+        ("bell\x07 null\x00 del\x7f nel\x85", "bell null del nel"),
+        ("line\u2028paragraph\u2029bom\ufeff", "lineparagraphbom"),
+        ("lone \ud800 surrogate", "lone  surrogate"),
+        ("\u202eoverride\u202c \u2066isolate\u2069", "override isolate"),
+        ("^C\x03 ^D\x04 ^Z\x1a ^U\x15", "^C ^D ^Z ^U"),
+    ],
+)
+def test_what_a_terminal_takes_for_a_command_is_removed(text: str, left: str) -> None:
+    assert sanitised(text) == left
+
+
+@pytest.mark.requirement("DLV-06a")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "tab\tand\nline feed",
+        "日本語 é 👩‍🚀 e\u0301",
+        "עברית مرحبا",
+        "  blanks  ",
+        "$(x) `y` \\ ' \" ; #{z}",
+        "",
+    ],
+)
+def test_otherwise_the_text_is_exact(text: str) -> None:
+    assert sanitised(text) == text
+
+
+@given(st.text())
+def test_sanitising_leaves_text_that_stays_as_it_is(text: str) -> None:
+    once = sanitised(text)
+    assert sanitised(once) == once
+    assert not [c for c in once if unicodedata.category(c) in {"Cc", "Cs"} and c not in "\n\t"]
+    once.encode()
+
+
+@pytest.mark.requirement("DLV-05b")
+@pytest.mark.parametrize("command", ["sh", "bash", "-bash", "zsh", "-zsh", "fish", "/bin/dash", "pwsh", "nu"])
+def test_shells_are_known(command: str) -> None:
+    assert is_shell(command)
+
+
+@pytest.mark.parametrize("command", ["cat", "python3", "ssh", "bash.exe.py", "", "claude", "shell"])
+def test_other_programs_are_none(command: str) -> None:
+    assert not is_shell(command)

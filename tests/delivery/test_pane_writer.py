@@ -1,0 +1,243 @@
+"""The writer of a pane against real programs in a private tmux."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from streamrelay.control import Tmux
+from streamrelay.delivery.writer import LONGEST_QUEUE, Message, PaneWriter, Progress
+from streamrelay.errors import PaneGone, ProgramLeft, TargetNotReading
+from streamrelay.panes.server import Server
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until_async
+
+PATIENCE = 20.0
+
+HOSTILE = """it's "quoted" $(touch x) `touch y` \\ \\n \\033[0m ; && || | > < & ;
+#{pane_id} #[fg=red] #(touch z) {braces} %0 ~ $HOME !! ^x *?
+#{l:end of format},}}
+日本語、é 👩‍🚀 עברית\ta tab
+-- -t %1 ;"""
+
+# Asks for bracketed paste in raw mode and writes all it reads to a file.
+RAW_READER = """
+import os, sys, termios, tty
+tty.setraw(0)
+os.write(1, b"\\x1b[?2004hready")
+with open(sys.argv[1], "wb", buffering=0) as file:
+    while data := os.read(0, 65536):
+        file.write(data)
+        os.write(1, b".")
+"""
+
+# Asks for a secret without echo, then reads lines; writes both to a file as it reads them.
+ASKER = """
+import sys, termios
+with open(sys.argv[1], "w", buffering=1) as file:
+    before = termios.tcgetattr(0)
+    termios.tcsetattr(0, termios.TCSANOW, [*before[:3], before[3] & ~termios.ECHO, *before[4:]])
+    print("Password: ", end="", flush=True)
+    file.write(sys.stdin.readline())
+    termios.tcsetattr(0, termios.TCSANOW, before)
+    print("\\nthanks", flush=True)
+    for line in sys.stdin:
+        file.write(line)
+"""
+
+
+@dataclass
+class Delivery:
+    """A writer at work, and what it reported."""
+
+    server: Server
+    pane: str
+    writer: PaneWriter
+    running: asyncio.Task[None]
+    reports: list[Progress] = field(default_factory=list)
+
+    def states(self, message_id: str) -> list[str]:
+        return [report.state for report in self.reports if report.message_id == message_id]
+
+    async def until(self, message_id: str, state: str) -> None:
+        await wait_until_async(
+            lambda: state in self.states(message_id) or self.running.done(), PATIENCE, f"{message_id} was not {state}"
+        )
+        assert state in self.states(message_id), self.running
+
+
+class Place:
+    """Panes of a private server, and files that the programs in them write."""
+
+    def __init__(self, tmux: PrivateTmux, files: Path) -> None:
+        self.tmux = tmux
+        self.file = files / "read"
+        tmux.new_session("keeper", ["sleep", "1000"])
+
+    async def runs(self, command: Sequence[str], *, name: str) -> str:
+        """Start a program in a pane of its own, and wait until it is what tmux says is there."""
+        pane = self.tmux.new_session("target", command)
+        await wait_until_async(lambda: self.current(pane) == name, PATIENCE, f"{name} did not start")
+        return pane
+
+    def current(self, pane: str) -> str:
+        return self.tmux.run("display-message", "-p", "-t", pane, "#{pane_current_command}")
+
+    def screen(self, pane: str) -> str:
+        return self.tmux.run("capture-pane", "-p", "-t", pane)
+
+    async def reads_lines(self) -> str:
+        return await self.runs(["sh", "-c", f"exec cat > {self.file}"], name="cat")
+
+    async def reads_raw(self) -> str:
+        pane = await self.runs([sys.executable, "-c", RAW_READER, str(self.file)], name=Path(sys.executable).name)
+        await wait_until_async(lambda: "ready" in self.screen(pane), PATIENCE)
+        return pane
+
+    async def was_read(self, expected: bytes) -> None:
+        await wait_until_async(lambda: len(self.file.read_bytes()) >= len(expected), PATIENCE, "not read")
+        assert self.file.read_bytes() == expected
+
+    @asynccontextmanager
+    async def delivers(self, pane: str, *, read_timeout: float = 30.0) -> AsyncIterator[Delivery]:
+        reports: list[Progress] = []
+        async with Server(Tmux(self.tmux.binary, socket_path=self.tmux.socket_path)) as server, server.watch(pane):
+            writer = PaneWriter(server, server.pipeline(pane), report=reports.append, read_timeout=read_timeout)
+            running = asyncio.create_task(writer.run())
+            try:
+                yield Delivery(server, pane, writer, running, reports)
+            finally:
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.fixture
+def place(private_tmux: PrivateTmux, tmp_path: Path) -> Place:
+    return Place(private_tmux, tmp_path)
+
+
+@pytest.mark.requirement("DLV-06a")
+async def test_text_arrives_byte_for_byte_in_a_program_that_reads_lines(place: Place, tmp_path: Path) -> None:
+    pane = await place.reads_lines()
+    async with place.delivers(pane) as delivery:
+        assert delivery.writer.put(Message("m1", HOSTILE))
+        await delivery.until("m1", "submitted")
+        await place.was_read(HOSTILE.encode() + b"\n")
+        assert delivery.states("m1") == ["queued", "pasted", "submitted"]
+    assert {path.name for path in tmp_path.iterdir()} == {"read"}
+    assert place.tmux.run("list-buffers") == ""
+
+
+@pytest.mark.requirement("DLV-02a", "DLV-06a")
+async def test_a_program_that_asks_for_it_gets_a_bracketed_paste_and_a_separate_enter(place: Place) -> None:
+    pane = await place.reads_raw()
+    async with place.delivers(pane) as delivery:
+        delivery.writer.put(Message("m1", f"\x1b[201~{HOSTILE}\r\x03"))
+        await delivery.until("m1", "submitted")
+        await place.was_read(b"\x1b[200~[201~" + HOSTILE.encode() + b"\x1b[201~\r")
+
+
+@pytest.mark.requirement("DLV-03c")
+async def test_messages_go_in_one_after_the_other(place: Place) -> None:
+    pane = await place.reads_lines()
+    async with place.delivers(pane) as delivery:
+        for number in range(3):
+            delivery.writer.put(Message(f"m{number}", f"message {number}\nof two lines"))
+        async with asyncio.timeout(PATIENCE):
+            await delivery.writer.finish()
+        order = [(report.message_id, report.state) for report in delivery.reports if report.state != "queued"]
+        assert order == [(f"m{number}", state) for number in range(3) for state in ("pasted", "submitted")]
+        await place.was_read(b"".join(b"message %d\nof two lines\n" % number for number in range(3)))
+
+
+@pytest.mark.requirement("DLV-05a")
+async def test_nothing_is_typed_into_another_program(place: Place) -> None:
+    pane = await place.runs(["sh", "-c", f"read line; exec tee {place.file}"], name="sh")
+    async with place.delivers(pane) as delivery:
+        place.tmux.run("send-keys", "-t", pane, "Enter")
+        await wait_until_async(lambda: place.current(pane) == "tee", PATIENCE)
+        delivery.writer.put(Message("m1", "not for tee"))
+        with pytest.raises(ProgramLeft) as caught:
+            async with asyncio.timeout(PATIENCE):
+                await delivery.running
+        assert caught.value.data == {"pane": pane, "program": "sh", "now": "tee"}
+        assert delivery.states("m1") == ["queued", "pasted"]
+        # What was typed before this line would be read before it.
+        place.tmux.run("send-keys", "-t", pane, "by hand", "Enter")
+        await wait_until_async(lambda: b"by hand" in place.file.read_bytes(), PATIENCE)
+        assert place.file.read_bytes() == b"by hand\n"
+        assert place.tmux.run("list-buffers") == ""
+
+
+@pytest.mark.requirement("DLV-03b")
+async def test_copy_mode_is_left_first(place: Place) -> None:
+    pane = await place.reads_lines()
+    async with place.delivers(pane) as delivery:
+        place.tmux.run("copy-mode", "-t", pane)
+        delivery.writer.put(Message("m1", "hello"))
+        await delivery.until("m1", "submitted")
+        await place.was_read(b"hello\n")
+        assert place.tmux.run("display-message", "-p", "-t", pane, "#{pane_in_mode}") == "0"
+
+
+async def test_no_key_while_a_password_is_asked_for(place: Place) -> None:
+    command = [sys.executable, "-c", ASKER, str(place.file)]
+    pane = await place.runs(command, name=Path(sys.executable).name)
+    await wait_until_async(lambda: "Password:" in place.screen(pane), PATIENCE)
+    async with place.delivers(pane) as delivery:
+        pipeline = delivery.server.pipeline(pane)
+        await wait_until_async(lambda: pipeline.needs_human == "password", PATIENCE)
+        delivery.writer.put(Message("m1", "from a peer"))
+        # A paste would go over the same client, so it would stand before this answer.
+        await delivery.server.command(pane, "display-message -p ok")
+        assert delivery.states("m1") == ["queued"]
+        place.tmux.run("send-keys", "-t", pane, "secret", "Enter")
+        await delivery.until("m1", "submitted")
+        await place.was_read(b"secret\nfrom a peer\n")
+
+
+async def test_a_program_that_never_reads_is_reported(place: Place) -> None:
+    pane = await place.runs(["sleep", "1000"], name="sleep")
+    async with place.delivers(pane, read_timeout=0.3) as delivery:
+        delivery.writer.put(Message("m1", "hello"))
+        with pytest.raises(TargetNotReading) as caught:
+            async with asyncio.timeout(PATIENCE):
+                await delivery.running
+        assert caught.value.data["pane"] == pane
+        assert caught.value.data["unread"] == len("hello\n")
+
+
+async def test_a_program_that_reads_is_not(place: Place) -> None:
+    pane = await place.reads_lines()
+    async with place.delivers(pane, read_timeout=0.01) as delivery:
+        for number in range(5):
+            delivery.writer.put(Message(f"m{number}", "hello"))
+        async with asyncio.timeout(PATIENCE):
+            await delivery.writer.finish()
+        assert not delivery.running.done()
+
+
+async def test_a_pane_that_is_closed_ends_its_writer(place: Place) -> None:
+    pane = await place.reads_lines()
+    async with place.delivers(pane) as delivery:
+        pipeline = delivery.server.pipeline(pane)
+        place.tmux.run("kill-pane", "-t", pane)
+        await wait_until_async(lambda: pipeline.closed, PATIENCE)
+        delivery.writer.put(Message("m1", "hello"))
+        with pytest.raises(PaneGone):
+            async with asyncio.timeout(PATIENCE):
+                await delivery.running
+
+
+async def test_too_many_messages_are_refused_and_said_to_be(place: Place) -> None:
+    pane = await place.runs(["sleep", "1000"], name="sleep")
+    reports: list[Progress] = []
+    async with Server(Tmux(place.tmux.binary, socket_path=place.tmux.socket_path)) as server, server.watch(pane):
+        writer = PaneWriter(server, server.pipeline(pane), report=reports.append)
+        taken = [writer.put(Message(f"m{number}", "x")) for number in range(LONGEST_QUEUE + 1)]
+    assert taken == [True] * LONGEST_QUEUE + [False]
+    assert (reports[-1].state, reports[-1].reason) == ("failed", "too_many_waiting")
