@@ -21,7 +21,10 @@ class Sign(NamedTuple):
 
 SIGNS = (
     Sign("password", regex.compile(r"(?i)\b(?:password|passphrase|passcode|\bPIN)\b[^:?]{0,80}[:?]\s*$")),
-    Sign("confirmation", regex.compile(r"(?i)[\[(]\s*y(?:es)?\s*/\s*n(?:o)?(?:\s*/[^\])]{1,40})?\s*[\])]{1,2}\s*[:?]?\s*$")),
+    Sign(
+        "confirmation",
+        regex.compile(r"(?i)[\[(]\s*y(?:es)?\s*/\s*n(?:o)?(?:\s*/[^\])]{1,40})?\s*[\])]{1,2}\s*[:?]?\s*$"),
+    ),
 )
 
 
