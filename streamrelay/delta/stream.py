@@ -55,7 +55,7 @@ class DeltaStream:
         self._live = ""
         self._last_output: float | None = None
         self._unsettled = False
-        self._asked_at: str | None = None
+        self._asked_at: tuple[int, str] | None = None
         self._needs_human: str | None = None
         self._attention_due: float | None = None
         self._events: list[Event] = []
@@ -336,9 +336,10 @@ class DeltaStream:
     def _look_for_need(self) -> None:
         head = self._lines.open_head().rstrip()
         kind = attention.needed_for(head)
-        if kind is not None and head != self._asked_at:
+        asked_at = (self._line, head) if kind is not None else None
+        if kind is not None and asked_at != self._asked_at:
             self._emit(NeedsHuman(kind=kind, text=head))
-        self._asked_at = head if kind is not None else None
+        self._asked_at = asked_at
         self._needs_human = kind
 
     def _emit(self, event: Event) -> None:

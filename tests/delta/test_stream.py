@@ -1,0 +1,255 @@
+"""What the stream tells besides lines: live text, turns, needs, sizes, gaps, and the end."""
+
+import pytest
+
+from streamrelay.delta.attention import REST
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.events import (
+    Event,
+    Gap,
+    Injected,
+    Live,
+    NeedsHuman,
+    PaneClosed,
+    PaneOpened,
+    PaneResized,
+    ProgramChanged,
+    Retracted,
+    Text,
+    TurnEnded,
+    TurnStarted,
+)
+from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Cursor, Snapshot
+
+
+@pytest.fixture
+def pane() -> ScriptedPane:
+    return ScriptedPane()
+
+
+def of(pane: ScriptedPane, *kinds: type[Event]) -> list[Event]:
+    return [event for event in pane.events if isinstance(event, kinds)]
+
+
+def screen(*rows: bytes, cursor: Cursor, alternate: bool = False) -> Snapshot:
+    return Snapshot(20, len(rows), rows, (False,) * len(rows), cursor, alternate=alternate)
+
+
+def test_a_line_that_rests_unfinished_is_shown_live_until_it_is_text(pane: ScriptedPane) -> None:
+    pane.prints("half")
+    pane.rests(0.1)
+    pane.prints(" a line")
+    pane.rests(0.1)
+    pane.prints("\r\nnext\r\n")
+    shown = [(type(event), event.text, event.line) for event in of(pane, Live, Text)]  # type: ignore[attr-defined]
+    assert shown == [(Live, "half", 1), (Live, "half a line", 1), (Text, "half a line", 1), (Text, "next", 2)]
+    assert of(pane, Retracted) == []
+
+
+def test_a_line_that_does_not_rest_is_not_shown_live(pane: ScriptedPane) -> None:
+    pane.prints("half")
+    pane.prints(" a line\r\n")
+    pane.rests(0.1)
+    assert of(pane, Live) == []
+
+
+def test_live_text_that_is_erased_is_taken_back(pane: ScriptedPane) -> None:
+    pane.prints("working...")
+    pane.rests(0.1)
+    pane.prints("\r\x1b[K")
+    pane.rests(0.1)
+    assert [type(event) for event in of(pane, Live, Retracted)] == [Live, Retracted]
+    pane.ends()
+    assert pane.said() == []
+
+
+def test_live_text_that_proves_to_be_an_echo_is_taken_back(pane: ScriptedPane) -> None:
+    pane.prints("$ ")
+    pane.rests(0.1)
+    pane.sends("ls", painted="ls")
+    pane.prints("\r\n")
+    pane.rests(0.1)
+    lives = {event.line for event in of(pane, Live)}  # type: ignore[attr-defined]
+    retracted = {event.line for event in of(pane, Retracted)}  # type: ignore[attr-defined]
+    assert lives == retracted
+
+
+def test_an_echo_in_the_gap_is_not_shown_live(pane: ScriptedPane) -> None:
+    pane.sends("hello", painted="hello")
+    assert of(pane, Live) == []
+
+
+def test_a_program_that_only_prints_opens_turn_nought(pane: ScriptedPane) -> None:
+    pane.prints("Welcome\r\n")
+    pane.rests()
+    (started,), (ended,) = of(pane, TurnStarted), of(pane, TurnEnded)
+    assert (started.turn, ended.turn) == (0, 0)
+    assert pane.texts()[0].turn == 0
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_turn_and_its_continuation(pane: ScriptedPane) -> None:
+    pane.sends("hello", painted="hello\r\n")
+    pane.prints("one\r\n")
+    pane.rests(2.0)
+    pane.prints("two\r\n")
+    pane.rests(2.0)
+    turns = of(pane, TurnStarted, TurnEnded)
+    assert [(type(event), event.turn) for event in turns] == [(TurnStarted, 1), (TurnEnded, 1)] * 2
+    assert [event.message_id for event in turns if isinstance(event, TurnStarted)] == ["m1", None]
+    assert [event.certain for event in turns if isinstance(event, TurnEnded)] == [False, False]
+
+
+@pytest.mark.requirement("DEL-04a")
+def test_no_silence_ends_the_turn_of_a_command_that_a_line_editor_submitted(pane: ScriptedPane) -> None:
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    pane.sends("make", painted="make")
+    pane.prints("\r\n\x1b[?2004l\rcompiling\r\n")
+    pane.rests(3600)
+    assert of(pane, TurnEnded) == []
+    pane.prints("done\r\n\x1b[?2004h$ ")
+    pane.rests(1)
+    (ended,) = of(pane, TurnEnded)
+    assert isinstance(ended, TurnEnded)
+    assert (ended.reason, ended.certain, ended.turn) == ("composer", True, 1)
+    assert {vote.by: vote.says for vote in ended.votes} == {"composer": "idle", "quiet": "idle"}
+
+
+def test_every_turn_that_starts_ends_before_the_next(pane: ScriptedPane) -> None:
+    for text in ("hello", "and", "again"):
+        pane.sends(text)
+        pane.prints(f"{text}\r\n")
+        pane.rests()
+    pane.ends()
+    kinds = [type(event) for event in of(pane, TurnStarted, TurnEnded)]
+    assert kinds == [TurnStarted, TurnEnded] * 3
+    assert pane.said() == ["hello", "and", "again"]
+
+
+def test_states_of_an_injection_in_their_order(pane: ScriptedPane) -> None:
+    pane.sends("at once", painted="at once")
+    pane.prints("\r\n")
+    pane.sends("unseen")
+    states = [(event.message_id, event.state) for event in of(pane, Injected)]  # type: ignore[attr-defined]
+    assert states == [("m1", "pasted"), ("m1", "painted"), ("m1", "submitted"), ("m2", "pasted"), ("m2", "submitted")]
+
+
+def test_a_question_that_rests_needs_a_human_once(pane: ScriptedPane) -> None:
+    pane.prints("Password: ")
+    pane.rests(REST / 2)
+    assert pane.stream.needs_human is None
+    pane.rests(REST)
+    assert pane.stream.needs_human == "password"
+    pane.rests()
+    (need,) = of(pane, NeedsHuman)
+    assert isinstance(need, NeedsHuman)
+    assert (need.kind, need.text) == ("password", "Password:")
+    pane.prints("\r\n")
+    assert pane.stream.needs_human is None
+
+
+def test_a_question_that_is_answered_at_once_needs_nobody(pane: ScriptedPane) -> None:
+    pane.prints("Continue? [y/N] ")
+    pane.rests(REST / 2)
+    pane.prints("y\r\n")
+    pane.rests()
+    assert of(pane, NeedsHuman) == []
+
+
+def test_the_same_question_again_needs_a_human_again(pane: ScriptedPane) -> None:
+    for _ in range(2):
+        pane.prints("Continue? [y/N] ")
+        pane.rests()
+        pane.prints("maybe\r\n")
+        pane.rests()
+    assert len(of(pane, NeedsHuman)) == 2
+
+
+def test_a_question_that_stood_there_before_anybody_watched(pane: ScriptedPane) -> None:
+    pane.stream.seed(screen(b"Password: ", b"", cursor=Cursor(10, 0)))
+    pane.rests()
+    assert pane.stream.needs_human == "password"
+
+
+def test_what_stood_there_before_is_not_said_and_its_open_line_is_a_prompt() -> None:
+    pane = ScriptedPane(20, 3)
+    pane.stream.seed(screen(b"old", b"$ ", b"", cursor=Cursor(2, 1)))
+    pane.sends("ls", painted="ls")
+    pane.prints("\r\nfile\r\n$ ")
+    pane.ends()
+    assert [(event.text, event.origin) for event in pane.texts()] == [("ls", "injected"), ("file", "program")]
+
+
+def test_a_new_size_is_said_and_nothing_is_said_twice() -> None:
+    pane = ScriptedPane(20, 3)
+    pane.prints("one\r\ntwo\r\n")
+    pane.events += pane.stream.reseed(pane.now, Snapshot(10, 2, (b"two", b""), (False,) * 2, Cursor(0, 1)))
+    pane.prints("three\r\n")
+    (resized,) = of(pane, PaneResized)
+    assert isinstance(resized, PaneResized)
+    assert (resized.columns, resized.lines) == (10, 2)
+    assert pane.said() == ["one", "two", "three"]
+
+
+def test_the_same_size_again_is_not_said() -> None:
+    pane = ScriptedPane(20, 2)
+    pane.events += pane.stream.reseed(pane.now, screen(b"", b"", cursor=Cursor(0, 0)))
+    assert pane.events == []
+
+
+def test_a_recorded_resize() -> None:
+    pane = ScriptedPane(20, 3)
+    pane.prints("one\r\n")
+    pane.events += pane.stream.resize(pane.now, 40, 5)
+    pane.prints("two\r\n")
+    pane.ends()
+    assert pane.said() == ["one", "two"]
+    assert len(of(pane, PaneResized)) == 1
+
+
+@pytest.mark.parametrize("mode", ["1049", "47"])
+def test_a_full_screen_program_says_nothing_and_leaving_it_goes_on(pane: ScriptedPane, mode: str) -> None:
+    pane.prints(f"before\r\n\x1b[?{mode}h\x1b[2J\x1b[Hfull\r\nscreen\r\n")
+    pane.rests()
+    pane.prints(f"more\r\n\x1b[?{mode}l")
+    pane.prints("after\r\n")
+    pane.ends()
+    assert [line for line in pane.said() if line] == ["before", "after"]
+
+
+def test_what_stands_open_at_the_end_is_final(pane: ScriptedPane) -> None:
+    pane.prints("one\r\nno line feed")
+    pane.ends()
+    assert pane.said() == ["one", "no line feed"]
+    assert isinstance(pane.events[-1], PaneClosed)
+    assert isinstance(pane.events[-2], TurnEnded)
+
+
+def test_a_prompt_at_the_end_is_not_said(pane: ScriptedPane) -> None:
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    pane.sends("ls", painted="ls")
+    pane.prints("\r\n\x1b[?2004l\rfile\r\n\x1b[?2004h$ ")
+    pane.ends()
+    assert pane.said() == ["file"]
+
+
+def test_gaps_and_programs_are_passed_on_with_the_time() -> None:
+    stream = DeltaStream(TmuxScreen(20, 3), session="s", pane="%4")
+    events = stream.opened(0.5, command="cat", title="t")
+    events += stream.gap(1.0, "moved", lost_bytes=3)
+    events += stream.program_changed(2.0, "vi")
+    events += stream.close(3.0, "session_gone", tail_certain=True)
+    assert [type(event) for event in events] == [PaneOpened, Gap, ProgramChanged, PaneClosed]
+    assert [event.t for event in events] == [0.5, 1.0, 2.0, 3.0]
+    assert {(event.session, event.pane) for event in events} == {("s", "%4")}
+    assert stream.now == 3.0
+
+
+def test_output_and_echo_on_one_row_share_its_number(pane: ScriptedPane) -> None:
+    pane.sends("hello", painted="hello")
+    pane.prints("hello\r\n\r\nafter\r\n")
+    assert [(event.text, event.line) for event in pane.texts()] == [("hello", 1), ("hello", 1), ("after", 3)]
