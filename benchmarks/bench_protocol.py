@@ -6,6 +6,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks import inputs
 from benchmarks.screen import as_fed, chunks
 from streamrelay.control import ControlProtocol, PaneOutput
+from streamrelay.control.escape import escape
 
 _SIZE = 1_000_000
 _READ = 65_536
@@ -15,11 +16,8 @@ _WHOLE, _SHORT = 2_730, 40
 
 def control_stream(data: bytes, panes: int, payload: int) -> list[bytes]:
     """Return reads of the stream that tells of `data`, printed in turn by `panes` panes."""
-    escaped = [
-        b"".join(b"\\%03o" % byte if byte < 32 or byte == 92 else bytes((byte,)) for byte in piece)
-        for piece in chunks(data, payload)
-    ]
-    lines = (b"%%output %%%d %s\n" % (number % panes, piece) for number, piece in enumerate(escaped))
+    printed = enumerate(chunks(data, payload))
+    lines = (b"%%output %%%d %s\n" % (number % panes, escape(piece)) for number, piece in printed)
     return chunks(b"".join(lines), _READ)
 
 
