@@ -78,7 +78,6 @@ def test_sanitising_leaves_text_that_stays_as_it_is(text: str) -> None:
     once.encode()
 
 
-@pytest.mark.requirement("DLV-05b")
 @pytest.mark.parametrize("command", ["sh", "bash", "-bash", "zsh", "-zsh", "fish", "/bin/dash", "pwsh", "nu"])
 def test_shells_are_known(command: str) -> None:
     assert is_shell(command)

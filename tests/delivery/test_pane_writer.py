@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from streamrelay.control import Tmux
-from streamrelay.delivery.writer import LONGEST_QUEUE, Message, PaneWriter, Progress
+from streamrelay.delivery.writer import LEAST_WAIT, LONGEST_QUEUE, Message, PaneWriter, Progress
 from streamrelay.errors import PaneGone, ProgramLeft, TargetNotReading
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
@@ -132,16 +132,17 @@ async def test_text_arrives_byte_for_byte_in_a_program_that_reads_lines(place: P
     assert place.tmux.run("list-buffers") == ""
 
 
-@pytest.mark.requirement("DLV-02a", "DLV-06a")
+@pytest.mark.requirement("DLV-02a", "DLV-03b", "DLV-06a")
 async def test_a_program_that_asks_for_it_gets_a_bracketed_paste_and_a_separate_enter(place: Place) -> None:
     pane = await place.reads_raw()
     async with place.delivers(pane) as delivery:
         delivery.writer.put(Message("m1", f"\x1b[201~{HOSTILE}\r\x03"))
         await delivery.until("m1", "submitted")
         await place.was_read(b"\x1b[200~[201~" + HOSTILE.encode() + b"\x1b[201~\r")
+        at = {report.state: report.at for report in delivery.reports}
+        assert at["submitted"] - at["pasted"] >= LEAST_WAIT
 
 
-@pytest.mark.requirement("DLV-03c")
 async def test_messages_go_in_one_after_the_other(place: Place) -> None:
     pane = await place.reads_lines()
     async with place.delivers(pane) as delivery:

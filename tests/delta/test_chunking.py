@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from streamrelay.events import Event, Text, encode
+from streamrelay.events import Event, Live, Retracted, Text, encode
 from streamrelay.testing.scripted import ScriptedPane
 
 Step = bytes | float | str
@@ -143,6 +143,21 @@ def test_of_a_progress_bar_the_last_state_comes(states: list[int], read_size: in
     pane.prints("\r\ndone\r\n")
     pane.ends()
     assert pane.said() == [f"{states[-1]:3d}% {'#' * (states[-1] // 5)}".rstrip(), "done"]
+
+
+@pytest.mark.requirement("DEL-07b")
+@settings(max_examples=200)
+@given(scripts(WORDS | st.sampled_from(LINEAR) | st.sampled_from(WILD)), SCREENS)
+def test_only_live_text_is_ever_taken_back(script: list[Step], screen: Screen) -> None:
+    shown: set[int] = set()
+    for event in play(script, screen):
+        if isinstance(event, Live):
+            shown.add(event.line)
+        elif isinstance(event, Text) and event.origin == "program":
+            shown.discard(event.line)
+        elif isinstance(event, Retracted):
+            assert event.line in shown
+            shown.discard(event.line)
 
 
 ECHOES = st.sampled_from([b"ab", b"ab\r\n", b"> ab\r\n", b"xyz\r\nab\r\n", b"> xyz\r\n  ab\r\n", b"other\r\n", b"$ "])

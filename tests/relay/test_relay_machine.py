@@ -125,7 +125,6 @@ def test_a_message_knows_when_its_last_line_was_heard_and_has_an_id_of_its_own(r
     assert ids == ["r-1", "r-2"]
 
 
-@pytest.mark.requirement("REL-02c")
 def test_the_end_of_a_pane_ends_the_relay_after_its_last_words(relay: RelayMachine) -> None:
     relay.handle(text(ANN, "last words"), 1.0)
     relay.handle(text(BOB, "in mid-burst"), 1.0)
