@@ -184,3 +184,19 @@ def test_the_open_line_is_shown_without_the_echo() -> None:
     assert ledger.without_echo("> hello") == ""
     assert ledger.without_echo("> helloout") == "out"
     assert ledger.without_echo("other") == "other"
+
+
+def test_only_behind_the_last_line_can_output_follow_on_the_row() -> None:
+    ledger = Ledger()
+    ledger.enter("m", "one\ntwo", "")
+    assert attribute(ledger, "one more", "one", "twofold") == [
+        ("one more", PROGRAM), ("one", INJECTED), ("two", INJECTED), ("fold", PROGRAM),
+    ]  # fmt: skip
+
+
+def test_before_the_enter_no_line_feed_is_owed() -> None:
+    ledger = Ledger()
+    ledger.enter("m", "hello", "")
+    assert attribute(ledger, "hellooutput", "") == [("hello", INJECTED), ("output", PROGRAM), ("", PROGRAM)]
+    ledger.submit("m", "")
+    assert attribute(ledger, "", "") == [("", PROGRAM)]
