@@ -1,6 +1,13 @@
-"""Marks shared by all tests: `tmux` is given to whatever starts a private server, `slow` is claimed by hand."""
+"""Marks shared by all tests: `tmux` is given to whatever starts a private server, `slow` is claimed by hand.
+
+A property has no deadline for one example: on a busy machine that is a coin toss.
+"""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("streamrelay", deadline=None)
+settings.load_profile("streamrelay")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -64,3 +64,9 @@ def test_nobody_edits_a_thousand_lines() -> None:
     assert composer.keep(lines) == []
     assert composer.keep(["more"]) == [*lines, "more"]
     assert not composer.is_open
+
+
+def test_what_was_erased_since_the_request_is_neither_output_nor_prompt() -> None:
+    composer = editing("old")
+    assert composer.settle("$ ") == ("", "$ ")
+    assert composer.content([], "$ ls") == "$ ls"
