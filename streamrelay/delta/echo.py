@@ -9,6 +9,7 @@ import regex
 
 _MARK = regex.compile(r"[\s│┃|▌]*[>❯›»•$#%*]?\s*")
 _PROMPT_END = regex.compile(r"(?:[>$#%:?❯›»]|\.\.\.)(?=\s|$)\s*")
+_SHELL_PROMPT_END = regex.compile(r"[>$#%:?❯›»➜λ✗✔▶→⟩]\s*\Z")
 _LONGEST_PROMPT = 60
 _TAB = 8
 
@@ -63,6 +64,11 @@ class ShownLine:
     def is_at_end(self, squeezed: str) -> bool:
         """Tell whether the line, not an empty one, stands at the end of such a text."""
         return bool(self.text) and squeezed.endswith(squeeze(self.text))
+
+
+def looks_like_prompt(text: str) -> bool:
+    """Tell whether a line that rests at the cursor asks for input, by what it ends in."""
+    return _SHELL_PROMPT_END.search(text) is not None
 
 
 def squeeze(text: str) -> str:

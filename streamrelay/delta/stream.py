@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from streamrelay.delta import attention
 from streamrelay.delta.composer import Composer
+from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.lines import LineTracker
 from streamrelay.delta.provenance import Ledger, Piece
@@ -51,6 +52,7 @@ class DeltaStream:
         self._prompts: dict[str, None] = {}
         self._prompt = ""
         self._submitted = ""
+        self._begun_before = False
         self._line = 1
         self._live = ""
         self._last_output: float | None = None
@@ -74,10 +76,18 @@ class DeltaStream:
     # What goes in
 
     def seed(self, snapshot: Snapshot) -> None:
-        """Begin on the pane's own screen as tmux holds it; without, on an empty one."""
+        """Begin on the pane's own screen as tmux holds it; without, on an empty one.
+
+        A line that stands begun at the cursor is a prompt, if it looks like one; otherwise nobody can tell who wrote
+        it.
+        """
         self._seed(snapshot)
-        self._prompt = self._lines.open_head()
-        self._learn_prompt(self._prompt)
+        head = self._lines.open_head()
+        if looks_like_prompt(head):
+            self._prompt = head
+            self._learn_prompt(head)
+        else:
+            self._begun_before = bool(head.strip())
 
     def opened(self, now: float, *, command: str = "", title: str = "") -> list[Event]:
         """Tell a listener what it is going to hear."""
@@ -272,6 +282,9 @@ class DeltaStream:
             pieces = self._ledger.attribute(line, has_composer=self._composer.asks_for_paste)
             if self._prompt:
                 pieces = [self._behind_prompt(piece) for piece in pieces]
+            if self._begun_before:
+                pieces = [piece._replace(origin="unknown") if piece.origin == "program" else piece for piece in pieces]
+                self._begun_before = False
             for piece in pieces:
                 if piece.origin == "injected" and piece.text in line:
                     self._learn_prompt(line[: line.index(piece.text)])

@@ -58,13 +58,17 @@ class Attachments:
         self._inventory = parse_panes(await self.query(LIST_PANES))
         return self._inventory
 
-    async def query(self, command: Sequence[str]) -> list[str]:
-        """Run one tmux command and return what it prints, over a client where there is one."""
+    async def query(self, *commands: Sequence[str]) -> list[str]:
+        """Run tmux commands in one line and return what they print, over a client where there is one."""
         for client in tuple(self._clients.values()):
             with contextlib.suppress(ServerLost):
-                result = await client.command(command_line(command))
-                return [line.decode(errors="replace") for block in result.blocks for line in block.lines]
-        return (await self._tmux.run(*command)).splitlines()
+                result = await client.command(command_line(*commands))
+                return [line.decode(errors="replace") for line in result.lines]
+        words: list[str] = []
+        for command in commands:
+            # As an argument of its own, or at the end of one, a semicolon would begin the next command.
+            words += [";", *(word[:-1] + "\\;" if word.endswith(";") else word for word in command)]
+        return (await self._tmux.run(*words[1:])).splitlines()
 
     async def watch(self, info: PaneInfo, listener: Listener) -> PanePipeline:
         """Hand a pane's events to `listener` from here on; opens its pipeline where there is none yet."""
@@ -166,7 +170,7 @@ class Attachments:
                     self._close(pane, "server_lost" if was_ended else "pane_gone")
                 return
             for pane, attached in orphans.items():
-                await self._follow(pane, attached, gone="session_gone")
+                await self._follow(pane, attached)
 
     # Panes
 
@@ -215,13 +219,14 @@ class Attachments:
             with contextlib.suppress(NoServer, ServerLost):
                 await self.panes()
                 for pane, attached in tuple(self._panes.items()):
-                    await self._follow(pane, attached, gone="pane_gone")
+                    await self._follow(pane, attached)
 
-    async def _follow(self, pane: str, attached: _Attachment, *, gone: ClosedReason) -> None:
+    async def _follow(self, pane: str, attached: _Attachment) -> None:
         """Bring one pane up to date with the inventory."""
         places = self._inventory.get(pane)
         if places is None:
-            self._close(pane, gone)
+            sessions = {info.session for infos in self._inventory.values() for info in infos}
+            self._close(pane, "pane_gone" if attached.session in sessions else "session_gone")
             return
         here = next((info for info in places if info.session == attached.session), None)
         pipeline = attached.pipeline
@@ -237,7 +242,7 @@ class Attachments:
                 await self._attach(pipeline, places[0].session)
                 await self._drop_idle_clients()
         except StreamrelayError:
-            self._close(pane, gone)
+            self._close(pane, "pane_gone")
 
     def _close(self, pane: str, reason: ClosedReason) -> None:
         attached = self._panes.pop(pane, None)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from streamrelay.errors import TargetNotFound
-
 _FIELDS = {
     "pane": "pane_id",
     "session": "session_id",
@@ -76,15 +74,11 @@ def parse_panes(lines: Iterable[str]) -> dict[str, list[PaneInfo]]:
     return panes
 
 
-def find_target(target: str) -> tuple[str, ...]:
-    """Return the command that asks tmux for the pane of a target, written as tmux writes it (`%3`, `name:0.1`)."""
+def find_target(target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the commands that ask tmux for the pane of a target, written as tmux writes it (`%3`, `name:0.1`).
+
+    `display-message` alone would take the nearest pane for one that is not there; the capture before it refuses.
+    """
     exact_session = target.startswith("=") and ":" not in target
-    return ("display-message", "-p", "-t", target + ":" if exact_session else target, FORMAT)
-
-
-def found(target: str, reply: str) -> PaneInfo:
-    """Return the pane that tmux found for a target; raises TargetNotFound (tmux answers with empty fields then)."""
-    pane = parse_pane(reply)
-    if pane is None:
-        raise TargetNotFound(f"no pane, window or session is called {target!r}", data={"target": target})
-    return pane
+    pane = target + ":" if exact_session else target
+    return ("capture-pane", "-p", "-t", pane, "-S", "0", "-E", "0"), ("display-message", "-p", "-t", pane, FORMAT)

@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Self
 
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
-from streamrelay.errors import UsageError
+from streamrelay.errors import CommandFailed, TargetNotFound, UsageError
 from streamrelay.panes.attachments import Attachments
-from streamrelay.panes.inventory import PaneInfo, find_target, found
+from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
 
@@ -51,7 +51,14 @@ class Server:
             target = os.environ.get("TMUX_PANE")
             if not target:
                 raise UsageError("outside tmux a target is needed", hint="`streamrelay ls` lists the panes")
-        return found(target, "\n".join(await self._attachments.query(find_target(target))))
+        try:
+            *_, answer = await self._attachments.query(*find_target(target))
+        except (CommandFailed, TargetNotFound) as error:
+            raise TargetNotFound(f"{target!r}: {error.message}", data={"target": target}) from error
+        pane = parse_pane(answer)
+        if pane is None:
+            raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
+        return pane
 
     @asynccontextmanager
     async def watch(

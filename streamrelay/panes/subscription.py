@@ -38,11 +38,14 @@ class Subscription:
             elif len(self._queue) >= self._size:
                 self._lost += 1
                 continue
-            if self._lost:
-                self._queue.append(Gap(reason="slow_subscriber", lost_events=self._lost, t=event.t, at=event.at))
-                self._lost = 0
+            self._say_what_was_lost()
             self._queue.append(event)
         self._filled.set()
+
+    def _say_what_was_lost(self) -> None:
+        if self._lost:
+            self._queue.append(Gap(reason="slow_subscriber", lost_events=self._lost))
+            self._lost = 0
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self
@@ -69,6 +72,9 @@ class Subscription:
         timer = loop.call_at(until, self._filled.set) if until is not None else None
         try:
             while not self._queue:
+                self._say_what_was_lost()
+                if self._queue:
+                    break
                 if self._closed or not self._open_panes:
                     return False
                 if until is not None and loop.time() >= until:

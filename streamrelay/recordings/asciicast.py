@@ -34,7 +34,7 @@ class Asciicast:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with path.open(encoding="utf-8") as file:
+        with path.open("rb") as file:
             try:
                 header = msgspec.json.decode(file.readline(), type=_Header)
             except msgspec.MsgspecError as error:
@@ -50,22 +50,22 @@ class Asciicast:
     def entries(self) -> Iterator[Entry]:
         """Yield outputs and resizes."""
         now = 0.0
-        with self._path.open(encoding="utf-8") as file:
+        with self._path.open("rb") as file:
             next(file)
             for number, line in enumerate(file, 2):
-                if not line.strip() or line.startswith("#"):
+                if not line.strip() or line.startswith(b"#"):
                     continue
                 time, code, data = self._event(line, number)
                 now = now + time if self._intervals else time
                 if code == "o":
-                    yield Output(now, PANE, data.encode("utf-8", "surrogateescape"))
+                    yield Output(now, PANE, data.encode("utf-8", "surrogatepass"))
                 elif code == "r":
                     columns, _, lines = data.partition("x")
                     if not (columns.isdecimal() and lines.isdecimal()):
                         raise RecordingError(f"{self._path}:{number}: {data!r} is no size")
                     yield Resized(now, PANE, int(columns), int(lines))
 
-    def _event(self, line: str, number: int) -> tuple[float, str, str]:
+    def _event(self, line: bytes, number: int) -> tuple[float, str, str]:
         try:
             event: Any = json.loads(line)
             time, code, data = event

@@ -8,6 +8,7 @@ first `%layout-change`, and nothing counts as injected.
 import gzip
 import heapq
 import operator
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,7 +78,11 @@ class ControlRecording:
         protocol = ControlProtocol()
         size = (self.columns, self.lines)
         for record in self._records():
-            for event in protocol.receive(record.line.encode("latin-1") + b"\n"):
+            try:
+                line = record.line.encode("latin-1")
+            except UnicodeEncodeError as error:
+                raise RecordingError(f"{self._stream}: a line is no latin-1: {error}") from error
+            for event in protocol.receive(line + b"\n"):
                 if isinstance(event, PaneOutput):
                     yield Output(record.t, event.pane, event.data)
                 elif isinstance(event, LayoutChange):
@@ -102,7 +107,7 @@ class ControlRecording:
                     record = decoder.decode(line)
                     if record.dir == "out":
                         yield record
-        except (OSError, EOFError, msgspec.MsgspecError) as error:
+        except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
             raise RecordingError(f"{self._stream}: not a control-mode recording: {error}") from error
 
     def _read_meta(self, path: Path) -> _Meta:

@@ -1,0 +1,79 @@
+"""The library as its users see it: the names, the ten-line example, the face without asyncio."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import streamrelay
+import streamrelay.blocking
+from streamrelay.errors import NoServer
+from streamrelay.testing.waiting import wait_until
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "watch.py"
+COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
+
+
+def test_the_public_names_are_these():
+    assert streamrelay.__all__ == [
+        "Event", "PaneInfo", "RelaySession", "Server", "StreamrelayError", "Subscription", "Text", "__version__",
+        "connect",
+    ]  # fmt: skip
+    for name in streamrelay.__all__:
+        assert getattr(streamrelay, name) is not None
+
+
+@pytest.mark.requirement("OPS-10a")
+def test_the_ten_line_example_runs(private_tmux, tmp_path):
+    source = EXAMPLE.read_text()
+    code = [line for line in source.splitlines()[1:] if line.strip()]
+    assert len(code) <= 12
+    assert EXAMPLE.read_text().partition("async def")[2].partition("asyncio.run")[0].strip() in README
+    pane = private_tmux.new_session("work", COUNTER)
+    out = tmp_path / "out"
+    with out.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, EXAMPLE, "work"],
+            stdout=file,
+            env={**os.environ, "TMUX": f"{private_tmux.socket_path},1,0"},
+        )
+
+    def answered():
+        # The client is there before the screen is: keep asking until the stream has begun.
+        private_tmux.run("send-keys", "-t", pane, "3", "Enter")
+        return "1\n2\n3\n" in out.read_text()
+
+    try:
+        wait_until(answered, 30, "the lines")
+    finally:
+        process.kill()
+        process.wait()
+
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+@pytest.mark.requirement("OPS-10b")
+def test_the_face_without_asyncio(private_tmux):
+    pane = private_tmux.new_session("work", COUNTER)
+    private_tmux.new_session("keeper", ["cat"])
+    said = []
+    with streamrelay.blocking.connect(tmux=private_tmux.binary, socket_path=str(private_tmux.socket_path)) as server:
+        assert pane in [info.pane for info in server.panes()]
+        assert server.find("work").command == "sh"
+        with server.watch("work") as stream:
+            private_tmux.run("send-keys", "-t", pane, "3", "Enter")
+            for event in stream:
+                if isinstance(event, streamrelay.Text):
+                    said.append(event.text)
+                if said[-1:] == ["3"] and isinstance(event, streamrelay.Text):
+                    private_tmux.run("kill-pane", "-t", pane)
+    assert said == ["1", "2", "3"]
+    assert private_tmux.run("list-clients") == ""
+
+
+def test_a_server_that_is_not_there_is_said_at_once(tmp_path):
+    with pytest.raises(NoServer), streamrelay.blocking.connect(socket_path=str(tmp_path / "nowhere")):
+        pass

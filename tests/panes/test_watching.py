@@ -1,0 +1,219 @@
+"""Watching panes of a live server: what is seen, what is followed, and what is left behind."""
+
+import asyncio
+
+import pytest
+
+from streamrelay.errors import TargetNotFound
+from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, ProgramChanged, Text
+from streamrelay.testing.waiting import wait_until_async
+
+COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
+
+
+def send(tmux, pane, text):
+    tmux.run("send-keys", "-t", pane, text, "Enter")
+
+
+@pytest.mark.requirement("ENG-07a")
+async def test_the_screen_is_seeded_and_what_stood_there_is_not_said_again(private_tmux, server, heard):
+    pane = private_tmux.new_session(
+        "work", ["sh", "-c", "stty -echo; seq 1 100; printf half; read x; echo ' done'; echo all; cat"]
+    )
+    await wait_until_async(lambda: "half" in private_tmux.run("capture-pane", "-p", "-t", pane))
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        send(private_tmux, pane, "")
+        await says.until(lambda s: s.said)
+        opened = says.of(PaneOpened)[0]
+        assert (opened.columns, opened.lines, opened.session) == (80, 24, "work")
+        assert says.said == ["all"]
+        assert ("half done", "unknown") in [(text.text, text.origin) for text in says.of(Text)]
+
+
+@pytest.mark.requirement("ENG-06b")
+async def test_a_session_as_target_pins_the_pane_that_was_active(private_tmux, server, heard):
+    first = private_tmux.new_session("work", COUNTER)
+    async with server.watch("work") as stream:
+        assert stream.panes == (first,)
+        says = heard(stream)
+        second = private_tmux.run("split-window", "-P", "-F", "#{pane_id}", "-t", "work", *COUNTER).strip()
+        private_tmux.run("new-window", "-t", "work", "cat")
+        await says.until(lambda s: s.of(PaneResized))
+        send(private_tmux, second, "7")
+        send(private_tmux, first, "5")
+        await says.until(lambda s: "5" in s.said)
+        assert says.said == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.requirement("ENG-06b")
+async def test_a_pane_id_is_exact_wherever_the_pane_goes(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", COUNTER)
+    private_tmux.run("split-window", "-d", "-t", "work", "cat")
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        private_tmux.run("break-pane", "-d", "-s", pane, "-n", "broken")
+        send(private_tmux, pane, "3")
+        await says.until(lambda s: s.said[-1:] == ["3"])
+        private_tmux.run("rename-session", "-t", "work", "renamed")
+        private_tmux.run("rename-window", "-t", pane, "other")
+        send(private_tmux, pane, "4")
+        await says.until(lambda s: s.said[-1:] == ["4"])
+        assert says.said == ["1", "2", "3", "1", "2", "3", "4"]
+
+
+@pytest.mark.requirement("ENG-06a", "ENG-07d")
+async def test_a_pane_that_moves_to_another_session_is_followed_and_the_gap_is_said(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", COUNTER)
+    private_tmux.run("split-window", "-d", "-t", "work", "cat")
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        private_tmux.run("join-pane", "-d", "-s", pane, "-t", "keeper")
+        await says.until(lambda s: s.of(Gap))
+        await wait_until_async(lambda: "keeper" in private_tmux.run("list-clients", "-F", "#{session_name}"))
+        await says.until(lambda s: s.of(PaneResized))
+        send(private_tmux, pane, "3")
+        await says.until(lambda s: s.said[-1:] == ["3"])
+        assert says.said == ["1", "2", "3"]
+        assert private_tmux.run("list-clients", "-F", "#{session_name}").split() == ["keeper"]
+
+
+@pytest.mark.requirement("ENG-07c", "DEL-08")
+async def test_resizes_say_nothing_twice_and_lose_nothing(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", COUNTER)
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        expected = []
+        for number, (columns, lines) in enumerate([(60, 20), (132, 50), (80, 24), (41, 10)], 5):
+            send(private_tmux, pane, str(number))
+            expected += [str(n) for n in range(1, number + 1)]
+            private_tmux.run("resize-window", "-t", "work", "-x", str(columns), "-y", str(lines))
+            await says.until(
+                lambda s, size=(columns, lines): (
+                    s.of(PaneResized) and (s.of(PaneResized)[-1].columns, s.of(PaneResized)[-1].lines) == size
+                )
+            )
+        await says.until(lambda s: len(s.said) >= len(expected))
+        assert says.said == expected
+        assert says.of(Gap) == []
+
+
+async def test_a_person_who_detaches_everybody_does_not_end_the_stream(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", COUNTER)
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        private_tmux.run("detach-client", "-s", "work")
+        await says.until(lambda s: s.of(Gap))
+        await wait_until_async(lambda: private_tmux.run("list-clients").strip())
+        send(private_tmux, pane, "3")
+        await says.until(lambda s: s.said[-1:] == ["3"])
+        assert [gap.reason for gap in says.of(Gap)] == ["detached"]
+
+
+@pytest.mark.requirement("ENG-06a")
+@pytest.mark.parametrize(
+    ("command", "reason"), [(("kill-pane", "-t"), "pane_gone"), (("kill-session", "-t"), "session_gone")]
+)
+async def test_the_end_of_a_pane_is_an_event_with_a_reason(private_tmux, server, heard, command, reason):
+    pane = private_tmux.new_session("work", ["sh", "-c", "stty -echo; read x; printf 'last words'; cat"])
+    private_tmux.run("split-window", "-d", "-t", "work", "cat")
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        send(private_tmux, pane, "")
+        await says.until(lambda s: any(getattr(e, "text", "") == "last words" for e in s.events))
+        private_tmux.run(*command, pane if reason == "pane_gone" else "work")
+        await says.until_end()
+    closed = says.of(PaneClosed)[0]
+    assert (closed.reason, closed.tail_certain) == (reason, False)
+    assert says.said[-1] == "last words"
+
+
+async def test_another_program_in_the_foreground_is_an_event(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", ["bash", "--noprofile", "--norc", "-i"])
+    await wait_until_async(lambda: private_tmux.run("capture-pane", "-p", "-t", pane).strip())
+    async with server.watch(pane, follow_program=True) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        send(private_tmux, pane, "cat")
+        await says.until(lambda s: s.of(ProgramChanged))
+        assert says.of(ProgramChanged)[0].command == "cat"
+
+
+async def test_two_subscribers_hear_the_same_and_share_one_client(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", COUNTER)
+    async with server.watch(pane) as one:
+        send(private_tmux, pane, "3")
+        early = heard(one)
+        await early.until(lambda s: s.said[-1:] == ["3"])
+        async with server.watch("work") as two:
+            late = heard(two)
+            send(private_tmux, pane, "4")
+            await late.until(lambda s: s.said[-1:] == ["4"])
+            await early.until(lambda s: s.said[-1:] == ["4"])
+            assert late.of(PaneOpened)
+            assert late.said == ["1", "2", "3", "4"]
+            assert early.said == ["1", "2", "3", *late.said]
+            assert len(private_tmux.run("list-clients").splitlines()) == 1
+
+
+@pytest.mark.requirement("ENG-11b")
+async def test_a_subscription_that_is_cancelled_leaves_nothing_behind(private_tmux, server):
+    pane = private_tmux.new_session("work", COUNTER)
+    tasks_before = len(asyncio.all_tasks())
+
+    async def listen():
+        async with server.watch(pane) as stream:
+            async for _ in stream:
+                pass
+
+    listening = asyncio.create_task(listen())
+    await wait_until_async(lambda: private_tmux.run("list-clients").strip())
+    listening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await listening
+    assert private_tmux.run("list-clients") == ""
+    await wait_until_async(lambda: len(asyncio.all_tasks()) == tasks_before)
+
+
+@pytest.mark.requirement("ENG-11a")
+async def test_a_slow_subscriber_is_told_how_many_events_it_lost(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", COUNTER)
+    async with server.watch(pane) as quick, server.watch(pane, queue=100) as slow:
+        says = heard(quick)
+        send(private_tmux, pane, "5000")
+        await says.until(lambda s: s.said[-1:] == ["5000"])
+        assert len(says.said) == 5000
+        late = heard(slow)
+        send(private_tmux, pane, "2")
+        await says.until(lambda s: s.said[-1:] == ["2"])
+        await late.until(lambda s: s.of(Gap))
+        lost = sum(gap.lost_events for gap in late.of(Gap))
+        assert lost + len(late.events) - len(late.of(Gap)) >= 5000
+        assert lost > 4000
+
+
+@pytest.mark.requirement("ENG-09b")
+async def test_a_pane_whose_pipeline_fails_ends_alone(private_tmux, server, heard, monkeypatch, caplog):
+    bad, good = private_tmux.new_session("bad", COUNTER), private_tmux.new_session("good", COUNTER)
+    private_tmux.run("join-pane", "-d", "-s", bad, "-t", good)
+    async with server.watch(bad) as broken, server.watch(good) as whole:
+        monkeypatch.setattr(server.pipeline(bad), "_stream", None)
+        send(private_tmux, bad, "3")
+        says = heard(broken)
+        await says.until_end()
+        assert says.of(PaneClosed)[0].reason == "failed"
+        send(private_tmux, good, "3")
+        await (says := heard(whole)).until(lambda s: s.said[-1:] == ["3"])
+    assert "failed" in caplog.text
+
+
+@pytest.mark.parametrize("target", ["nobody", "%999", "work:7", "=wor"])
+async def test_a_target_that_is_not_there(private_tmux, server, target):
+    private_tmux.new_session("work", ["cat"])
+    with pytest.raises(TargetNotFound, match=target):
+        async with server.watch(target):
+            pass
+    assert private_tmux.run("list-clients") == ""
