@@ -1,7 +1,7 @@
 """How the bytes of control mode travel: what a transport is, and the reading and writing both kinds share.
 
 Reading is one large `os.read` per readiness, straight from the event loop: nothing stands between tmux and the
-protocol, and a read is as large as tmux made it. Writing never blocks and never loses: what the descriptor does not
+protocol, and a read is as large as a pipe holds. Writing never blocks and never loses: what the descriptor does not
 take waits here until it does; how much may wait is decided above, where commands are counted.
 
 A child is left in four steps, each bounded: asked in its own way, then closed, then SIGTERM, then SIGKILL, and always
@@ -17,7 +17,8 @@ from typing import Literal, Protocol
 
 TransportName = Literal["pipes", "cc"]
 
-READ_SIZE = 1 << 20
+READ_SIZE = 1 << 16
+"""What a pipe holds. Larger buffers are mapped anew for every read: 9.9 against 0.7 us for a read of 4 KiB."""
 GRACE = 1.0
 """Seconds a child is given for each step of its leaving."""
 

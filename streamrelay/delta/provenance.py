@@ -64,6 +64,10 @@ class Ledger:
     def __init__(self) -> None:
         self._pending: deque[_Injection] = deque(maxlen=MOST_PENDING)
 
+    def __bool__(self) -> bool:
+        """Whether any injection is still to be seen."""
+        return bool(self._pending)
+
     def enter(self, message_id: str, text: str, prompt: str) -> None:
         """Note that `text` is being put into the pane while the open line reads `prompt`."""
         lines = tuple(ShownLine(line) for line in text.split("\n"))

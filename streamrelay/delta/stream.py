@@ -6,7 +6,8 @@ Pure and online: time is passed in, in seconds of the stream, and nothing is kno
 says when `advance` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills those in.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 
 from streamrelay.delta import attention
 from streamrelay.delta.composer import Composer
@@ -278,32 +279,54 @@ class DeltaStream:
 
     def _say(self, lines: Iterable[str]) -> None:
         """Publish passed lines, each attributed to whoever wrote it."""
-        for line in self._unsubmitted(lines):
-            pieces = self._ledger.attribute(line, has_composer=self._composer.asks_for_paste)
-            if self._prompt:
-                pieces = [self._behind_prompt(piece) for piece in pieces]
-            if self._begun_before:
-                pieces = [piece._replace(origin="unknown") if piece.origin == "program" else piece for piece in pieces]
-                self._begun_before = False
-            for piece in pieces:
-                if piece.origin == "injected" and piece.text in line:
-                    self._learn_prompt(line[: line.index(piece.text)])
-            self._publish(pieces)
-            if self._ledger.holding:
-                self._begin_turn()
-            if self._live and not any(piece.origin == "program" for piece in pieces):
-                self._emit(Retracted(line=self._line))
-            self._prompt = self._live = ""
-            self._line += 1
+        rest = iter(lines)
+        for line in rest:
+            if self._nothing_to_explain():
+                self._say_plain(chain((line,), rest))
+                return
+            self._say_explained(line)
 
-    def _unsubmitted(self, lines: Iterable[str]) -> Iterator[str]:
+    def _nothing_to_explain(self) -> bool:
+        return not (self._ledger or self._prompt or self._begun_before or self._live or self._submitted)
+
+    def _say_plain(self, lines: Iterable[str]) -> None:
+        """Publish lines that can only be the program's: the way of every flood, at half the cost of the other."""
+        self._begin_turn()
+        now, session, pane, turn = self._now, self.session, self.pane, self._turns.turn
+        texts = [
+            Text(text=line, origin="program", line=number, t=now, session=session, pane=pane, turn=turn)
+            for number, line in enumerate(lines, self._line)
+        ]
+        self._events += texts
+        self._line += len(texts)
+
+    def _say_explained(self, passed: str) -> None:
+        line = self._unsubmitted(passed)
+        if line is None:
+            return
+        pieces = self._ledger.attribute(line, has_composer=self._composer.asks_for_paste)
+        if self._prompt:
+            pieces = [self._behind_prompt(piece) for piece in pieces]
+        if self._begun_before:
+            pieces = [piece._replace(origin="unknown") if piece.origin == "program" else piece for piece in pieces]
+            self._begun_before = False
+        for piece in pieces:
+            if piece.origin == "injected" and piece.text in line:
+                self._learn_prompt(line[: line.index(piece.text)])
+        self._publish(pieces)
+        if self._ledger.holding:
+            self._begin_turn()
+        if self._live and not any(piece.origin == "program" for piece in pieces):
+            self._emit(Retracted(line=self._line))
+        self._prompt = self._live = ""
+        self._line += 1
+
+    def _unsubmitted(self, line: str) -> str | None:
         """Leave out what stood on the open line when an editor withdrew there (zle), and was published then."""
-        for line in lines:
-            submitted, self._submitted = self._submitted, ""
-            if not submitted or not line.startswith(submitted):
-                yield line
-            elif line != submitted:
-                yield line[len(submitted) :]
+        submitted, self._submitted = self._submitted, ""
+        if not submitted or not line.startswith(submitted):
+            return line
+        return line[len(submitted) :] or None
 
     def _behind_prompt(self, piece: Piece) -> Piece:
         """What a person typed behind a prompt at which the program rested is not the program's."""
