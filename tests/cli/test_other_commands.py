@@ -1,0 +1,114 @@
+"""`ls`, `doctor`, `render`, `replay` and what every command has in common."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from streamrelay_cli.main import app
+
+from streamrelay import errors
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "tests" / "corpus" / "agents"
+
+
+def test_ls_lists_the_panes(private_tmux, cli):
+    private_tmux.new_session("work", ["cat"], columns=100, lines=30)
+    listed = cli.run("ls")
+    assert listed.returncode == 0
+    heading, pane = listed.stdout.splitlines()
+    assert heading.split() == ["PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE"]
+    assert pane.split()[:4] == ["%0", "work:0.0", "100x30", "cat"]
+    assert json.loads(cli.run("ls", "--json").stdout)["session_name"] == "work"
+
+
+@pytest.mark.parametrize("name", ["two words", "semi;colon", "#{pid}", "$HOME", "-dash", "ünï"])
+def test_names_that_look_like_something_else_are_names(private_tmux, cli, name):
+    pane = private_tmux.new_session("work", ["cat"])
+    private_tmux.run("rename-session", "-t", "work", "--", name)
+    shown = json.loads(cli.run("ls", "--json").stdout)
+    assert shown["pane"] == pane
+    assert shown["session_name"] == private_tmux.run("display-message", "-p", "-t", pane, "#{session_name}")
+
+
+def test_doctor_tries_both_transports(cli, private_tmux):
+    private_tmux.new_session("work", ["cat"])
+    examined = cli.run("doctor", "--json")
+    checks = {check["name"]: check for check in map(json.loads, examined.stdout.splitlines())}
+    assert examined.returncode == 0
+    assert checks["control mode, pipes"]["status"] == checks["control mode, cc"]["status"] == "ok"
+    assert checks["server"]["status"] == "ok"
+
+
+def test_doctor_says_what_is_missing_and_what_to_do(cli):
+    examined = cli.run("doctor", "--tmux", "/nowhere/tmux")
+    assert examined.returncode == 1
+    assert "FAILED   tmux: cannot run /nowhere/tmux" in examined.stdout
+    assert "hint: install tmux" in examined.stdout
+
+
+def test_render_prints_history_and_screen(cli, tmp_path):
+    file = tmp_path / "bytes"
+    file.write_bytes(b"\x1b[31mone\x1b[0m\r\ntwo\r\nthree\r\nfour \xe4\xb8\xad")
+    rendered = cli.run("render", str(file), "--columns", "10", "--lines", "2", server=False)
+    assert rendered.stdout.splitlines() == ["one", "two", "three", "four 中"]
+    document = json.loads(cli.run("render", str(file), "-c", "10", "-l", "2", "--json", server=False).stdout)
+    assert document["history"] == ["one", "two"]
+    assert document["screen"] == ["three", "four 中"]
+    assert document["cursor"] == {"x": 7, "y": 1} or list(document["cursor"]) == [7, 1]
+
+
+def test_render_of_what_is_not_there(cli, tmp_path):
+    rendered = cli.run("render", str(tmp_path / "nothing"), server=False)
+    assert rendered.returncode == errors.RecordingError.exit_code
+    assert rendered.stderr.startswith("error: ")
+
+
+def test_replay_prints_the_truth_of_a_recording(cli):
+    recording = CORPUS / "cat" / "multi"
+    truth = json.loads((recording / "meta.json").read_text())["truth"][0]["text"]
+    assert cli.run("replay", str(recording), server=False).stdout == truth
+    events = [
+        json.loads(line) for line in cli.run("replay", str(recording), "--json", server=False).stdout.splitlines()
+    ]
+    said = [event["text"] for event in events if event["event"] == "text" and event["origin"] == "program"]
+    assert "\n".join(said) + "\n" == truth
+    assert not any("at" in event or "host" in event for event in events)
+
+
+def test_replay_of_what_is_no_recording(cli, tmp_path):
+    (tmp_path / "x.cast").write_text("nonsense\n")
+    for path in (tmp_path / "x.cast", tmp_path / "missing", tmp_path):
+        replayed = cli.run("replay", str(path), server=False)
+        assert replayed.returncode == errors.RecordingError.exit_code
+        assert "Traceback" not in replayed.stderr
+
+
+@pytest.mark.parametrize("command", sorted(info.name for info in app.registered_commands))
+def test_help_explains_and_never_acts(command, cli):
+    helped = cli.run(command, "--help", server=False)
+    assert helped.returncode == 0
+    assert "Usage" in helped.stdout
+
+
+def test_the_table_of_exit_codes_is_the_tree_of_errors():
+    def tree(error):
+        return [error, *(found for child in error.__subclasses__() for found in tree(child))]
+
+    documented = dict(
+        re.findall(r"^\| (\d+) \| `(\w+)` \|", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
+    )
+    base = {errors.TmuxError}
+    assert documented == {
+        str(error.exit_code): error.code for error in tree(errors.StreamrelayError) if error not in base
+    }
+
+
+def test_another_directory_named_cli_is_not_ours(tmp_path):
+    """The command's package is streamrelay_cli; a module named cli would get in everybody's way."""
+    import sys
+
+    probe = "import importlib.util as u; raise SystemExit(u.find_spec('cli') is not None)"
+    assert subprocess.run([sys.executable, "-c", probe], cwd=tmp_path, check=False).returncode == 0

@@ -1,0 +1,71 @@
+"""The demonstration: exit 0 only if the conversation took place as expected, and nothing left behind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamrelay.demo import stage
+from streamrelay.demo.programs import LOG_LINES, build_lines
+from streamrelay.demo.stage import Outcome
+from streamrelay.testing.participant import Record
+
+COMMAND = Path(sys.executable).with_name("streamrelay")
+
+
+@pytest.mark.requirement("OPS-01a")
+def test_it_runs_the_main_job_and_shows_what_it_counted(tmp_path):
+    done = subprocess.run([COMMAND, "demo"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    for line in build_lines():
+        assert lines.count(f"shell │ {line}") == 1
+    assert sum(line.startswith("  log │ ") for line in lines) == LOG_LINES
+    assert sum("You said: " in line for line in lines) >= 2
+    table = dict(line.split("  ", 1) for line in lines[lines.index("") + 1 :])
+    assert int(table["echoed lines suppressed"]) > 10
+    assert int(table["quotes kept"]) > 2
+    assert "median" in table["line printed -> stream"]
+    assert "median" in table["line printed -> polling capture_pane (libtmux, 1 Hz)"]
+
+
+class FakeStage:
+    """What the judge looks at: the panes' names and the participants' own logs."""
+
+    shell, log, ann, bob = "%0", "%1", "%2", "%3"
+
+    def __init__(self, **logs):
+        self._logs = logs
+
+    def log_of(self, name):
+        return [Record(0.0, kind, text) for kind, text in self._logs[name]]
+
+
+def judged(*, lost=False, echoed=False, log_lines=LOG_LINES):
+    ann = [f"message {n} from Ann" for n in range(1, 12, 2)]
+    bob = [f"message {n} from Bob" for n in range(2, 13, 2)]
+    bob.insert(0, "You said: message 1 from Ann")
+    heard = ann[:-1] if lost else ann
+    stage_ = FakeStage(
+        Ann=[("said", t) for t in ann] + [("heard", t) for t in bob],
+        Bob=[("said", t) for t in bob] + [("heard", t) for t in heard],
+    )
+    said = {
+        "%0": build_lines(),
+        "%1": [f"INFO request {n} served t={n}.000000" for n in range(1, log_lines + 1)],
+        "%2": [*ann, "> Bob (2):"] if echoed else ann,
+        "%3": bob,
+    }
+    outcome = Outcome()
+    stage._judge(stage_, outcome, said)
+    return outcome.failures
+
+
+def test_the_judge_accepts_what_is_as_expected():
+    assert judged() == []
+
+
+@pytest.mark.parametrize("flaw", [{"lost": True}, {"echoed": True}, {"log_lines": LOG_LINES - 1}])
+def test_the_judge_sees_every_kind_of_flaw(flaw):
+    assert judged(**flaw)
