@@ -1,29 +1,22 @@
 """Which control means what: tables, and the step from a control string to something that can be carried out.
 
-A control string is looked at once: `compile_control` returns a closure over its parameters. tmux's rules for
-parameters (3.3a input.c, input_split): a missing one takes its default, one under the least makes the least, one with a
-colon makes the whole sequence void (but for SGR), and so does one that is no 32-bit number; over 24 parameters, 63
-bytes of them or 3 prefix and intermediate bytes void it too. Unknown sequences do nothing.
+A control string is looked at once: `compile_control` returns a closure over its parameters (see parameters.py).
+Unknown sequences do nothing.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from streamrelay.vt import operations as op
+from streamrelay.vt.parameters import INT_MAX, Parameters, number, split_sequence
 from streamrelay.vt.state import State
 from streamrelay.vt.strings import compile_string
-from streamrelay.vt.styles import Parameter, Style
+from streamrelay.vt.styles import Style
 from streamrelay.vt.tokens import JUNK, controls_first
 
 Operation = Callable[[State], None]
-Parameters = Sequence[Parameter]
 
 _INTRODUCER = re.compile(rf"\x1b({JUNK}*)([\]PX^_k])")
-_CSI = re.compile(r"([<-?]?)([0-9:;]*)([ -/]*)([@-~])")
-_PARAMETERS_BYTES = 63
-_PARAMETERS_COUNT = 24
-_PREFIXES = 3
-_INT_MAX = 2**31 - 1
 _MEMO_LIMIT = 64
 
 
@@ -110,7 +103,7 @@ def compile_control(token: str) -> Operation:
         operation = compile_string(introducer[2], token[introducer.end() :])
     else:
         controls, token = controls_first(token)
-        operation = _compile_csi(token[2:]) if token[1:2] == "[" else ESCAPES.get(token[1:], nothing)
+        operation = _compile_csi(token) if token[1:2] == "[" else ESCAPES.get(token[1:], nothing)
     return in_turn(*(C0.get(control, nothing) for control in controls), operation) if controls else operation
 
 
@@ -125,48 +118,22 @@ def in_turn(*operations: Operation) -> Operation:
 
 
 def _compile_csi(sequence: str) -> Operation:
-    match = _CSI.fullmatch(sequence)
-    if match is None or len(match[2]) > _PARAMETERS_BYTES or len(match[1]) + len(match[3]) > _PREFIXES:
+    split = split_sequence(sequence)
+    if split is None:
         return nothing
-    parameters = _parameters(match[2])
-    if parameters is None:
-        return nothing
-    prefix, final = match[1] + match[3], match[4]
-    if not prefix and final == "m":
+    name, parameters = split
+    if name == "m":
         return _graphics(parameters)
-    if final in "hl" and prefix in {"", "?"}:
-        table = PRIVATE_MODES if prefix else MODES
+    if name in {"h", "l", "?h", "?l"}:
+        table = PRIVATE_MODES if name[0] == "?" else MODES
         modes = [table[mode] for mode in parameters if isinstance(mode, int) and mode in table]
-        return in_turn(*(_switch(mode, final == "h") for mode in modes))
-    compile_one = _SEQUENCES.get(prefix + final)
+        return in_turn(*(_switch(mode, name[-1] == "h") for mode in modes))
+    compile_one = _SEQUENCES.get(name)
     return compile_one(parameters) if compile_one else nothing
 
 
 def _switch(mode: Callable[[State, bool], None], on: bool) -> Operation:
     return lambda state: mode(state, on)
-
-
-def _parameters(text: str) -> Parameters | None:
-    if not text:
-        return ()
-    parameters: list[Parameter] = []
-    for part in text.split(";"):
-        if part.isdigit():
-            number = int(part)
-            if number > _INT_MAX:
-                return None
-            parameters.append(number)
-        else:
-            parameters.append(part or None)
-    return parameters if len(parameters) < _PARAMETERS_COUNT else None
-
-
-def _number(parameters: Parameters, position: int, least: int, default: int) -> int:
-    """Return a parameter, -1 where it makes the sequence void."""
-    parameter = parameters[position] if position < len(parameters) else None
-    if isinstance(parameter, str):
-        return -1
-    return default if parameter is None else max(parameter, least)
 
 
 def _graphics(parameters: Parameters) -> Operation:
@@ -187,34 +154,34 @@ def _graphics(parameters: Parameters) -> Operation:
 
 def _counted(function: Callable[[State, int], None]) -> Callable[[Parameters], Operation]:
     def compile_one(parameters: Parameters) -> Operation:
-        count = _number(parameters, 0, 1, 1)
+        count = number(parameters, 0, 1, 1)
         return nothing if count < 0 else lambda state: function(state, count)
 
     return compile_one
 
 
 def _position(parameters: Parameters) -> Operation:
-    line, column = _number(parameters, 0, 1, 1), _number(parameters, 1, 1, 1)
+    line, column = number(parameters, 0, 1, 1), number(parameters, 1, 1, 1)
     return nothing if min(line, column) < 0 else lambda state: op.cursor_position(state, line, column)
 
 
 def _margins(parameters: Parameters) -> Operation:
-    top, bottom = _number(parameters, 0, 1, 1), _number(parameters, 1, 1, _INT_MAX)
+    top, bottom = number(parameters, 0, 1, 1), number(parameters, 1, 1, INT_MAX)
     return nothing if min(top, bottom) < 0 else lambda state: op.set_margins(state, top, bottom)
 
 
 def _erase_in_display(parameters: Parameters) -> Operation:
-    how, which = _number(parameters, 0, 0, 0), _number(parameters, 1, 0, 0)
+    how, which = number(parameters, 0, 0, 0), number(parameters, 1, 0, 0)
     return lambda state: op.erase_in_display(state, how, which)
 
 
 def _erase_in_line(parameters: Parameters) -> Operation:
-    how = _number(parameters, 0, 0, 0)
+    how = number(parameters, 0, 0, 0)
     return lambda state: op.erase_in_line(state, how)
 
 
 def _clear_tab_stop(parameters: Parameters) -> Operation:
-    how = _number(parameters, 0, 0, 0)
+    how = number(parameters, 0, 0, 0)
     return lambda state: op.clear_tab_stop(state, how)
 
 

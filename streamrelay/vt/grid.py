@@ -10,10 +10,9 @@ The rules other terminals don't follow:
 * Inserting as many cells as there are right of the cursor changes nothing.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
+from streamrelay.vt.history import RowQueue, StoredRow
 from streamrelay.vt.rows import Line
 from streamrelay.vt.symbols import Symbols
 
@@ -25,7 +24,7 @@ class Grid:
         self.columns = columns
         self.symbols = Symbols()
         self.lines = [Line(self.symbols) for _ in range(lines)]
-        self.history: deque[Line] = deque()
+        self.history = RowQueue()
         self.limit = limit
         self.total = 0
         """Rows that ever entered history."""
@@ -36,26 +35,25 @@ class Grid:
         self.dirty = 0
         self.scrolled = 0
         self.history_cleared = False
-        self._claimed = 0
-        self._cleared: list[Line] = []
+        self._unseen = RowQueue()
+        """What entered history since the last claim; it may be more than history holds (see `forget_surplus`)."""
+        self._claims = False
 
-    def claim(self) -> tuple[Line, ...]:
-        """Return the rows committed since the last claim, as far as history still holds them."""
-        committed = self._unclaimed()
-        self._cleared.clear()
-        self._claimed = self.total
+    def claim(self) -> tuple[StoredRow, ...]:
+        """Return the rows committed since the last claim."""
+        self._claims = True
+        committed = self._unseen.rows()
+        self._unseen.clear()
         return committed
 
-    def _unclaimed(self) -> tuple[Line, ...]:
-        new = min(self.total - self._claimed - len(self._cleared), len(self.history))
-        rows = list(islice(reversed(self.history), new))
-        rows.reverse()
-        return (*self._cleared, *rows)
+    def forget_surplus(self) -> None:
+        """Forget the oldest rows nobody claimed, as far as they are more than history may hold."""
+        if len(self._unseen) > self.limit:
+            self._unseen.shift(len(self._unseen) - self.limit)
 
     def forget(self) -> None:
         """Claim everything unseen: nothing up to here counts as changed or committed."""
-        self._cleared.clear()
-        self._claimed = self.total
+        self._unseen.clear()
         self.dirty = self.scrolled = 0
         self.history_cleared = False
 
@@ -76,12 +74,24 @@ class Grid:
             self._commit(line)
 
     def _commit(self, line: Line) -> None:
-        history = self.history
-        if len(history) >= self.limit:
-            for _ in range(max(self.limit // 10, 1)):
-                history.popleft()
-        history.append(line)
+        self.history.append(line)
+        self._unseen.append(line)
         self.total += 1
+        self._keep_bounds()
+
+    def take_in(self, window: RowQueue, count: int) -> None:
+        """Take the oldest rows of `window` into history."""
+        window.shift(count, self.history, self._unseen)
+        self.total += count
+        self._keep_bounds()
+
+    def _keep_bounds(self) -> None:
+        surplus = len(self.history) - self.limit
+        if surplus > 0:
+            tenth = max(self.limit // 10, 1)
+            self.history.shift(-(-surplus // tenth) * tenth)
+        if not self._claims:
+            self.forget_surplus()
 
     def scroll_up(self, top: int, bottom: int, style: int = 0) -> None:
         """Scroll the lines `top` to `bottom` up by one."""
@@ -176,15 +186,15 @@ class Grid:
             if self.lines[y].wrapped:
                 self.lines[y].wrapped = False
                 self.dirty |= 1 << y
-        elif self.history and self.history[-1].wrapped:
-            self.history[-1] = self.history[-1].copy(wrapped=False)
+        elif self.history.wrapped:
+            self.history.untie()
+            if self._unseen:
+                self._unseen.untie()
 
     # The screen as a whole
 
     def clear_history(self) -> None:
         """Forget history; what nobody has claimed yet still counts as committed."""
-        self._cleared = list(self._unclaimed()[-self.limit :])
-        self._claimed = self.total - len(self._cleared)
         self.history.clear()
         self.history_cleared = True
 

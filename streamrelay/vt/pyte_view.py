@@ -10,7 +10,8 @@ from typing import overload
 from pyte import graphics
 from pyte.screens import Char, Cursor
 
-from streamrelay.vt.rows import PLAIN, Line
+from streamrelay.vt.history import StoredRow
+from streamrelay.vt.rows import PLAIN
 from streamrelay.vt.styles import BLINK, BOLD, ITALIC, REVERSE, STRIKE, Style
 from streamrelay.vt.terminal import Terminal
 from streamrelay.vt.widths import STUB
@@ -48,7 +49,7 @@ def _colour(parameters: str) -> str:
 class LineView(Mapping[int, Char]):
     """Columns of a row to cells. Holds the cells that were written; any other column reads as a blank."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: StoredRow) -> None:
         self.line = line
 
     def __getitem__(self, x: int) -> Char:
@@ -68,7 +69,7 @@ class LineView(Mapping[int, Char]):
 class Rows(Sequence[LineView]):
     """Rows of history, oldest first."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[StoredRow]) -> None:
         self.lines = lines
 
     @overload
@@ -87,7 +88,7 @@ class Rows(Sequence[LineView]):
 class Buffer(Mapping[int, LineView]):
     """Screen lines to rows."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[StoredRow]) -> None:
         self.lines = lines
 
     def __getitem__(self, y: int) -> LineView:

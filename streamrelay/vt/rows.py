@@ -3,12 +3,24 @@
 import re
 
 from streamrelay.vt.engine import Run
-from streamrelay.vt.symbols import Symbols
-from streamrelay.vt.widths import STUB
+from streamrelay.vt.symbols import CLUSTER, Symbols
 
 PLAIN = "\0"
 """A cell of `Line.look` in the default style."""
 _STRETCHES = re.compile(r"([^\0])\1*", re.DOTALL)
+
+
+def runs_of(look: str, symbols: Symbols) -> tuple[Run, ...]:
+    """Return the styles that `look` stands for; stretches in the default style are left out."""
+    runs: list[Run] = []
+    for match in _STRETCHES.finditer(look):
+        sgr = symbols.styles[ord(match[1])].sgr
+        start = match.start()
+        if runs and runs[-1].stop == start and runs[-1].style == sgr:
+            start = runs.pop().start
+        if sgr:
+            runs.append(Run(start, match.end(), sgr))
+    return tuple(runs)
 
 
 class Line:
@@ -38,15 +50,7 @@ class Line:
     @property
     def runs(self) -> tuple[Run, ...]:
         """The styles of the cells in use; stretches in the default style are left out."""
-        runs: list[Run] = []
-        for match in _STRETCHES.finditer(self.look[: len(self.cells)]):
-            sgr = self.symbols.styles[ord(match[1])].sgr
-            start = match.start()
-            if runs and runs[-1].stop == start and runs[-1].style == sgr:
-                start = runs.pop().start
-            if sgr:
-                runs.append(Run(start, match.end(), sgr))
-        return tuple(runs)
+        return runs_of(self.look[: len(self.cells)], self.symbols)
 
     def columns(self, start: int, stop: int) -> str:
         """Return the characters whose first column is in `start` to `stop` (exclusive)."""
@@ -59,8 +63,10 @@ class Line:
     def moved(self, symbols: Symbols) -> None:
         """Spell this row with another table."""
         old = self.symbols
-        self.cells = "".join(cell if cell == STUB else symbols.cell(old.text(cell)) for cell in self.cells)
-        self.look = "".join(chr(symbols.style(old.styles[ord(code)])) for code in self.look)
+        if not self.cells.isascii():
+            self.cells = CLUSTER.sub(lambda cluster: symbols.cell(old.text(cluster[0])), self.cells)
+        if self.look:
+            self.look = "".join(chr(symbols.style(old.styles[ord(code)])) for code in self.look)
         self.symbols = symbols
 
     # What follows changes the row; the grid calls it.

@@ -9,9 +9,9 @@ from pyte import charsets, modes
 from pyte.screens import History, Margins
 
 from streamrelay.vt.engine import Frame, Modes, Snapshot
+from streamrelay.vt.history import StoredRow
 from streamrelay.vt.pyte_events import PyteEvents
 from streamrelay.vt.pyte_view import Buffer, CursorView, Rows
-from streamrelay.vt.rows import Line
 from streamrelay.vt.terminal import Terminal
 from streamrelay.vt.widths import Widths
 
@@ -62,7 +62,7 @@ class TmuxScreen(PyteEvents):
         frame.scrolled, self._scrolled_since_take = self._scrolled_since_take, 0
         return frame
 
-    def row(self, y: int) -> Line:
+    def row(self, y: int) -> StoredRow:
         """Return screen line `y` as it is now."""
         return self._terminal.row(y)
 
@@ -84,12 +84,12 @@ class TmuxScreen(PyteEvents):
 
     def history_text(self) -> list[str]:
         """Return the rows of history without trailing blanks, oldest first."""
-        return [line.text.rstrip(" ") for line in self._terminal.state.grid.history]
+        return [line.text.rstrip(" ") for line in self._terminal.grid.history]
 
     @property
     def alternate(self) -> bool:
         """Whether the alternate screen is shown."""
-        return self._terminal.state.grid.saved is not None
+        return self._terminal.grid.saved is not None
 
     @property
     def ground(self) -> bool:
@@ -111,7 +111,7 @@ class TmuxScreen(PyteEvents):
     @property
     def title(self) -> str:  # type: ignore[override]
         """What OSC 0, OSC 2 or APC set last."""
-        return self._terminal.state.title
+        return self._terminal.title
 
     @property
     def cursor(self) -> CursorView:  # type: ignore[override]
@@ -198,7 +198,7 @@ class TmuxScreen(PyteEvents):
             self._cursor.paged = above > 0
             self._dirty.update(range(self.lines))
 
-    def _window(self) -> Sequence[Line]:
+    def _window(self) -> Sequence[StoredRow]:
         grid = self._terminal.state.grid
         if not self._above:
             return grid.lines
@@ -207,7 +207,8 @@ class TmuxScreen(PyteEvents):
 
     def _note_dirty(self) -> None:
         """Move what the grid noted to both of those who ask: pyte's users and whoever takes frames."""
-        grid = self._terminal.state.grid
+        self._terminal.report()
+        grid = self._terminal.grid
         if grid.dirty or grid.scrolled:
             lines = range(self.lines)
             self._dirty.update(lines if grid.scrolled else (y for y in lines if grid.dirty >> y & 1))

@@ -22,7 +22,8 @@ def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
     state = State(snapshot.columns, snapshot.lines, history, widths)
     grid = state.grid
     if history:
-        grid.history.extend(_parse(state, snapshot.history[-history:]))
+        for line in _parse(state, snapshot.history[-history:]):
+            grid.history.append(line)
     rows = _parse(state, snapshot.rows[: snapshot.lines])
     grid.lines[: len(rows)] = rows
     for line, wrapped in zip(grid.lines, snapshot.wrapped, strict=False):

@@ -9,12 +9,13 @@ on with a new one (`Line.moved`), and the old one lives as long as rows in histo
 """
 
 import re
+from typing import Final
 
 from streamrelay.vt.styles import DEFAULT, Style
 from streamrelay.vt.widths import CLUSTERS, STUB
 
 _CROWDED = 0x8000
-_CLUSTER = re.compile(f"[{chr(CLUSTERS.start)}-{chr(CLUSTERS.stop - 1)}]")
+CLUSTER: Final = re.compile(f"[{chr(CLUSTERS.start)}-{chr(CLUSTERS.stop - 1)}]")
 
 
 class Symbols:
@@ -60,4 +61,4 @@ class Symbols:
         if cells.isascii():
             return cells
         cells = cells.replace(STUB, "")
-        return _CLUSTER.sub(lambda match: self._clusters[ord(match[0]) - CLUSTERS.start], cells)
+        return CLUSTER.sub(lambda match: self._clusters[ord(match[0]) - CLUSTERS.start], cells)

@@ -3,14 +3,18 @@
 from streamrelay.vt.controls import Operation, compile_control
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Cursor, Frame, Snapshot
-from streamrelay.vt.rows import Line
+from streamrelay.vt.flow import UNFINISHED, Flow, worthwhile
+from streamrelay.vt.grid import Grid
+from streamrelay.vt.history import StoredRow
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
-from streamrelay.vt.tokens import Tokenizer
+from streamrelay.vt.tokens import Tokenizer, split_controls
 from streamrelay.vt.widths import Widths, unicode14
 
-_SLICE = 1 << 16
+_SLICE = 1 << 14
 """Bytes rendered at a time: what a slice can add to the symbol table has room there (see symbols.py)."""
+_PIECE = 1 << 12
+"""Characters rendered the general way before the next look for lines that are just printed."""
 _CACHE_LIMIT = 4096
 _CACHED_LENGTH = 64
 
@@ -19,7 +23,9 @@ class Terminal:
     """An `Engine` with tmux's meaning of every byte."""
 
     def __init__(self, columns: int, lines: int, history: int = 10_000, widths: Widths | None = None) -> None:
-        self.state = State(columns, lines, history, unicode14() if widths is None else widths)
+        self._state = State(columns, lines, history, unicode14() if widths is None else widths)
+        self._flow: Flow | None = None
+        """While it is there, the grid's lines are stale."""
         self._tokens = Tokenizer()
         self._operations: dict[str, Operation] = {}
         self._epoch = 0
@@ -27,24 +33,72 @@ class Terminal:
     @property
     def columns(self) -> int:
         """Width in cells."""
-        return self.state.columns
+        return self._state.columns
 
     @property
     def lines(self) -> int:
         """Height in rows."""
-        return self.state.lines
+        return self._state.lines
+
+    @property
+    def state(self) -> State:
+        """The state, its grid up to date."""
+        self._settle()
+        return self._state
 
     def feed(self, data: bytes) -> None:
         """Render bytes of the program."""
+        self._state.grid.forget_surplus()
         for start in range(0, len(data), _SLICE):
-            self._render(data[start : start + _SLICE])
+            self._render(data[start : start + _SLICE] if len(data) > _SLICE else data)
 
     def _render(self, data: bytes) -> None:
-        state = self.state
+        tokens = self._tokens
+        text, strays = tokens.text(data)
+        start = 0
+        while start < len(text):
+            if not (strays or tokens.in_sequence):
+                end = self._print_lines(text, start)
+                if end > start:
+                    start = end
+                    continue
+            stop = self._end_of_piece(text, start)
+            self._settle()
+            self._interpret(tokens.cut(text[start:stop], strays))
+            start = stop
+
+    def _print_lines(self, text: str, start: int) -> int:
+        if self._flow is None:
+            if not (worthwhile(text, start) and Flow.possible(self._state)):
+                return start
+            self._flow = Flow(self._state)
+        end = self._flow.feed(text, start)
+        if end < len(text) and UNFINISHED.match(text, end):
+            self._tokens.cut(text[end:], False)  # which keeps it
+            return len(text)
+        return end
+
+    def _end_of_piece(self, text: str, start: int) -> int:
+        """Return where to look for lines again: after the open line, if the next one could be the first of them."""
+        state = self._state
+        if (self._flow is not None or (state.x and state.y == state.lines - 1)) and worthwhile(text, start):
+            stop = text.find("\n", start) + 1
+        else:
+            stop = text.find("\n", start + _PIECE) + 1 if len(text) - start > _PIECE else 0
+        return stop or len(text)
+
+    def _settle(self) -> None:
+        if self._flow is not None:
+            flow, self._flow = self._flow, None
+            line, dirty = flow.settle()
+            self._interpret(split_controls(line))
+            self._state.grid.dirty = dirty
+
+    def _interpret(self, tokens: list[str]) -> None:
+        state = self._state
         if state.grid.symbols.crowded:
             self._renew_symbols()
         operations = self._operations
-        tokens = self._tokens.split(data)
         pairs = iter(tokens)
         carried = "" if tokens[0] else state.last
         for text in pairs:
@@ -68,8 +122,8 @@ class Terminal:
 
     def _renew_symbols(self) -> None:
         """Forget what refers to the old numbers of styles."""
-        self.state.grid.renew_symbols()
-        self.state.set_style(self.state.style)
+        self._state.grid.renew_symbols()
+        self._state.set_style(self._state.style)
         self._operations.clear()
 
     @property
@@ -79,7 +133,8 @@ class Terminal:
 
     def take(self) -> Frame:
         """Return what changed since the last take, and forget it."""
-        state = self.state
+        self.report()
+        state = self._state
         grid = state.grid
         frame = Frame(
             committed=grid.claim(),
@@ -96,8 +151,25 @@ class Terminal:
         grid.forget()
         return frame
 
-    def row(self, y: int) -> Line:
+    def report(self) -> None:
+        """Bring `dirty` and `scrolled` of the grid up to date."""
+        if self._flow is not None:
+            self._flow.report()
+
+    @property
+    def title(self) -> str:
+        """What OSC 0, OSC 2 or APC set last."""
+        return self._state.title
+
+    @property
+    def grid(self) -> Grid:
+        """The grid, all but its lines up to date."""
+        return self._state.grid
+
+    def row(self, y: int) -> StoredRow:
         """Return screen line `y` as it is now."""
+        if self._flow is not None and y < self._state.lines - 1:
+            return self._flow.row(y)
         return self.state.grid.lines[y].copy()
 
     def resize(self, lines: int, columns: int) -> None:
@@ -115,8 +187,8 @@ class Terminal:
     def seed(self, snapshot: Snapshot) -> None:
         """Become the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""
         old = self.state
-        self.state = seed(snapshot, old.grid.limit, old.widths)
-        self.state.title = old.title
+        self._state = seed(snapshot, old.grid.limit, old.widths)
+        self._state.title = old.title
         self._operations.clear()
         self._tokens = Tokenizer()
         self._epoch += 1

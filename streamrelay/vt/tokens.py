@@ -75,6 +75,11 @@ def controls_first(sequence: str) -> tuple[str, str]:
     return "".join(_CONTROLS.findall(sequence)), _JUNK_RUN.sub("", sequence)
 
 
+def split_controls(text: str) -> list[str]:
+    """Return text and control strings in turn; one that is not finished is the last but one."""
+    return _TOKENS.split(text)
+
+
 class Tokenizer:
     """Turns bytes into text and control strings, and keeps what is unfinished."""
 
@@ -91,19 +96,34 @@ class Tokenizer:
     @property
     def ground(self) -> bool:
         """Whether nothing unfinished is kept."""
-        return not (self._bytes or self._rest or self._payload)
+        return not (self._bytes or self.in_sequence)
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether the beginning of a control string is kept."""
+        return bool(self._rest or self._payload)
 
     def split(self, data: bytes) -> list[str]:
+        """Return `cut` of all that `data` brings."""
+        return self.cut(*self.text(data))
+
+    def text(self, data: bytes) -> tuple[str, bool]:
+        """Decode what comes next; `cut` is to be told whether bytes that were no UTF-8 stand in it as surrogates."""
+        text, strays = self._decode(data)
+        if self._rest and not self._payload:
+            text, self._rest = self._rest + text, ""
+        return text, strays
+
+    def cut(self, text: str, strays: bool) -> list[str]:
         """Return text and control strings in turn, beginning and ending with text, which may be empty.
 
         Control strings are as they came, junk included (see `controls_first`).
         """
-        text, strays = self._decode(data)
         if self._payload:
             text = self._after_payload(text)
         elif self._rest:
             text, self._rest = self._rest + text, ""
-        tokens = _TOKENS.split(text)
+        tokens = split_controls(text)
         if not tokens[-1] and len(tokens) > 1 and tokens[-2][0] == "\x1b" and not _FINISHED.fullmatch(tokens[-2]):
             del tokens[-1]
             for control in self._hold(tokens.pop()):

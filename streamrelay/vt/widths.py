@@ -8,10 +8,11 @@ controls included; one of no width joins the cell before it.
 """
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Mapping
-from functools import cache
-from itertools import accumulate
+from functools import cache, cached_property
+from itertools import accumulate, pairwise
 
 from streamrelay.vt.unicode14 import RUNS
 
@@ -26,6 +27,8 @@ ZWJ = "\u200d"
 CLUSTERS = range(0xF0000, 0x10FFFE)
 """Code points that stand for what is no single code point of one cell (see symbols.py)."""
 
+_RESERVED = STUB + MARKS + ZWJ
+_EMOJI = range(0x1F000, 0x20000)
 _LETTERS = {"x": -1, "z": 0, "n": 1, "w": 2}
 _MARKS = re.compile(f"[{MARKS}]")
 _MEMO_LIMIT = 16_384
@@ -57,6 +60,31 @@ class Widths(dict[int, str]):
         What needs the cell before it, or a code point of its own, comes behind a mark (see `marked`).
         """
         return text.translate(self)
+
+    @cached_property
+    def plain(self) -> re.Pattern[str]:
+        """Matches lines whose text is shown as it is: every character has columns or joins one that has.
+
+        tmux keeps 21 bytes of UTF-8 in a cell, which a character and two joined ones never fill.
+        """
+        shown, joining = self._ranges(1, 2), self._ranges(0)
+        beyond_ascii = f"(?![ -~])[{shown}]"
+        return re.compile(f"(?:[{shown}]++(?:{ZWJ}{beyond_ascii}|[{joining}]){{0,2}}+|\r\n)*+")
+
+    def _ranges(self, *widths: int) -> str:
+        """Return the characters of those widths as ranges of a regular expression's set."""
+        own = {*map(ord, (*self._replaced, *_RESERVED))}
+        cuts = sorted({*self._starts, *own, *(code + 1 for code in own), CLUSTERS.start, CLUSTERS.stop})
+        ranges: list[tuple[int, int]] = []
+        for start, stop in pairwise((*cuts, sys.maxunicode + 1)):
+            character = chr(start)
+            if start in CLUSTERS or character in _RESERVED or self.width(character) not in widths:
+                continue
+            first = ranges.pop()[0] if ranges and ranges[-1][1] == start else start
+            ranges.append((first, stop))
+        # `re` looks up the basic plane in a table, then tries the others one by one: emoji first.
+        ranges.sort(key=lambda one: one[0] not in _EMOJI)
+        return "".join(f"\\U{start:08x}-\\U{stop - 1:08x}" for start, stop in ranges)
 
     @staticmethod
     def marked(cells: str) -> bool:

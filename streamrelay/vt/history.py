@@ -1,0 +1,146 @@
+"""Rows in order, cheap to take in by the thousand: history, and whatever else only grows below and shrinks above.
+
+A row is either a `Line` that was on the screen, or one of a stretch of `Printed` rows that nobody ever looked at:
+the stretch is one entry, however many rows it has.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+
+from streamrelay.vt.printed import Printed, PrintedRow
+from streamrelay.vt.rows import Line
+
+StoredRow = Line | PrintedRow
+
+
+class _Stretch:
+    __slots__ = ("printed", "start", "stop")
+
+    def __init__(self, printed: Printed, start: int, stop: int) -> None:
+        self.printed = printed
+        self.start = start
+        self.stop = stop
+
+
+class RowQueue:
+    """Rows, oldest first."""
+
+    __slots__ = ("_parts", "_size")
+
+    def __init__(self) -> None:
+        self._parts: deque[Line | _Stretch] = deque()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[StoredRow]:
+        for part in self._parts:
+            if isinstance(part, Line):
+                yield part
+            else:
+                yield from part.printed.rows(part.start, part.stop)
+
+    def append(self, line: Line) -> None:
+        """Add one row."""
+        self._parts.append(line)
+        self._size += 1
+
+    def extend(self, printed: Printed, start: int, stop: int) -> None:
+        """Add the rows `start` to `stop` (exclusive) of what was printed at once."""
+        if stop <= start:
+            return
+        last = self._parts[-1] if self._parts else None
+        if isinstance(last, _Stretch) and last.printed is printed and last.stop == start:
+            last.stop = stop
+        else:
+            self._parts.append(_Stretch(printed, start, stop))
+        self._size += stop - start
+
+    def shift(self, count: int, *others: "RowQueue") -> None:
+        """Take the oldest `count` rows out, and add them to `others`."""
+        parts = self._parts
+        self._size -= count
+        while count > 0:
+            part = parts[0]
+            if isinstance(part, Line):
+                parts.popleft()
+                count -= 1
+                for other in others:
+                    other.append(part)
+                continue
+            stop = min(part.start + count, part.stop)
+            for other in others:
+                other.extend(part.printed, part.start, stop)
+            count -= stop - part.start
+            if stop == part.stop:
+                parts.popleft()
+            else:
+                part.start = stop
+
+    def rows(self) -> tuple[StoredRow, ...]:
+        """Return all rows."""
+        rows: list[StoredRow] = []
+        for part in self._parts:
+            if isinstance(part, Line):
+                rows.append(part)
+            else:
+                rows.extend(part.printed.rows(part.start, part.stop))
+        return tuple(rows)
+
+    def unused(self, count: int) -> list[int]:
+        """Return which of the newest `count` rows are empty and uncoloured; the newest is 0, the one before it 1."""
+        unused: list[int] = []
+        seen = 0
+        for part in reversed(self._parts):
+            if seen >= count:
+                break
+            if isinstance(part, Line):
+                if not (part.cells or part.look):
+                    unused.append(seen)
+                seen += 1
+                continue
+            start = max(part.start, part.stop - count + seen)
+            if "" in part.printed.texts[start : part.stop]:
+                rows = part.printed.rows(start, part.stop)
+                unused += [seen + place for place, row in enumerate(reversed(rows)) if not (row.text or row.look)]
+            seen += part.stop - start
+        return unused
+
+    def row(self, index: int) -> StoredRow:
+        """Return one row; O(entries)."""
+        for part in self._parts:
+            if isinstance(part, Line):
+                if index == 0:
+                    return part
+                index -= 1
+            elif index < part.stop - part.start:
+                return part.printed.row(part.start + index)
+            else:
+                index -= part.stop - part.start
+        raise IndexError(index)
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether the newest row goes on in the one that follows."""
+        if not self._parts:
+            return False
+        last = self._parts[-1]
+        return last.wrapped if isinstance(last, Line) else last.printed.wraps(last.stop - 1)
+
+    def untie(self) -> None:
+        """Forget that the newest row goes on: what was handed out stays as it is."""
+        last = self._parts[-1]
+        if isinstance(last, Line):
+            self._parts[-1] = last.copy(wrapped=False)
+            return
+        last.stop -= 1
+        row = last.printed.row(last.stop)
+        if last.start == last.stop:
+            self._parts.pop()
+        self._parts.append(row.line(wrapped=False))
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._parts.clear()
+        self._size = 0

@@ -1,0 +1,227 @@
+"""Whole lines as they were printed: their text at once, their columns and styles when somebody asks.
+
+A program that prints lines makes rows that are never written to again, so nothing but their text and their soft
+wraps is worked out when they pass. The bytes between are kept as they came, with the style they began in; the first
+look at a row's styles walks through them once.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from typing import Final
+
+from streamrelay.vt.engine import Run
+from streamrelay.vt.parameters import graphics_parameters
+from streamrelay.vt.rows import PLAIN, Line, runs_of
+from streamrelay.vt.styles import DEFAULT, Style
+from streamrelay.vt.symbols import Symbols
+from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ, Widths
+
+GRAPHICS: Final = re.compile("\x1b\\[[0-9;:]*+m")
+"""SGR in the form that lets a line stay a printed line."""
+NEW_LINE: Final = "\r\n"
+_RESETS = ("\x1b[m", "\x1b[0m", "\x1b[0;")
+_PARTS = re.compile("(\x1b\\[[0-9;:]*+m)")
+_JOINED = re.compile(f"{JOINER}(?:{ZWJ}.{STUB}?|.)")
+_CELL = re.compile(f"([^{MARKS}{STUB}])({STUB}?)((?:{JOINER}(?:{ZWJ}.{STUB}?|.))+)")
+_NOT_TEXT = re.compile(f"[{JOINER}{STUB}]")
+
+
+def style_after(style: Style, raw: str) -> Style:
+    """Return the style that `raw` leaves behind where it began in `style`; nothing before the last reset matters."""
+    if "\x1b" not in raw:
+        return style
+    memo: dict[tuple[Style, str], Style] = {}
+    for sequence in GRAPHICS.findall(raw, max(0, *(raw.rfind(reset) for reset in _RESETS))):
+        known = memo.get((style, sequence))
+        if known is None:
+            parameters = graphics_parameters(sequence)
+            known = memo[style, sequence] = style if parameters is None else style.after(parameters)
+        style = known
+    return style
+
+
+def width_of(cells: str) -> int:
+    """Return the columns that `cells` (see `Widths.cells`) fill, marks and what they join left out."""
+    return len(_JOINED.sub("", cells) if JOINER in cells else cells)
+
+
+class Printed:
+    """Lines that were printed one after the other onto empty rows.
+
+    `raw` is what was printed, each line with its end; `texts` has one string per row, and `wrapped` the numbers of the
+    rows that go on in the next one.
+    """
+
+    __slots__ = ("_columns", "_looks", "_raw", "_style", "_symbols", "_widths", "texts", "wrapped")
+
+    def __init__(
+        self,
+        raw: str,
+        texts: list[str],
+        wrapped: frozenset[int],
+        style: Style,
+        *,
+        columns: int,
+        widths: Widths,
+    ) -> None:
+        self.texts = texts
+        self.wrapped = wrapped
+        self._raw = raw
+        self._style = style
+        self._columns = columns
+        self._widths = widths
+        self._looks: list[str] | None = None
+        self._symbols: Symbols | None = None
+
+    def rows(self, start: int, stop: int) -> list["PrintedRow"]:
+        """Return the rows `start` to `stop` (exclusive)."""
+        return list(map(PrintedRow, repeat(self), range(start, stop), self.texts[start:stop]))
+
+    def row(self, index: int) -> "PrintedRow":
+        """Return one row."""
+        return PrintedRow(self, index, self.texts[index])
+
+    def wraps(self, index: int) -> bool:
+        """Whether the row goes on in the next one."""
+        return index in self.wrapped
+
+    @property
+    def symbols(self) -> Symbols:
+        """What the code points in `cells` and `look` stand for: a table of its own, so that reading bounds it."""
+        if self._symbols is None:
+            self._symbols = Symbols()
+        return self._symbols
+
+    def cells(self, index: int) -> str:
+        """Return the cells of a row."""
+        return printed_cells(self.texts[index], self._widths, self.symbols)
+
+    def look(self, index: int) -> str:
+        """Return the styles of a row."""
+        if self._looks is None:
+            self._looks = list(self._all_looks()) if self._styled else []
+            self._raw = ""
+        return self._looks[index] if self._looks else ""
+
+    @property
+    def _styled(self) -> bool:
+        return "\x1b" in self._raw or self._style != DEFAULT
+
+    def _all_looks(self) -> Iterator[str]:
+        symbols, columns = self.symbols, self._columns
+        style = self._style
+        memo: dict[tuple[Style, str], Style] = {}
+        row = 0
+        for line in self._raw.split(NEW_LINE)[:-1]:
+            # A line feed leaves an empty row in the background of its style.
+            ground = chr(symbols.style(style.erased())) * columns
+            written: list[str] = []
+            for position, part in enumerate(_PARTS.split(line)):
+                if position % 2:
+                    if (style, part) not in memo:
+                        memo[style, part] = style_after(style, part)
+                    style = memo[style, part]
+                elif part:
+                    width = len(part) if part.isascii() else width_of(self._widths.cells(part))
+                    written.append(chr(symbols.style(style)) * width)
+            pens = "".join(written)
+            more = True
+            while more:
+                more = row in self.wrapped
+                used = len(self.cells(row))
+                yield (pens[:used] + ground[used:]).rstrip(PLAIN)
+                pens = pens[used:]
+                ground = ""
+                row += 1
+
+
+class PrintedRow:
+    """One row of what was printed: a `Row`, and all that the views of a screen need."""
+
+    __slots__ = ("_index", "_printed", "text")
+
+    def __init__(self, printed: Printed, index: int, text: str) -> None:
+        self.text = text
+        self._printed = printed
+        self._index = index
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether the next row continues this one."""
+        return self._index in self._printed.wrapped
+
+    @property
+    def symbols(self) -> Symbols:
+        """What the code points in `cells` and `look` stand for."""
+        return self._printed.symbols
+
+    @property
+    def cells(self) -> str:
+        """One code point for every column in use."""
+        return self._printed.cells(self._index)
+
+    @property
+    def look(self) -> str:
+        """One code point for the style of every column, up to the last that is not in the default style."""
+        return self._printed.look(self._index)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The styles of the cells in use; stretches in the default style are left out."""
+        return runs_of(self.look[: len(self.cells)], self.symbols)
+
+    def columns(self, start: int, stop: int) -> str:
+        """Return the characters whose first column is in `start` to `stop` (exclusive)."""
+        return self.symbols.text(self.cells[max(start, 0) : max(stop, 0)])
+
+    def line(self, symbols: Symbols | None = None, *, wrapped: bool | None = None) -> Line:
+        """Return the row as one that can be written to, spelled with `symbols`."""
+        line = Line(self.symbols, self.cells, self.look, self.wrapped if wrapped is None else wrapped)
+        if symbols is not None:
+            line.moved(symbols)
+        return line
+
+
+def printed_cells(text: str, widths: Widths, symbols: Symbols) -> str:
+    """Return the cells of a printed line: each character that joins stands behind one it can join."""
+    if text.isascii():
+        return text
+    cells = widths.cells(text)
+    if JOINER not in cells:
+        return cells
+    return _CELL.sub(lambda match: symbols.cell(match[1] + _NOT_TEXT.sub("", match[3])) + match[2], cells)
+
+
+def rows_of_lines(lines: Sequence[str], columns: int, widths: Widths) -> tuple[list[str], frozenset[int]]:
+    """Return the rows that lines fill, and the numbers of those that go on in the next one."""
+    rows: list[str] = []
+    wrapped: list[int] = []
+    for line in lines:
+        # No character takes more than two columns.
+        if len(line) * 2 <= columns or (line.isascii() and len(line) <= columns):
+            rows.append(line)
+            continue
+        for piece in _pieces(line, columns, widths):
+            wrapped.append(len(rows))
+            rows.append(piece)
+        wrapped.pop()
+    return rows, frozenset(wrapped)
+
+
+def _pieces(line: str, columns: int, widths: Widths) -> Iterator[str]:
+    if line.isascii():
+        yield from (line[start : start + columns] for start in range(0, len(line), columns))
+        return
+    cells = widths.cells(line)
+    if width_of(cells) <= columns:
+        yield line
+        return
+    symbols = Symbols()
+    cells = printed_cells(line, widths, symbols)
+    start = 0
+    while start < len(cells):
+        stop = start + columns
+        stop -= cells[stop : stop + 1] == STUB
+        yield symbols.text(cells[start:stop])
+        start = stop
