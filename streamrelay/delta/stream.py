@@ -14,6 +14,7 @@ from streamrelay.delta.composer import Composer
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.lines import LineTracker
+from streamrelay.delta.prompts import Prompts
 from streamrelay.delta.provenance import Ledger, Piece
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import (
@@ -34,8 +35,6 @@ from streamrelay.events import (
 )
 from streamrelay.vt.engine import Engine, Snapshot
 
-MOST_PROMPTS = 8
-
 
 class DeltaStream:
     """Says what the program of one pane says."""
@@ -50,7 +49,7 @@ class DeltaStream:
         self._ledger = Ledger()
         self._composer = Composer()
         self._turns = Turns()
-        self._prompts: dict[str, None] = {}
+        self._prompts = Prompts()
         self._prompt = ""
         self._submitted = ""
         self._begun_before = False
@@ -86,7 +85,7 @@ class DeltaStream:
         head = self._lines.open_head()
         if looks_like_prompt(head):
             self._prompt = head
-            self._learn_prompt(head)
+            self._prompts.learn(head)
         else:
             self._begun_before = bool(head.strip())
 
@@ -100,6 +99,7 @@ class DeltaStream:
         """Go on with the pane's screen as tmux holds it now, in its new size or after bytes were missed."""
         self._now = now
         resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
+        self._settle()
         self._seed(snapshot)
         if resized:
             self._emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
@@ -132,14 +132,14 @@ class DeltaStream:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._now = now
         self._settle()
-        self._ledger.enter(message_id, text, self._lines.open_head())
+        self._ledger.enter(message_id, text, self._open_head())
         self._emit(Injected(message_id=message_id, state="pasted", text=text))
         return self._taken()
 
     def submit(self, message_id: str, now: float) -> list[Event]:
         """Note that the Enter behind a pasted text is being sent."""
         self._now = now
-        if self._ledger.submit(message_id, self._lines.open_text()):
+        if self._ledger.submit(message_id, self._open_text()):
             self._emit(Injected(message_id=message_id, state="painted"))
         self._turns.submitted(message_id)
         self._composer.entered = True
@@ -231,29 +231,24 @@ class DeltaStream:
         self._submitted = self._lines.open_text().rstrip()
         self._prompt = ""
         message_id = self._ledger.in_composer(content)
-        typed = self._without_prompt(content)
+        behind = self._prompts.behind(content)
+        typed = content.strip() if behind is None else behind
         if message_id is not None:
             self._publish([Piece(typed, "injected", message_id)])
         elif typed:
             self._turns.submitted(None)
             self._publish([Piece(typed, "typed")])
 
-    def _without_prompt(self, content: str) -> str:
-        for prompt in self._prompts:
-            if content.startswith(prompt):
-                return content[len(prompt) :].strip()
-        return content.strip()
-
     def _settle(self) -> None:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
         self._cutter.settle()
         self._take_frame()
-        head = self._lines.open_head()
+        head = self._open_head()
         if self._composer.asks_for_paste:
             self._settle_composer(head)
-        elif head.rstrip() in self._prompts:
-            self._prompt = head
+        else:
+            self._settle_at_prompt(head)
         self._show_live()
         if head.strip() and self._last_output is not None:
             self._attention_due = self._last_output + attention.REST
@@ -264,18 +259,18 @@ class DeltaStream:
             unfinished, prompt = shown
             if unfinished:
                 self._say([unfinished.rstrip()])
-            self._learn_prompt(prompt)
+            self._prompts.learn(prompt)
         elif self._composer.stays_open():
             self._say(self._composer.release())
 
-    def _learn_prompt(self, prompt: str) -> None:
-        if not prompt.strip():
-            return
-        prompt = prompt.rstrip()
-        self._prompts.pop(prompt, None)
-        self._prompts[prompt] = None
-        if len(self._prompts) > MOST_PROMPTS:
-            del self._prompts[next(iter(self._prompts))]
+    def _settle_at_prompt(self, head: str) -> None:
+        unfinished, prompt = self._prompts.split(head)
+        if unfinished.strip():
+            said_before = self._submitted
+            self._say([unfinished.rstrip()])
+            self._submitted = said_before + unfinished
+        if prompt:
+            self._prompt = prompt
 
     def _say(self, lines: Iterable[str]) -> None:
         """Publish passed lines, each attributed to whoever wrote it."""
@@ -312,7 +307,7 @@ class DeltaStream:
             self._begun_before = False
         for piece in pieces:
             if piece.origin == "injected" and piece.text in line:
-                self._learn_prompt(line[: line.index(piece.text)])
+                self._prompts.learn(line[: line.index(piece.text)])
         self._publish(pieces)
         if self._ledger.holding:
             self._begin_turn()
@@ -330,10 +325,8 @@ class DeltaStream:
 
     def _behind_prompt(self, piece: Piece) -> Piece:
         """What a person typed behind a prompt at which the program rested is not the program's."""
-        prompt, text = self._prompt.rstrip(), piece.text
-        if piece.origin == "program" and prompt in self._prompts and text.startswith(prompt):
-            return Piece(text[len(prompt) :].strip(), "typed")
-        return piece
+        behind = self._prompts.behind(piece.text) if piece.origin == "program" else None
+        return piece if behind is None else Piece(behind, "typed")
 
     def _publish(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
@@ -358,6 +351,9 @@ class DeltaStream:
 
     def _open_text(self) -> str:
         return self._lines.open_text().removeprefix(self._submitted)
+
+    def _open_head(self) -> str:
+        return self._lines.open_head().removeprefix(self._submitted)
 
     def _show_live(self) -> None:
         text = "" if self._composer.is_open else self._ledger.without_echo(self._open_text()).rstrip()

@@ -249,7 +249,6 @@ def test_output_without_a_line_feed_keeps_the_mark_zsh_puts_behind_it(pane: Scri
     assert origins(pane) == [("printf x", "injected"), ("x%", "program"), ("true", "injected")]
 
 
-@pytest.mark.xfail(reason="what stands left of a prompt without bracketed paste counts as part of the prompt")
 def test_output_without_a_line_feed_before_a_plain_prompt(pane: ScriptedPane) -> None:
     pane.prints(">>> ")
     pane.rests()
