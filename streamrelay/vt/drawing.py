@@ -27,22 +27,20 @@ def draw(state: State, text: str) -> None:
     if state.acs_pen is not None or state.joining:
         for run in _ASCII_RUNS.findall(text):
             if state.joining or not run.isascii():
-                _draw_wide(state, run)
+                _draw_singly(state, state.widths.cells(run))
             else:
                 put(state, run, state.pen if state.acs_pen is None else state.acs_pen)
     elif text.isascii():
         put(state, text, state.pen)
     else:
-        _draw_wide(state, text)
-
-
-def _draw_wide(state: State, text: str) -> None:
-    widths = state.widths
-    cells = widths.cells(text)
-    if not state.joining and not widths.marked(cells):
-        if cells:
+        cells = state.widths.unmarked(text)
+        if cells is None:
+            _draw_singly(state, state.widths.cells(text))
+        elif cells:
             put(state, cells, state.pen)
-        return
+
+
+def _draw_singly(state: State, cells: str) -> None:
     symbols = state.grid.symbols
     for cell in _MARKED_CELLS.findall(cells):
         mark, character = (cell[0], cell[1:].removesuffix(STUB)) if cell[0] in MARKS else ("", cell.removesuffix(STUB))
@@ -89,8 +87,12 @@ def put(state: State, cells: str, pen: int) -> None:
         return
     columns = state.columns
     x = state.x
-    start = 0
     end = len(cells)
+    if end <= columns - x:
+        _write(state, x, cells, pen)
+        state.x = x + end
+        return
+    start = 0
     while end - start > (room := columns - x):
         stop = start + room
         if room and cells[stop] == STUB:
@@ -126,9 +128,11 @@ def _put_singly(state: State, cells: str, pen: int) -> None:
 
 def _write(state: State, x: int, cells: str, pen: int) -> None:
     y = state.y
-    line = state.grid.lines[y]
-    state.grid.dirty |= 1 << y
-    if STUB not in line.cells[x : x + len(cells) + 1]:
+    grid = state.grid
+    line = grid.lines[y]
+    grid.dirty |= 1 << y
+    old = line.cells
+    if x >= len(old) or old.isascii() or STUB not in old[x : x + len(cells) + 1]:
         line.write(x, cells, pen)
         return
     collects = state.flows and state.acs_pen is None

@@ -135,7 +135,14 @@ class Grid:
 
     def empty(self, top: int, count: int, style: int) -> None:
         """Empty whole lines."""
-        if count > 0:
+        if count == 1:
+            line = self.lines[top]
+            line.cells = ""
+            line.look = chr(style) * self.columns if style else ""
+            line.wrapped = False
+            self.untie(top - 1)
+            self.dirty |= 1 << top
+        elif count > 0:
             self.lines[top : top + count] = [self.blank(style) for _ in range(count)]
             self.untie(top - 1)
             self.touch(top, top + count - 1)

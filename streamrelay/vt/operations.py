@@ -68,16 +68,20 @@ def define_charset(state: State, which: str, acs: bool) -> None:
 
 def cursor_up(state: State, count: int) -> None:
     """Move up, not out of the region."""
-    room = state.y if state.y < state.top else state.y - state.top
-    state.x = min(state.x, state.columns - 1)
-    state.y -= min(count, room)
+    y = state.y
+    room = y if y < state.top else y - state.top
+    if state.x == state.columns:
+        state.x -= 1
+    state.y = y - count if count < room else y - room
 
 
 def cursor_down(state: State, count: int) -> None:
     """Move down, not out of the region."""
-    room = (state.lines - 1 if state.y > state.bottom else state.bottom) - state.y
-    state.x = min(state.x, state.columns - 1)
-    state.y += min(count, room)
+    y = state.y
+    room = (state.lines - 1 if y > state.bottom else state.bottom) - y
+    if state.x == state.columns:
+        state.x -= 1
+    state.y = y + count if count < room else y + room
 
 
 def cursor_forward(state: State, count: int) -> None:
@@ -105,7 +109,8 @@ def cursor_up1(state: State, count: int) -> None:
 def cursor_position(state: State, line: int, column: int) -> None:
     """Move to a line and column counted from 1."""
     cursor_to_line(state, line)
-    cursor_to_column(state, column)
+    columns = state.columns
+    state.x = (column if column < columns else columns) - 1
 
 
 def cursor_to_column(state: State, column: int) -> None:
@@ -228,15 +233,16 @@ def erase_characters(state: State, count: int) -> None:
 
 def erase_in_line(state: State, how: int) -> None:
     """Erase from the cursor on (0), up to and with it (1) or the whole line (2)."""
-    line = state.grid.lines[state.y]
-    x = state.x
-    if how == 2 or (how == 0 and x == 0) or (how == 1 and x >= state.columns - 1):
+    grid, x, y = state.grid, state.x, state.y
+    columns = state.columns
+    if how == 2 or (how == 0 and x == 0) or (how == 1 and x >= columns - 1):
+        line = grid.lines[y]
         if line.cells or line.look or state.eraser:
-            state.grid.erase(0, state.y, state.columns, state.eraser)
+            grid.empty(y, 1, state.eraser)
     elif how == 0:
-        state.grid.erase(x, state.y, state.columns - x, state.eraser)
+        grid.erase(x, y, columns - x, state.eraser)
     elif how == 1:
-        state.grid.erase(0, state.y, x + 1, state.eraser)
+        grid.erase(0, y, x + 1, state.eraser)
 
 
 def erase_in_display(state: State, how: int, which: int = 0) -> None:

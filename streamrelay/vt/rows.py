@@ -75,16 +75,19 @@ class Line:
         """Put `cells` in one style at column `x`; a gap left of it becomes blanks in use."""
         old = self.cells
         used = len(old)
-        stop = x + len(cells)
+        look = self.look
         if x == used:
             self.cells = old + cells
+            if not (style or look):
+                return
         elif x > used:
             self.cells = f"{old}{' ' * (x - used)}{cells}"
         else:
-            self.cells = old[:x] + cells + old[stop:]
-        look = self.look
+            self.cells = old[:x] + cells + old[x + len(cells) :]
+        stop = x + len(cells)
         if style:
-            self.look = look[:x].ljust(x, PLAIN) + chr(style) * len(cells) + look[stop:]
+            before = look if len(look) == x else look[:x].ljust(x, PLAIN)
+            self.look = before + chr(style) * len(cells) + look[stop:]
         elif len(look) > x:
             self.look = look[:x] + PLAIN * (stop - x) + look[stop:]
 

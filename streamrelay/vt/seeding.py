@@ -8,13 +8,18 @@ What tmux tells nobody begins anew: the current look, charsets, tab stops, the s
 its alternate screen the main one, which is blank until the program draws on it again.
 """
 
+import re
+
 from streamrelay.vt.controls import compile_control
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Snapshot
+from streamrelay.vt.printed import GRAPHICS
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import Charsets, State
 from streamrelay.vt.tokens import Tokenizer
 from streamrelay.vt.widths import Widths
+
+_GRAPHICS = re.compile(f"(?:{GRAPHICS.pattern})+")
 
 
 def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
@@ -58,7 +63,7 @@ def _parse(state: State, rows: tuple[bytes, ...]) -> list[Line]:
         for position, token in enumerate(tokens):
             if position % 2 == 0:
                 draw(scratch, token)
-            elif token in {"\x0e", "\x0f"} or token.endswith("m"):
+            elif token in {"\x0e", "\x0f"} or _GRAPHICS.fullmatch(token):
                 compile_control(token)(scratch)
         line.wrapped = False
         lines.append(line)

@@ -16,7 +16,7 @@ _SLICE = 1 << 14
 _PIECE = 1 << 12
 """Characters rendered the general way before the next look for lines that are just printed."""
 _CACHE_LIMIT = 4096
-_CACHED_LENGTH = 64
+_CACHED_LENGTH = 128
 
 
 class Terminal:

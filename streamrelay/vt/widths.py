@@ -86,10 +86,17 @@ class Widths(dict[int, str]):
         ranges.sort(key=lambda one: one[0] not in _EMOJI)
         return "".join(f"\\U{start:08x}-\\U{stop - 1:08x}" for start, stop in ranges)
 
-    @staticmethod
-    def marked(cells: str) -> bool:
-        """Whether `cells` holds marks, and so must be drawn cell by cell."""
-        return _MARKS.search(cells) is not None
+    def unmarked(self, text: str) -> str | None:
+        """Return `cells` of `text`, None where they hold marks and so must be drawn one by one."""
+        if self._narrow.fullmatch(text):
+            return text
+        cells = text.translate(self)
+        return None if _MARKS.search(cells) else cells
+
+    @cached_property
+    def _narrow(self) -> re.Pattern[str]:
+        """Matches text whose cells are its characters, which is seen twenty times as fast as they are looked up."""
+        return re.compile(f"[{self._ranges(1)}]*+")
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
