@@ -12,7 +12,7 @@ from streamrelay.vt.parameters import INT_MAX, Parameters, number, split_sequenc
 from streamrelay.vt.state import State
 from streamrelay.vt.strings import compile_string
 from streamrelay.vt.styles import Style
-from streamrelay.vt.tokens import JUNK, SEQUENCES, controls_first
+from streamrelay.vt.tokens import JUNK, controls_first
 
 Operation = Callable[[State], None]
 
@@ -94,11 +94,9 @@ PRIVATE_MODES: Mapping[int, Callable[[State, bool], None]] = {
 
 
 def compile_control(token: str) -> Operation:
-    """Return what the control string `token` (see tokens.py) does."""
+    """Return what the control string `token` (see tokens.py), which is no run of several, does."""
     if token[0] != "\x1b":
         return C0.get(token, nothing)
-    if token[1:2] == "[" and (token[-1] == "\n" or "\x1b" in token[1:]):
-        return in_turn(*(compile_control(sequence) for sequence in SEQUENCES.findall(token)))
     introducer = _INTRODUCER.match(token)
     if introducer:
         controls, _ = controls_first(introducer[1])

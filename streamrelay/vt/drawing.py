@@ -82,15 +82,16 @@ def _join(state: State, text: str) -> None:
 
 def put(state: State, cells: str, pen: int) -> None:
     """Write `cells`, as `Widths.cells` gives them but without marks, at the cursor."""
-    if not state.flows:
-        _put_singly(state, cells, pen)
-        return
     columns = state.columns
     x = state.x
     end = len(cells)
-    if end <= columns - x:
+    if end <= columns - x and not state.modes.insert:
         _write(state, x, cells, pen)
-        state.x = x + end
+        x += end
+        state.x = x if x < columns or state.modes.wrap else columns - 1
+        return
+    if not state.flows:
+        _put_singly(state, cells, pen)
         return
     start = 0
     while end - start > (room := columns - x):

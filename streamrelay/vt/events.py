@@ -1,9 +1,11 @@
 """What programs told their terminal, until somebody takes it: bounded, because programs may tell a lot."""
 
 from collections import deque
+from typing import get_args
 
 from streamrelay.vt.engine import TerminalEvent, TerminalEventKind
 
+_BARE = {kind: TerminalEvent(kind) for kind in get_args(TerminalEventKind)}
 _LIMIT = 4 << 20
 _COST = 256
 """What an event counts for besides its payload."""
@@ -22,7 +24,7 @@ class EventLog:
         """Append an event."""
         if kind == "bell" and self._events and self._events[-1].kind == "bell":
             return
-        self._events.append(TerminalEvent(kind, payload))
+        self._events.append(TerminalEvent(kind, payload) if payload else _BARE[kind])
         self._size += _COST + len(payload)
         while self._size > _LIMIT:
             self._size -= _COST + len(self._events.popleft().payload)

@@ -109,8 +109,7 @@ def cursor_up1(state: State, count: int) -> None:
 def cursor_position(state: State, line: int, column: int) -> None:
     """Move to a line and column counted from 1."""
     cursor_to_line(state, line)
-    columns = state.columns
-    state.x = (column if column < columns else columns) - 1
+    state.x = min(column, state.columns) - 1
 
 
 def cursor_to_column(state: State, column: int) -> None:
@@ -144,7 +143,7 @@ def restore_cursor(state: State) -> None:
     saved = state.saved
     state.charsets = saved.charsets
     state.set_style(saved.style)
-    state.change_modes(origin=saved.origin)
+    state.change_mode("origin", saved.origin)
     state.move_to(saved.x, saved.y)
 
 
@@ -293,12 +292,12 @@ def set_margins(state: State, top: int, bottom: int) -> None:
 
 def set_mode(state: State, name: str, on: bool) -> None:
     """Switch a mode that does nothing at once, by its name in `Modes`."""
-    state.change_modes(**{name: on})
+    state.change_mode(name, on)
 
 
 def set_origin(state: State, on: bool) -> None:
     """DECOM, which homes."""
-    state.change_modes(origin=on)
+    state.change_mode("origin", on)
     cursor_position(state, 1, 1)
 
 
@@ -310,7 +309,7 @@ def set_columns(state: State, _on: bool) -> None:
 
 def set_bracketed_paste(state: State, on: bool) -> None:
     """Mode 2004."""
-    state.change_modes(bracketed_paste=on)
+    state.change_mode("bracketed_paste", on)
     state.events.add("bracketed_paste_on" if on else "bracketed_paste_off")
 
 

@@ -16,7 +16,7 @@ from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.printed import GRAPHICS
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import Charsets, State
-from streamrelay.vt.tokens import Tokenizer
+from streamrelay.vt.tokens import Tokenizer, split_run
 from streamrelay.vt.widths import Widths
 
 _GRAPHICS = re.compile(f"(?:{GRAPHICS.pattern})+")
@@ -64,7 +64,8 @@ def _parse(state: State, rows: tuple[bytes, ...]) -> list[Line]:
             if position % 2 == 0:
                 draw(scratch, token)
             elif token in {"\x0e", "\x0f"} or _GRAPHICS.fullmatch(token):
-                compile_control(token)(scratch)
+                for part in split_run(token):
+                    compile_control(part)(scratch)
         line.wrapped = False
         lines.append(line)
     return lines

@@ -1,6 +1,7 @@
 """What a terminal remembers: the grid, the cursor and all that decides what the next byte does to them."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 from streamrelay.vt.engine import Modes
@@ -35,6 +36,12 @@ class Saved:
     style: Style = DEFAULT
     charsets: Charsets = Charsets()
     origin: bool = False
+
+
+@cache
+def _switched(modes: Modes, name: str, on: bool) -> Modes:
+    """Programs hide and show the cursor in every frame; there are only so many combinations."""
+    return replace(modes, **{name: on})
 
 
 class State:
@@ -82,9 +89,9 @@ class State:
         self.flows = modes.wrap and not modes.insert
         """Whether text just replaces cells and wraps: the way almost all text is written."""
 
-    def change_modes(self, **changes: bool) -> None:
-        """Switch single modes, by their names in `Modes`."""
-        self.set_modes(replace(self.modes, **changes))
+    def change_mode(self, name: str, on: bool) -> None:
+        """Switch one mode, by its name in `Modes`."""
+        self.set_modes(_switched(self.modes, name, on))
 
     def set_style(self, style: Style) -> None:
         """Write and erase in `style` from here on."""

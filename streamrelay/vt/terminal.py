@@ -1,6 +1,6 @@
 """The terminal without pyte's face: bytes in, frames out."""
 
-from streamrelay.vt.controls import Operation, compile_control
+from streamrelay.vt.controls import Operation, compile_control, in_turn
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Cursor, Frame, Snapshot
 from streamrelay.vt.flow import UNFINISHED, Flow, worthwhile
@@ -8,7 +8,7 @@ from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import StoredRow
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
-from streamrelay.vt.tokens import Tokenizer, split_controls
+from streamrelay.vt.tokens import Tokenizer, split_controls, split_run
 from streamrelay.vt.widths import Widths, unicode14
 
 _SLICE = 1 << 14
@@ -113,12 +113,20 @@ class Terminal:
             carried = ""
             operation = operations.get(control)
             if operation is None:
-                operation = compile_control(control)
-                if len(control) <= _CACHED_LENGTH:
-                    if len(operations) >= _CACHE_LIMIT:
-                        operations.clear()
-                    operations[control] = operation
+                operation = self._compile(control)
             operation(state)
+
+    def _compile(self, control: str) -> Operation:
+        parts = split_run(control)
+        if len(parts) > 1:
+            operation = in_turn(*[self._operations.get(part) or self._compile(part) for part in parts])
+        else:
+            operation = compile_control(control)
+        if len(control) <= _CACHED_LENGTH:
+            if len(self._operations) >= _CACHE_LIMIT:
+                self._operations.clear()
+            self._operations[control] = operation
+        return operation
 
     def _renew_symbols(self) -> None:
         """Forget what refers to the old numbers of styles."""

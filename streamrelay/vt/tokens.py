@@ -29,7 +29,7 @@ _ESC = rf"\x1b{JUNK}*+"
 _ABORT = r"[\x18\x1a]|(?=\x1b)"
 _DCS_HEAD = rf"{JUNK}*+[<-?]?+{JUNK}*+(?:[0-9;]{JUNK}*+)*+(?:[ -/]{JUNK}*+)*+[@-~]"
 _DCS_BODY = r"[^\x1b]*+(?:\x1b[^\\][^\x1b]*+)*+"
-_RUN = r"\[[0-9;]*+[@-ac-~] (?:\x1b\[[0-9;]*+[@-ac-~])*+ (?:\r\n)?"
+_RUN = r"\[\??[0-9;]*+[@-ac-~] (?:\x1b\[\??[0-9;]*+[@-ac-~])*+ (?:\r\n)?"
 # Every control begins with a byte of one set, which `re` searches for four times as fast as for alternatives.
 _TOKENS = re.compile(
     rf"""( [\x00-\x1f] (?: (?<=\x1b) (?: {_RUN} | {JUNK}*+ (?:
@@ -43,6 +43,7 @@ _TOKENS = re.compile(
     )) | (?<=\r)\n | (?<!\x1b) ))""",
     re.VERBOSE,
 )
+_SEQUENCES = re.compile(r"\x1b[^\x1b\r]+|\r\n")
 _FINISHED = re.compile(
     rf"""\x1b{_RUN} | {_ESC} (?:
         \[ (?:{JUNK}|[ -?])*+ [@-~\x18\x1a]
@@ -77,10 +78,6 @@ def controls_first(sequence: str) -> tuple[str, str]:
     return "".join(_CONTROLS.findall(sequence)), _JUNK_RUN.sub("", sequence)
 
 
-SEQUENCES = re.compile(r"\x1b\[[0-9;]*+[@-~]|\r\n")
-"""Cuts a run of control sequences (see `split_controls`) into its parts."""
-
-
 def split_controls(text: str) -> list[str]:
     """Return text and control strings in turn; one that is not finished is the last but one.
 
@@ -88,6 +85,13 @@ def split_controls(text: str) -> list[str]:
     needs to know what came before it): programs that repaint send the same runs again and again, a fifth faster.
     """
     return _TOKENS.split(text)
+
+
+def split_run(control: str) -> list[str]:
+    """Return the parts of a run of control sequences, or just the one."""
+    if control[:2] == "\x1b[" and (control[-1] == "\n" or "\x1b" in control[2:]):
+        return _SEQUENCES.findall(control)
+    return [control]
 
 
 class Tokenizer:
