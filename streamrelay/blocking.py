@@ -29,7 +29,7 @@ class _Loop:
     """An event loop in a thread."""
 
     def __init__(self) -> None:
-        self._runner = asyncio.Runner()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._loop = self._runner.get_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="streamrelay", daemon=True)
         self._thread.start()

@@ -190,6 +190,6 @@ def encode(event: Event) -> bytes:
 
 
 def decode(line: bytes | str) -> AnyEvent:
-    """Return the event of a JSON line; raises msgspec.ValidationError on anything else."""
+    """Return the event of a JSON line; raises msgspec.DecodeError on anything else."""
     event: AnyEvent = msgspec.json.decode(line, type=AnyEvent)
     return event

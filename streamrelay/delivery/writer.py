@@ -57,13 +57,15 @@ class PaneWriter:
         server: Server,
         pipeline: PanePipeline,
         *,
+        program: str,
         report: Callable[[Progress], None],
         read_timeout: float = READ_TIMEOUT,
     ) -> None:
+        """Type to `program` alone: the foreground command that was judged fit, not whatever is there by now."""
         self._server = server
         self._pipeline = pipeline
         self._pane = pipeline.info.pane
-        self._program = pipeline.info.command
+        self._program = program
         self._report = report
         self._read_timeout = read_timeout
         self._queue: asyncio.Queue[Message] = asyncio.Queue(LONGEST_QUEUE)
@@ -92,18 +94,20 @@ class PaneWriter:
         while True:
             message = await self._queue.get()
             await self._until_nobody_is_needed()
-            await self._paste(message)
-            await self._until_painted()
+            await self._until_painted(await self._paste(message))
             await self._enter(message)
             self._queue.task_done()
 
-    async def _paste(self, message: Message) -> None:
+    async def _paste(self, message: Message) -> float:
+        """Paste, and return when that began: the echo can come in the very read that says the paste is done."""
         text = sanitised(message.text)
         buffer = f"streamrelay-{self._pane[1:]}-{next(self._buffers)}"
         line = paste_line(self._pane, buffer, text, self._program)
         self._pipeline.inject(message.message_id, text)
         self._tell(message, "pasted")
+        pasted = asyncio.get_running_loop().time()
         await self._checked(line)
+        return pasted
 
     async def _enter(self, message: Message) -> None:
         self._pipeline.submit(message.message_id)
@@ -124,10 +128,9 @@ class PaneWriter:
                     data={"pane": self._pane, "program": self._program, "now": now},
                 )
 
-    async def _until_painted(self) -> None:
+    async def _until_painted(self, pasted: float) -> None:
         """Wait until the paste has been painted and the pane rests, or until that is not to be expected any more."""
         loop = asyncio.get_running_loop()
-        pasted = loop.time()
         while True:
             painted = self._pipeline.last_output
             due = pasted + MOST_WAIT

@@ -86,10 +86,10 @@ class Attachments:
         """Let go of a pane nobody listens to any more, and of its client if that carries no other."""
         async with self._changing:
             attached = self._panes.get(pane)
-            if attached is None or attached.pipeline.has_listeners:
-                return
-            del self._panes[pane]
-            attached.pipeline.discard()
+            if attached is not None and not attached.pipeline.has_listeners:
+                del self._panes[pane]
+                attached.pipeline.discard()
+            # A pane that closed by itself is no longer there, but its client may be.
             await self._drop_idle_clients()
 
     def pipeline(self, pane: str) -> PanePipeline:

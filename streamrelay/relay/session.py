@@ -20,6 +20,7 @@ from streamrelay.errors import ProgramLeft, ShellRefused, StreamrelayError, Usag
 from streamrelay.events import (
     Event,
     PaneClosed,
+    PaneOpened,
     ProgramChanged,
     Receipt,
     RelayClosed,
@@ -91,10 +92,13 @@ class RelaySession:
         self._began = asyncio.get_running_loop().time()
         reason = "budget_spent"
         async with self._server.watch(*self._infos, follow_program=True) as stream:
-            for pane in self._infos:
-                pipeline = self._server.pipeline(pane)
+            for pane, info in self._infos.items():
                 self._writers[pane] = PaneWriter(
-                    self._server, pipeline, report=self._report, read_timeout=self._read_timeout
+                    self._server,
+                    self._server.pipeline(pane),
+                    program=info.command,
+                    report=self._report,
+                    read_timeout=self._read_timeout,
                 )
             self._publish(RelayOpened(relay=self.relay_id, participants=tuple(map(_label, self._machine.participants))))
             try:
@@ -167,10 +171,12 @@ class RelaySession:
 
     def _end_of(self, event: Event) -> StreamrelayError | None:
         """Return what an event means for the relay: a pane that closed, a program that left the foreground."""
-        info = self._infos[event.pane]
+        info = self._infos.get(event.pane)
+        if info is None:
+            return None
         if isinstance(event, PaneClosed):
             return closing_error(event)
-        if isinstance(event, ProgramChanged) and event.command != info.command:
+        if isinstance(event, PaneOpened | ProgramChanged) and event.command != info.command:
             return ProgramLeft(
                 f"{info.command} left the foreground of pane {info.pane}: {event.command} is there now",
                 data={"pane": info.pane, "program": info.command, "now": event.command},

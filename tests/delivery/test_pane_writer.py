@@ -106,7 +106,13 @@ class Place:
     async def delivers(self, pane: str, *, read_timeout: float = 30.0) -> AsyncIterator[Delivery]:
         reports: list[Progress] = []
         async with Server(Tmux(self.tmux.binary, socket_path=self.tmux.socket_path)) as server, server.watch(pane):
-            writer = PaneWriter(server, server.pipeline(pane), report=reports.append, read_timeout=read_timeout)
+            writer = PaneWriter(
+                server,
+                server.pipeline(pane),
+                program=server.pipeline(pane).info.command,
+                report=reports.append,
+                read_timeout=read_timeout,
+            )
             running = asyncio.create_task(writer.run())
             try:
                 yield Delivery(server, pane, writer, running, reports)
@@ -238,7 +244,7 @@ async def test_too_many_messages_are_refused_and_said_to_be(place: Place) -> Non
     pane = await place.runs(["sleep", "1000"], name="sleep")
     reports: list[Progress] = []
     async with Server(Tmux(place.tmux.binary, socket_path=place.tmux.socket_path)) as server, server.watch(pane):
-        writer = PaneWriter(server, server.pipeline(pane), report=reports.append)
+        writer = PaneWriter(server, server.pipeline(pane), program="cat", report=reports.append)
         taken = [writer.put(Message(f"m{number}", "x")) for number in range(LONGEST_QUEUE + 1)]
     assert taken == [True] * LONGEST_QUEUE + [False]
     assert (reports[-1].state, reports[-1].reason) == ("failed", "too_many_waiting")

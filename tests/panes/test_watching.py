@@ -217,3 +217,12 @@ async def test_a_target_that_is_not_there(private_tmux, server, target):
         async with server.watch(target):
             pass
     assert private_tmux.run("list-clients") == ""
+
+
+async def test_the_client_of_a_pane_that_closed_by_itself_is_left_too(private_tmux, server, heard):
+    first = private_tmux.new_session("work", ["cat"])
+    second = private_tmux.run("split-window", "-P", "-F", "#{pane_id}", "-t", first, "cat").strip()
+    async with server.watch(second) as stream:
+        private_tmux.run("kill-pane", "-t", second)
+        await heard(stream).until_end()
+    assert private_tmux.run("list-clients") == ""

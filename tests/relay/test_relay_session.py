@@ -1,0 +1,43 @@
+"""A relay on real panes: what it takes for a participant, and what it leaves behind."""
+
+import asyncio
+
+import pytest
+
+import streamrelay
+from streamrelay.errors import ProgramLeft
+from streamrelay.events import Event, Gap, RelayClosed
+from streamrelay.relay.session import RelaySession
+from streamrelay.testing.waiting import wait_until_async
+
+PATIENCE = 20.0
+
+
+def foreground(tmux, pane):
+    return tmux.run("display-message", "-p", "-t", pane, "#{pane_current_command}")
+
+
+async def test_a_program_that_gave_way_to_a_shell_before_the_relay_ran_is_not_spoken_to(private_tmux):
+    speaker = private_tmux.new_session("speaker", ["cat"])
+    listener = private_tmux.new_session("listener", ["sh", "-i"])
+    private_tmux.run("send-keys", "-t", listener, "cat", "Enter")
+    await wait_until_async(lambda: foreground(private_tmux, listener) == "cat", PATIENCE)
+    async with streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path) as server:
+        session = RelaySession(server, [("Ann", await server.find(speaker)), ("Bob", await server.find(listener))])
+        private_tmux.run("send-keys", "-t", listener, "C-d")
+        await wait_until_async(lambda: foreground(private_tmux, listener) != "cat", PATIENCE)
+        events: list[Event] = []
+        async with asyncio.timeout(PATIENCE):
+            closed = await session.run(events.append)
+    assert isinstance(session.error, ProgramLeft)
+    assert closed.reason == "program_left"
+    assert isinstance(events[-1], RelayClosed)
+    assert "Ann (1):" not in private_tmux.run("capture-pane", "-p", "-t", listener)
+
+
+@pytest.mark.parametrize("pane", ["", "%99"])
+async def test_an_event_of_no_participant_does_not_end_the_relay(private_tmux, pane):
+    panes = [private_tmux.new_session(name, ["cat"]) for name in ("a", "b")]
+    async with streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path) as server:
+        session = RelaySession(server, [(None, await server.find(pane)) for pane in panes])
+    assert session._end_of(Gap(reason="slow_subscriber", lost_events=3, pane=pane)) is None
