@@ -6,18 +6,20 @@ Unknown sequences do nothing.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from streamrelay.vt import operations as op
 from streamrelay.vt.parameters import INT_MAX, Parameters, number, split_sequence
 from streamrelay.vt.state import State
 from streamrelay.vt.strings import compile_string
-from streamrelay.vt.styles import Style
-from streamrelay.vt.tokens import JUNK, controls_first
+from streamrelay.vt.tokens import JUNK, controls_first, split_run
 
 Operation = Callable[[State], None]
 
 _INTRODUCER = re.compile(rf"\x1b({JUNK}*)([\]PX^_k])")
-_MEMO_LIMIT = 64
+_RENDITIONS = 1024
+_LIMIT = 8192
+_LONGEST = 128
 
 
 def nothing(_state: State) -> None:
@@ -107,6 +109,25 @@ def compile_control(token: str) -> Operation:
     return in_turn(*(C0.get(control, nothing) for control in controls), operation) if controls else operation
 
 
+class Compiled(dict[str, Operation]):
+    """Maps control strings, and runs of them, to what they do; fills itself as they turn up."""
+
+    def __missing__(self, control: str) -> Operation:
+        parts = split_run(control)
+        operation = in_turn(*[self[part] for part in parts]) if len(parts) > 1 else compile_control(control)
+        if len(control) <= _LONGEST:
+            if len(self) >= _LIMIT:
+                self.clear()
+            self[control] = operation
+        return operation
+
+
+@cache
+def compiled() -> Compiled:
+    """Return the table of the process, shared because what a control does depends on nothing but the control."""
+    return Compiled()
+
+
 def in_turn(*operations: Operation) -> Operation:
     """Return one operation that carries out several."""
 
@@ -123,7 +144,7 @@ def _compile_csi(sequence: str) -> Operation:
         return nothing
     name, parameters = split
     if name == "m":
-        return _graphics(parameters)
+        return _graphics(sequence, parameters)
     if name in {"h", "l", "?h", "?l"}:
         table = PRIVATE_MODES if name[0] == "?" else MODES
         modes = [table[mode] for mode in parameters if isinstance(mode, int) and mode in table]
@@ -136,16 +157,15 @@ def _switch(mode: Callable[[State, bool], None], on: bool) -> Operation:
     return lambda state: mode(state, on)
 
 
-def _graphics(parameters: Parameters) -> Operation:
-    memo: dict[int, tuple[Style, int, int]] = {}
-
+def _graphics(sequence: str, parameters: Parameters) -> Operation:
     def select_graphic_rendition(state: State) -> None:
-        known = memo.get(state.pen)
+        key = sequence, state.pen
+        known = state.renditions.get(key)
         if known is None or state.acs_pen is not None:
-            before = state.pen
             state.set_style(state.style.after(parameters))
-            if len(memo) < _MEMO_LIMIT:
-                memo[before] = state.style, state.pen, state.eraser
+            if len(state.renditions) >= _RENDITIONS:
+                state.renditions.clear()
+            state.renditions[key] = state.style, state.pen, state.eraser
         else:
             state.style, state.pen, state.eraser = known
 

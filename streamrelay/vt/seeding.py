@@ -10,13 +10,13 @@ its alternate screen the main one, which is blank until the program draws on it 
 
 import re
 
-from streamrelay.vt.controls import compile_control
+from streamrelay.vt.controls import compiled
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.printed import GRAPHICS
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import Charsets, State
-from streamrelay.vt.tokens import Tokenizer, split_run
+from streamrelay.vt.tokens import Tokenizer
 from streamrelay.vt.widths import Widths
 
 _GRAPHICS = re.compile(f"(?:{GRAPHICS.pattern})+")
@@ -64,8 +64,7 @@ def _parse(state: State, rows: tuple[bytes, ...]) -> list[Line]:
             if position % 2 == 0:
                 draw(scratch, token)
             elif token in {"\x0e", "\x0f"} or _GRAPHICS.fullmatch(token):
-                for part in split_run(token):
-                    compile_control(part)(scratch)
+                compiled()[token](scratch)
         line.wrapped = False
         lines.append(line)
     return lines

@@ -67,6 +67,8 @@ class State:
         """Where mode 1049 left the main screen last; kept after it is back."""
         self.main_style = DEFAULT
         self.tabs: set[int] = set()
+        self.renditions: dict[tuple[str, int], tuple[Style, int, int]] = {}
+        """What an SGR made of a pen: style, pen and eraser."""
         self.reset()
 
     def reset(self) -> None:

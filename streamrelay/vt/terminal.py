@@ -1,6 +1,6 @@
 """The terminal without pyte's face: bytes in, frames out."""
 
-from streamrelay.vt.controls import Operation, compile_control, in_turn
+from streamrelay.vt.controls import compiled
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Cursor, Frame, Snapshot
 from streamrelay.vt.flow import UNFINISHED, Flow, worthwhile
@@ -8,15 +8,13 @@ from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import StoredRow
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
-from streamrelay.vt.tokens import Tokenizer, split_controls, split_run
+from streamrelay.vt.tokens import Tokenizer, split_controls
 from streamrelay.vt.widths import Widths, unicode14
 
 _SLICE = 1 << 14
 """Bytes rendered at a time: what a slice can add to the symbol table has room there (see symbols.py)."""
 _PIECE = 1 << 12
 """Characters rendered the general way before the next look for lines that are just printed."""
-_CACHE_LIMIT = 4096
-_CACHED_LENGTH = 128
 
 
 class Terminal:
@@ -27,7 +25,7 @@ class Terminal:
         self._flow: Flow | None = None
         """While it is there, the grid's lines are stale."""
         self._tokens = Tokenizer()
-        self._operations: dict[str, Operation] = {}
+        self._operations = compiled()
         self._epoch = 0
 
     @property
@@ -111,28 +109,13 @@ class Terminal:
                 break
             state.last = text or carried
             carried = ""
-            operation = operations.get(control)
-            if operation is None:
-                operation = self._compile(control)
-            operation(state)
-
-    def _compile(self, control: str) -> Operation:
-        parts = split_run(control)
-        if len(parts) > 1:
-            operation = in_turn(*[self._operations.get(part) or self._compile(part) for part in parts])
-        else:
-            operation = compile_control(control)
-        if len(control) <= _CACHED_LENGTH:
-            if len(self._operations) >= _CACHE_LIMIT:
-                self._operations.clear()
-            self._operations[control] = operation
-        return operation
+            operations[control](state)
 
     def _renew_symbols(self) -> None:
         """Forget what refers to the old numbers of styles."""
         self._state.grid.renew_symbols()
+        self._state.renditions.clear()
         self._state.set_style(self._state.style)
-        self._operations.clear()
 
     @property
     def ground(self) -> bool:
@@ -197,7 +180,6 @@ class Terminal:
         old = self.state
         self._state = seed(snapshot, old.grid.limit, old.widths)
         self._state.title = old.title
-        self._operations.clear()
         self._tokens = Tokenizer()
         self._epoch += 1
         self.feed(snapshot.pending)

@@ -23,7 +23,7 @@ import re
 STRAY = re.compile("[\udc80-\udcff]")
 """Finds bytes that were no UTF-8 in a control string."""
 
-JUNK = r"[\x00-\x17\x19\x1c-\x1f\x7f-\U0010ffff]"
+JUNK = r"[^\x18\x1a\x1b -~]"
 """What may stand inside an escape or control sequence without being part of it."""
 _ESC = rf"\x1b{JUNK}*+"
 _ABORT = r"[\x18\x1a]|(?=\x1b)"
