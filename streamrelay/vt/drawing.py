@@ -11,9 +11,10 @@
 
 import re
 
+from streamrelay.vt.clusters import cells_of
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import State
-from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ
+from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ, marked
 
 _ASCII_RUNS = re.compile(r"[ -~]+|[^ -~]+")
 _CELLS = re.compile(f".{STUB}?")
@@ -33,11 +34,15 @@ def draw(state: State, text: str) -> None:
     elif text.isascii():
         put(state, text, state.pen)
     else:
-        cells = state.widths.unmarked(text)
-        if cells is None:
-            _draw_singly(state, state.widths.cells(text))
-        elif cells:
-            put(state, cells, state.pen)
+        widths = state.widths
+        cells = widths.cells(text)
+        if not marked(cells):
+            if cells:
+                put(state, cells, state.pen)
+        elif state.flows and state.columns > 1 and widths.plain.fullmatch(text):
+            put(state, cells_of(text, widths, state.grid.symbols), state.pen)
+        else:
+            _draw_singly(state, cells)
 
 
 def _draw_singly(state: State, cells: str) -> None:

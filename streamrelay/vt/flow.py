@@ -13,8 +13,9 @@ Measured on 200x50, as multiples of the general way: plain lines 10, with SGR 6,
 import re
 from typing import Final
 
+from streamrelay.vt.clusters import width_of
 from streamrelay.vt.history import RowQueue, StoredRow
-from streamrelay.vt.printed import GRAPHICS, NEW_LINE, Printed, rows_of_lines, style_after, width_of
+from streamrelay.vt.printed import GRAPHICS, NEW_LINE, Printed, rows_of_lines, style_after
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import State
 from streamrelay.vt.styles import DEFAULT
@@ -42,6 +43,8 @@ class Flow:
         self._window = RowQueue()
         for line in self._grid.lines[:-1]:
             self._window.append(line)
+        self.printed = 0
+        """Characters that were lines so far."""
         self._style = state.style
         """The style that the open line begins in."""
         self._open = ""
@@ -106,6 +109,7 @@ class Flow:
         printed = Printed(raw, lines, wrapped, style, columns=state.columns, widths=state.widths)
         self._style = style_after(style, body) if sequences else style
         self._open = ""
+        self.printed += len(body)
         self._scroll(printed)
         return len(body)
 

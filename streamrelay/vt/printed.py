@@ -10,21 +10,19 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Final
 
+from streamrelay.vt.clusters import cells_of, width_of
 from streamrelay.vt.engine import Run
 from streamrelay.vt.parameters import graphics_parameters
 from streamrelay.vt.rows import PLAIN, Line, runs_of
 from streamrelay.vt.styles import DEFAULT, Style
 from streamrelay.vt.symbols import Symbols
-from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ, Widths
+from streamrelay.vt.widths import STUB, Widths
 
 GRAPHICS: Final = re.compile("\x1b\\[[0-9;:]*+m")
 """SGR in the form that lets a line stay a printed line."""
 NEW_LINE: Final = "\r\n"
 _RESETS = ("\x1b[m", "\x1b[0m", "\x1b[0;")
 _PARTS = re.compile("(\x1b\\[[0-9;:]*+m)")
-_JOINED = re.compile(f"{JOINER}(?:{ZWJ}.{STUB}?|.)")
-_CELL = re.compile(f"([^{MARKS}{STUB}])({STUB}?)((?:{JOINER}(?:{ZWJ}.{STUB}?|.))+)")
-_NOT_TEXT = re.compile(f"[{JOINER}{STUB}]")
 
 
 def style_after(style: Style, raw: str) -> Style:
@@ -39,11 +37,6 @@ def style_after(style: Style, raw: str) -> Style:
             known = memo[style, sequence] = style if parameters is None else style.after(parameters)
         style = known
     return style
-
-
-def width_of(cells: str) -> int:
-    """Return the columns that `cells` (see `Widths.cells`) fill, marks and what they join left out."""
-    return len(_JOINED.sub("", cells) if JOINER in cells else cells)
 
 
 class Printed:
@@ -95,7 +88,7 @@ class Printed:
 
     def cells(self, index: int) -> str:
         """Return the cells of a row."""
-        return printed_cells(self.texts[index], self._widths, self.symbols)
+        return cells_of(self.texts[index], self._widths, self.symbols)
 
     def look(self, index: int) -> str:
         """Return the styles of a row."""
@@ -183,16 +176,6 @@ class PrintedRow:
         return line
 
 
-def printed_cells(text: str, widths: Widths, symbols: Symbols) -> str:
-    """Return the cells of a printed line: each character that joins stands behind one it can join."""
-    if text.isascii():
-        return text
-    cells = widths.cells(text)
-    if JOINER not in cells:
-        return cells
-    return _CELL.sub(lambda match: symbols.cell(match[1] + _NOT_TEXT.sub("", match[3])) + match[2], cells)
-
-
 def rows_of_lines(lines: Sequence[str], columns: int, widths: Widths) -> tuple[list[str], frozenset[int]]:
     """Return the rows that lines fill, and the numbers of those that go on in the next one."""
     rows: list[str] = []
@@ -218,7 +201,7 @@ def _pieces(line: str, columns: int, widths: Widths) -> Iterator[str]:
         yield line
         return
     symbols = Symbols()
-    cells = printed_cells(line, widths, symbols)
+    cells = cells_of(line, widths, symbols)
     start = 0
     while start < len(cells):
         stop = start + columns

@@ -14,7 +14,7 @@ from streamrelay.vt.widths import Widths, unicode14
 _SLICE = 1 << 14
 """Bytes rendered at a time: what a slice can add to the symbol table has room there (see symbols.py)."""
 _PIECE = 1 << 12
-"""Characters rendered the general way before the next look for lines that are just printed."""
+"""Characters rendered the general way at a time."""
 
 
 class Terminal:
@@ -24,6 +24,9 @@ class Terminal:
         self._state = State(columns, lines, history, unicode14() if widths is None else widths)
         self._flow: Flow | None = None
         """While it is there, the grid's lines are stale."""
+        self._detour = 0
+        """Characters to be rendered the general way before the next look for lines that are just printed."""
+        self._longest_detour = _PIECE
         self._tokens = Tokenizer()
         self._operations = compiled()
         self._epoch = 0
@@ -55,7 +58,7 @@ class Terminal:
         text, strays = tokens.text(data)
         start = 0
         while start < len(text):
-            if not (strays or tokens.in_sequence):
+            if self._detour <= 0 and not (strays or tokens.in_sequence):
                 end = self._print_lines(text, start)
                 if end > start:
                     start = end
@@ -63,6 +66,7 @@ class Terminal:
             stop = self._end_of_piece(text, start)
             self._settle()
             self._interpret(tokens.cut(text[start:stop], strays))
+            self._detour -= stop - start
             start = stop
 
     def _print_lines(self, text: str, start: int) -> int:
@@ -77,20 +81,25 @@ class Terminal:
         return end
 
     def _end_of_piece(self, text: str, start: int) -> int:
-        """Return where to look for lines again: after the open line, if the next one could be the first of them."""
+        """Return where to look for lines again: behind the open line, if the next one could be the first of them."""
         state = self._state
-        if (self._flow is not None or (state.x and state.y == state.lines - 1)) and worthwhile(text, start):
+        stop = 0
+        if self._detour <= 0 and state.x and state.y == state.lines - 1 and worthwhile(text, start):
             stop = text.find("\n", start) + 1
-        else:
-            stop = text.find("\n", start + _PIECE) + 1 if len(text) - start > _PIECE else 0
+        elif len(text) - start > _PIECE:
+            stop = text.find("\n", start + _PIECE) + 1
         return stop or len(text)
 
     def _settle(self) -> None:
-        if self._flow is not None:
-            flow, self._flow = self._flow, None
-            line, dirty = flow.settle()
-            self._interpret(split_controls(line))
-            self._state.grid.dirty = dirty
+        if self._flow is None:
+            return
+        flow, self._flow = self._flow, None
+        # Coming back costs as much as drawing some 4,000 characters: whoever makes it happen often stays here longer.
+        self._longest_detour = min(2 * self._longest_detour, _SLICE) if flow.printed < _SLICE else _PIECE
+        self._detour = self._longest_detour if flow.printed < _SLICE else 0
+        line, dirty = flow.settle()
+        self._interpret(split_controls(line))
+        self._state.grid.dirty = dirty
 
     def _interpret(self, tokens: list[str]) -> None:
         state = self._state
