@@ -39,6 +39,11 @@ class PanePipeline:
         """What the program wants from a person right now, if anything."""
         return self._stream.needs_human
 
+    @property
+    def open_line(self) -> str:
+        """The line at the cursor as it stands."""
+        return self._stream.open_line
+
     async def changed(self) -> None:
         """Wait for the next output, event or end of the pane."""
         await self._change.wait()
@@ -120,6 +125,11 @@ class PanePipeline:
         self.closed = True
         self._listeners.clear()
         self._set_timer()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._change.set()
+        self._change = asyncio.Event()
 
     def _now(self) -> float:
         return self._loop.time() - self._began
@@ -130,8 +140,7 @@ class PanePipeline:
             for listener in tuple(self._listeners):
                 listener(events)
         self._set_timer()
-        self._change.set()
-        self._change = asyncio.Event()
+        self._wake()
 
     def _stamped(self, events: list[Event]) -> list[Event]:
         at = time.time()

@@ -1,12 +1,13 @@
 """A relay on real panes: what it takes for a participant, and what it leaves behind."""
 
 import asyncio
+import sys
 
 import pytest
 
 import streamrelay
 from streamrelay.errors import ProgramLeft
-from streamrelay.events import Event, Gap, RelayClosed
+from streamrelay.events import Event, Gap, NeedsHuman, Receipt, RelayClosed, RelayOpened
 from streamrelay.relay.session import RelaySession
 from streamrelay.testing.waiting import wait_until_async
 
@@ -41,3 +42,21 @@ async def test_an_event_of_no_participant_does_not_end_the_relay(private_tmux, p
     async with streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path) as server:
         session = RelaySession(server, [(None, await server.find(pane)) for pane in panes])
     assert session._end_of(Gap(reason="slow_subscriber", lost_events=3, pane=pane)) is None
+
+
+async def test_what_waits_for_a_person_whose_pane_is_killed_ends_the_relay(private_tmux):
+    speaker = private_tmux.new_session("speaker", ["cat"])
+    asker = private_tmux.new_session("asker", [sys.executable, "-c", "input('Password: ')"])
+    async with streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path) as server:
+        pairs = [("Ann", await server.find(speaker)), ("Bob", await server.find(asker))]
+        session = RelaySession(server, pairs, budget=1)
+        events: list[Event] = []
+        running = asyncio.ensure_future(session.run(events.append))
+        for kind in (RelayOpened, NeedsHuman, Receipt):
+            if kind is Receipt:
+                private_tmux.run("send-keys", "-t", speaker, "hello", "Enter")
+            await wait_until_async(lambda kind=kind: any(isinstance(e, kind) for e in events), PATIENCE)
+        private_tmux.run("kill-pane", "-t", asker)
+        async with asyncio.timeout(PATIENCE):
+            closed = await running
+    assert closed.reason == "pane_gone"
