@@ -2,9 +2,8 @@
 
 After the paste the writer waits until the program has painted it and rested for `PAINT_REST`, at least `LEAST_WAIT`
 and at most `MOST_WAIT`: an Enter that comes while the paste is still digested becomes a line feed in some programs.
-While the program waits for a person (a password, a confirmation) nothing is typed, neither text nor Enter. A program
-that leaves what it was sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it
-keeps in memory.
+While the program waits for a person (a password, a confirmation) nothing is typed. A program that leaves what it was
+sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it keeps in memory.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from typing import NoReturn
 
 from streamrelay.delivery.commands import REFUSED, enter_line, paste_line
 from streamrelay.delivery.sanitise import sanitised
-from streamrelay.delivery.tty_input import hides_input, unread_input
+from streamrelay.delivery.tty_input import unread_input
 from streamrelay.errors import PaneGone, ProgramLeft, TargetNotReading
 from streamrelay.events import DeliveryState
 from streamrelay.panes.pipeline import PanePipeline
@@ -96,7 +95,6 @@ class PaneWriter:
             message = await self._queue.get()
             await self._until_nobody_is_needed()
             await self._until_painted(await self._paste(message))
-            await self._until_nobody_is_needed()
             await self._enter(message)
             self._queue.task_done()
 
@@ -145,16 +143,10 @@ class PaneWriter:
                     await self._pipeline.changed()
 
     async def _until_nobody_is_needed(self) -> None:
-        while self._pipeline.needs_human is not None or self._asks_for_secret():
+        while self._pipeline.needs_human is not None:
             if self._pipeline.closed:
                 raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_AGAIN):
-                    await self._pipeline.changed()
-
-    def _asks_for_secret(self) -> bool:
-        """Whatever its words are, a question that stands at the cursor of a terminal without echo is a secret's."""
-        return bool(self._pipeline.open_line.strip()) and hides_input(self._pipeline.info.tty)
+            await self._pipeline.changed()
 
     async def _watch_reading(self) -> NoReturn:
         """Notice a program that never reads: its terminal holds input that was submitted long ago."""
