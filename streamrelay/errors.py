@@ -14,6 +14,7 @@
     ├── ProgramLeft              the program addressed is no longer in the foreground of its pane
     ├── ShellRefused             peer text was to go into a shell, and nobody allowed that
     ├── TargetNotReading         the program does not read what is typed to it
+    ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
     ├── RecordingError           a recording cannot be read
     └── UsageError               arguments that make no sense together
 
@@ -146,6 +147,14 @@ class TargetNotReading(StreamrelayError):
     code = "target_not_reading"
     exit_code = 24
     default_hint = "the program in that pane is busy or never reads its terminal; look at the pane"
+
+
+class PaneSynchronized(StreamrelayError):
+    """What is typed to the pane would go to its neighbours too."""
+
+    code = "pane_synchronized"
+    exit_code = 25
+    default_hint = "tmux set-option -w synchronize-panes off, in that window"
 
 
 class RecordingError(StreamrelayError):

@@ -20,7 +20,7 @@ import msgspec
 VERSION = 1
 
 Origin = Literal["program", "injected", "typed", "unknown"]
-TurnEnd = Literal["quiet", "composer", "signal", "closed"]
+TurnEnd = Literal["quiet", "composer", "signal", "superseded", "closed"]
 ClosedReason = Literal["pane_gone", "session_gone", "server_lost", "recording_ended", "failed"]
 DeliveryState = Literal["queued", "pasted", "painted", "submitted", "turn_started", "answered", "failed", "unconfirmed"]
 

@@ -1,5 +1,6 @@
 """The `streamrelay` command."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -39,5 +40,8 @@ def streamrelay_command(
 
 
 def run() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; tmux's own options are taken in front of the command as well, as tmux takes them."""
+    words = sys.argv[1:]
+    if len(words) > 2 and words[0] in {"-L", "-S"}:
+        words = [words[2], *words[:2], *words[3:]]
+    app(words)

@@ -26,5 +26,6 @@ TransportOption = Annotated[
     Transport,
     typer.Option("--transport", help="pipes: tmux -C over two pipes. cc: tmux -CC over a pseudo terminal."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON Lines: the events of docs/events.md.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
+AsEvents = Annotated[bool, typer.Option("--json", help="Print every event as JSON, one a line (docs/events.md).")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but data and errors.")]

@@ -77,3 +77,5 @@ class Output:
             sys.stdout.buffer.flush()
         except BrokenPipeError as error:
             raise ReaderGoneError from error
+        except OSError as error:
+            raise StreamrelayError(f"standard output cannot be written: {error.strerror}") from error

@@ -8,7 +8,7 @@ import streamrelay
 from streamrelay.events import Event, RelayDelivered, RelayOpened
 from streamrelay.relay.session import RelaySession
 from streamrelay_cli.options import (
-    AsJson,
+    AsEvents,
     Quiet,
     SocketName,
     SocketPath,
@@ -40,7 +40,7 @@ def relay(
     socket_path: SocketPath = None,
     tmux: TmuxBinary = None,
     transport: TransportOption = Transport.pipes,
-    as_json: AsJson = False,
+    as_json: AsEvents = False,
     quiet: Quiet = False,
 ) -> None:
     """Pass on what each program says to all others, as `Name (number):`, until one of them ends or Ctrl-C."""

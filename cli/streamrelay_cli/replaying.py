@@ -10,7 +10,7 @@ from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Text
 from streamrelay.recordings import open_recording
 from streamrelay.recordings import replay as replayed
-from streamrelay_cli.options import AsJson
+from streamrelay_cli.options import AsEvents
 from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
 
 EVENTS_AT_ONCE = 512
@@ -23,7 +23,7 @@ def replay(
             help="A folder of a recorded session, a control-mode recording (.jsonl, .jsonl.gz) or an asciicast."
         ),
     ],
-    as_json: AsJson = False,
+    as_json: AsEvents = False,
 ) -> None:
     """Print what the programs of a recording said, as the live stream would have."""
     output = Output()

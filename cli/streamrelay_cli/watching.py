@@ -1,14 +1,17 @@
 """`streamrelay watch`: the clean stream of panes, as it happens."""
 
+import os
+import sys
 from typing import Annotated
 
 import typer
 
 import streamrelay
+from streamrelay.errors import UsageError
 from streamrelay.events import Event, Gap, NeedsHuman, PaneClosed, Text
 from streamrelay.panes.closing import closing_error
 from streamrelay_cli.options import (
-    AsJson,
+    AsEvents,
     Quiet,
     SocketName,
     SocketPath,
@@ -24,14 +27,15 @@ def watch(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Panes as tmux writes them: %3, name, name:0.1. Default: this pane, inside tmux.", show_default=False
+            help="Panes as tmux writes them: %3, name, name:0.1. Default: this pane; send the output elsewhere then.",
+            show_default=False,
         ),
     ] = None,
     socket_name: SocketName = None,
     socket_path: SocketPath = None,
     tmux: TmuxBinary = None,
     transport: TransportOption = Transport.pipes,
-    as_json: AsJson = False,
+    as_json: AsEvents = False,
     quiet: Quiet = False,
 ) -> None:
     """Print each line that the programs in these panes say, once, as it is said; until the panes close or Ctrl-C."""
@@ -45,7 +49,10 @@ def watch(
             ) as server,
             server.watch(*(targets or [])) as stream,
         ):
-            output.note(f"watching {', '.join(stream.panes)}; Ctrl-C ends")
+            panes = [server.pipeline(pane).info for pane in stream.panes]
+            _refuse_to_watch_itself(panes)
+            names = ", ".join(f"{pane.address} ({pane.pane}, {pane.command})" for pane in panes)
+            output.note(f"watching {names}; Ctrl-C ends")
             async for events in stream.batches():
                 closed += [event for event in events if isinstance(event, PaneClosed)]
                 if as_json:
@@ -55,6 +62,18 @@ def watch(
         raise closing_error(closed[-1])
 
     run_to_end(output, main)
+
+
+def _refuse_to_watch_itself(panes: list[streamrelay.PaneInfo]) -> None:
+    """What this command prints into a watched pane it would hear, and print again, without end."""
+    if not sys.stdout.isatty():
+        return
+    here = os.ttyname(sys.stdout.fileno())
+    if any(pane.tty == here for pane in panes):
+        raise UsageError(
+            "that is the pane this command prints to, it would hear itself",
+            hint="watch it from another pane, or send the output elsewhere: streamrelay watch >FILE",
+        )
 
 
 def _print_text(output: Output, events: list[Event], *, several: bool) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -82,29 +83,34 @@ class Tmux:
 
         Raises errors.TmuxMissing, NoServer, TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
         """
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *self.argv(*arguments),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=environment(os.environ),
-            )
-        except OSError as error:
-            raise missing(self.binary, error) from error
-        try:
-            async with asyncio.timeout(timeout):
-                out, err = await process.communicate()
-        except TimeoutError as error:
-            raise errors.CommandTimeout(f"tmux did not answer in {timeout:g} s", data={"command": arguments}) from error
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
-        if process.returncode:
-            raise refusal(err.decode("utf-8", "replace").strip(), command=arguments)
-        return out.decode("utf-8", "replace")
+        # Files, not pipes: tmux hands its descriptors to the server, and a server that is stopped keeps a pipe open.
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *self.argv(*arguments),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env=environment(os.environ),
+                )
+            except OSError as error:
+                raise missing(self.binary, error) from error
+            try:
+                async with asyncio.timeout(timeout):
+                    await process.wait()
+            except TimeoutError as error:
+                words = f"tmux did not answer in {timeout:g} s"
+                raise errors.CommandTimeout(words, data={"command": arguments}) from error
+            finally:
+                if process.returncode is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        process.kill()
+                    await process.wait()
+            out.seek(0)
+            err.seek(0)
+            if process.returncode:
+                raise refusal(err.read().decode("utf-8", "replace").strip(), command=arguments)
+            return out.read().decode("utf-8", "replace")
 
     async def probe(self) -> ServerInfo:
         """Ask the running server who it is; one subprocess, and never starts a server.

@@ -8,7 +8,8 @@ line as the paste, and again in the line of the Enter; copy mode, which would sw
 from streamrelay.control import command_line
 
 REFUSED = "streamrelay-refused"
-"""First word of the reply when another program than the one addressed is in the foreground; its name follows."""
+"""First word of the reply when nothing may be typed; then whether the pane is dead, whether it is synchronised, and the
+name of the program that is there."""
 
 
 def paste_line(pane: str, buffer: str, text: str, program: str) -> str:
@@ -27,7 +28,10 @@ def enter_line(pane: str, program: str) -> str:
 
 
 def _checked(pane: str, program: str, then: str, otherwise: str) -> tuple[str, ...]:
-    condition = f"#{{==:#{{pane_current_command}},{_format_literal(program)}}}"
+    # A paste into a dead pane crashes tmux 3.3a; an Enter into a synchronised one goes to its neighbours as well.
+    addressed = f"#{{==:#{{pane_current_command}},{_format_literal(program)}}}"
+    typeable = "#{?pane_dead,0,#{?pane_synchronized,0,1}}"
+    condition = f"#{{&&:{addressed},{typeable}}}"
     return ("if-shell", "-F", "-t", pane, condition, then, otherwise)
 
 
@@ -37,7 +41,13 @@ def _leave_mode(pane: str) -> tuple[str, ...]:
 
 
 def _refusal(pane: str) -> tuple[str, ...]:
-    return ("display-message", "-p", "-t", pane, REFUSED + " #{pane_current_command}")
+    return (
+        "display-message",
+        "-p",
+        "-t",
+        pane,
+        f"{REFUSED} #{{?pane_dead,1,0}} #{{?pane_synchronized,1,0}} #{{pane_current_command}}",
+    )
 
 
 def _format_literal(text: str) -> str:

@@ -1,10 +1,11 @@
-"""Whether a program reads its terminal: how much input waits there unread."""
+"""What a pane's terminal device tells of its program: what it leaves unread, and whether it asks for a secret."""
 
 import array
 import contextlib
 import fcntl
 import os
 import termios
+from collections.abc import Iterator
 
 
 def unread_input(tty: str) -> int | None:
@@ -12,12 +13,29 @@ def unread_input(tty: str) -> int | None:
 
     In canonical mode only whole lines count (Linux n_tty.c, FIONREAD). The device is only looked at, never read.
     """
-    with contextlib.suppress(OSError):
-        descriptor = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
-        try:
-            waiting = array.array("i", [0])
-            fcntl.ioctl(descriptor, termios.FIONREAD, waiting)
-            return waiting[0]
-        finally:
-            os.close(descriptor)
+    waiting = array.array("i", [0])
+    with contextlib.suppress(OSError), _opened(tty) as descriptor:
+        fcntl.ioctl(descriptor, termios.FIONREAD, waiting)
+        return waiting[0]
     return None
+
+
+def hides_input(tty: str) -> bool:
+    """Tell whether lines are read from the terminal device `tty` without being echoed, as for a password.
+
+    False where that cannot be told. A program that edits its input itself (no canonical mode) hides nothing by this.
+    A program can switch the echo off and not mean a secret: what it asks has to be looked at as well.
+    """
+    with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
+        local_modes: int = termios.tcgetattr(descriptor)[3]
+        return bool(local_modes & termios.ICANON) and not local_modes & termios.ECHO
+    return False
+
+
+@contextlib.contextmanager
+def _opened(tty: str) -> Iterator[int]:
+    descriptor = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -2,8 +2,9 @@
 
 After the paste the writer waits until the program has painted it and rested for `PAINT_REST`, at least `LEAST_WAIT`
 and at most `MOST_WAIT`: an Enter that comes while the paste is still digested becomes a line feed in some programs.
-While the program waits for a person (a password, a confirmation) nothing is typed. A program that leaves what it was
-sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it keeps in memory.
+While the program waits for a person (a password, a confirmation) nothing is typed, neither text nor Enter. A program
+that leaves what it was sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it
+keeps in memory.
 """
 
 import asyncio
@@ -15,8 +16,9 @@ from typing import NoReturn
 
 from streamrelay.delivery.commands import REFUSED, enter_line, paste_line
 from streamrelay.delivery.sanitise import sanitised
-from streamrelay.delivery.tty_input import unread_input
-from streamrelay.errors import PaneGone, ProgramLeft, TargetNotReading
+from streamrelay.delivery.tty_input import hides_input, unread_input
+from streamrelay.delta.attention import asks_for_secret
+from streamrelay.errors import PaneGone, PaneSynchronized, ProgramLeft, StreamrelayError, TargetNotReading
 from streamrelay.events import DeliveryState
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
@@ -95,6 +97,7 @@ class PaneWriter:
             message = await self._queue.get()
             await self._until_nobody_is_needed()
             await self._until_painted(await self._paste(message))
+            await self._until_nobody_is_needed()
             await self._enter(message)
             self._queue.task_done()
 
@@ -118,15 +121,17 @@ class PaneWriter:
     async def _checked(self, line: str) -> None:
         result = await self._server.command(self._pane, line)
         for block in result.blocks:
-            words = block.lines[0].decode(errors="replace").split(" ", 1) if block.lines else [""]
-            if words[0] == REFUSED:
-                now = words[1] if len(words) > 1 and words[1] else None
-                if now is None:
-                    raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
-                raise ProgramLeft(
-                    f"{self._program} left the foreground of pane {self._pane}: {now} is there now",
-                    data={"pane": self._pane, "program": self._program, "now": now},
-                )
+            words = block.lines[0].decode(errors="replace").split(" ", 3) if block.lines else []
+            if len(words) == 4 and words[0] == REFUSED:
+                raise self._refusal(*words[1:])
+
+    def _refusal(self, dead: str, synchronized: str, now: str) -> StreamrelayError:
+        data = {"pane": self._pane, "program": self._program, "now": now}
+        if dead == "1" or not now:
+            return PaneGone(f"the program in pane {self._pane} has ended", data=data)
+        if now == self._program and synchronized == "1":
+            return PaneSynchronized(f"pane {self._pane} passes what is typed on to its neighbours", data=data)
+        return ProgramLeft(f"{self._program} left the foreground of pane {self._pane}: {now} is there now", data=data)
 
     async def _until_painted(self, pasted: float) -> None:
         """Wait until the paste has been painted and the pane rests, or until that is not to be expected any more."""
@@ -143,10 +148,16 @@ class PaneWriter:
                     await self._pipeline.changed()
 
     async def _until_nobody_is_needed(self) -> None:
-        while self._pipeline.needs_human is not None:
+        while self._pipeline.needs_human is not None or self._asks_for_secret():
             if self._pipeline.closed:
                 raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
-            await self._pipeline.changed()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_AGAIN):
+                    await self._pipeline.changed()
+
+    def _asks_for_secret(self) -> bool:
+        """Look at the terminal as well as at the words: many questions for a secret have no known ones."""
+        return asks_for_secret(self._pipeline.open_line) and hides_input(self._pipeline.info.tty)
 
     async def _watch_reading(self) -> NoReturn:
         """Notice a program that never reads: its terminal holds input that was submitted long ago."""

@@ -28,6 +28,17 @@ SIGNS = (
 )
 
 
+_SECRET = regex.compile(
+    r"(?i)pass|\bpin\b|secret|token|\bkey\b|\bcode\b|\botp\b|kennwort|mot de passe|contrase|senha|hasło|парол|密码"
+    r"|パスワード|[:：]\s*$"
+)
+
+
+def asks_for_secret(open_line: str) -> bool:
+    """Tell whether a line at the cursor can be the question for a secret, where the terminal hides what is typed."""
+    return bool(open_line.strip()) and _SECRET.search(open_line) is not None
+
+
 def needed_for(open_line: str) -> Literal["password", "confirmation"] | None:
     """Return what a program wants from a person, judged by the line at its cursor."""
     return next((sign.kind for sign in SIGNS if sign.pattern.search(open_line)), None)

@@ -69,6 +69,11 @@ class DeltaStream:
         return self._now
 
     @property
+    def open_line(self) -> str:
+        """The line at the cursor as it stands."""
+        return self._open_text()
+
+    @property
     def needs_human(self) -> str | None:
         """What the program wants from a person right now, if anything: the kind of the last `needs_human` event."""
         return self._needs_human
@@ -141,7 +146,7 @@ class DeltaStream:
         self._now = now
         if self._ledger.submit(message_id, self._open_text()):
             self._emit(Injected(message_id=message_id, state="painted"))
-        self._turns.submitted(message_id)
+        self._next_turn(message_id)
         self._composer.entered = True
         self._emit(Injected(message_id=message_id, state="submitted"))
         return self._taken()
@@ -210,8 +215,6 @@ class DeltaStream:
             self._lines.lost = 0
         kinds = [event.kind for event in frame.events]
         withdrawn = "bracketed_paste_off" in kinds and self._composer.asks_for_paste
-        if withdrawn:
-            self._turns.vote("composer", "busy", self._now)
         if not self._composer.is_open:
             self._say(passed)
         elif withdrawn:
@@ -219,6 +222,7 @@ class DeltaStream:
         else:
             self._say(self._composer.keep(passed))
         if withdrawn:
+            self._turns.vote("composer", "busy", self._now)
             self._composer.withdraw()
         if "bracketed_paste_on" in kinds:
             self._say(self._composer.release())
@@ -236,7 +240,6 @@ class DeltaStream:
         if message_id is not None:
             self._publish([Piece(typed, "injected", message_id)])
         elif typed:
-            self._turns.submitted(None)
             self._publish([Piece(typed, "typed")])
 
     def _settle(self) -> None:
@@ -287,7 +290,7 @@ class DeltaStream:
     def _say_plain(self, lines: Iterable[str]) -> None:
         """Publish lines that can only be the program's: the way of every flood, at half the cost of the other."""
         self._begin_turn()
-        now, session, pane, turn = self._now, self.session, self.pane, self._turns.turn
+        now, session, pane, turn = round(self._now, 6), self.session, self.pane, self._turns.turn
         texts = [
             Text(text=line, origin="program", line=number, t=now, session=session, pane=pane, turn=turn)
             for number, line in enumerate(lines, self._line)
@@ -334,6 +337,8 @@ class DeltaStream:
                 self._begin_turn()
             elif not piece.text:
                 continue
+            elif piece.origin == "typed":
+                self._next_turn(None)
             self._emit_text(piece)
 
     def _emit_text(self, piece: Piece) -> None:
@@ -344,10 +349,20 @@ class DeltaStream:
         if began is not None:
             self._emit(TurnStarted(message_id=began.message_id))
 
+    def _next_turn(self, message_id: str | None) -> None:
+        ended = self._turns.submitted(message_id)
+        if ended is not None:
+            self._say_ended(ended)
+
     def _end_turn(self, ended: Ended) -> None:
         for piece in self._ledger.rest():
             self._emit_text(piece)
-        self._emit(TurnEnded(reason=ended.reason, certain=ended.certain, votes=ended.votes))
+        self._say_ended(ended)
+
+    def _say_ended(self, ended: Ended) -> None:
+        event = TurnEnded(reason=ended.reason, certain=ended.certain, votes=ended.votes)
+        self._emit(event)
+        event.turn = ended.turn
 
     def _open_text(self) -> str:
         return self._lines.open_text().removeprefix(self._submitted)
@@ -375,7 +390,7 @@ class DeltaStream:
         self._needs_human = kind
 
     def _emit(self, event: Event) -> None:
-        event.t, event.session, event.pane, event.turn = self._now, self.session, self.pane, self._turns.turn
+        event.t, event.session, event.pane, event.turn = round(self._now, 6), self.session, self.pane, self._turns.turn
         self._events.append(event)
 
     def _taken(self) -> list[Event]:

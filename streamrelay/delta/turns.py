@@ -49,10 +49,18 @@ class Turns:
         self._witnesses: dict[Witness, Vote] = {}
         self._has_been_busy = False
 
-    def submitted(self, message_id: str | None) -> None:
-        """Something was submitted to the program: what it prints next answers it."""
+    def submitted(self, message_id: str | None) -> Ended | None:
+        """Something was submitted to the program: what it prints next answers it.
+
+        Returns the turn that this ends, where nobody has evidence that the program is still at it.
+        """
+        ended = None
+        if self._open and not self._is_busy():
+            self._open = False
+            ended = Ended(self.turn, "superseded", certain=False, votes=tuple(self._witnesses.values()))
         self.turn += 1
         self._message_id = message_id
+        return ended
 
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
         """Take the word of a witness of the program's own state."""
@@ -77,7 +85,7 @@ class Turns:
             return None
         if not self._has_been_busy:
             return self._last_output + QUIET
-        if any(vote.says == "busy" for vote in self._witnesses.values()):
+        if self._is_busy():
             return None
         return self._last_output + SIGNAL_REST
 
@@ -92,6 +100,9 @@ class Turns:
         if self._has_been_busy:
             reason = "signal" if "signal" in self._witnesses else "composer"
         return Ended(self.turn, reason, self._has_been_busy, votes)
+
+    def _is_busy(self) -> bool:
+        return any(vote.says == "busy" for vote in self._witnesses.values())
 
     def close(self) -> Ended | None:
         """The pane is gone: whatever was being said is over."""

@@ -67,7 +67,7 @@ class _Stage:
         slow = ("--input", "raw", "--paint-delay", str(PAINT_DELAY), "--first", "--start-delay", "1.5")
         return cls(
             tmux,
-            tmux.new_session("shell", shell, environment={"PS1": "$ "}),
+            tmux.new_session("shell", shell, environment={"PS1": "$ ", "HISTFILE": "/dev/null"}),
             tmux.new_session("log", [*python, "streamrelay.demo.programs", "log"]),
             tmux.new_session("Ann", participant("Ann", *slow)),
             tmux.new_session("Bob", participant("Bob", "--quote-every", str(QUOTE_EVERY))),

@@ -9,7 +9,7 @@ clients is not seen, so its stream says `gap` and goes on from a new snapshot.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 
 from streamrelay.control import (
@@ -22,7 +22,7 @@ from streamrelay.control import (
     command_line,
 )
 from streamrelay.control.notifications import SubscriptionChanged
-from streamrelay.errors import NoServer, PaneGone, ServerLost, StreamrelayError
+from streamrelay.errors import NoServer, PaneGone, ServerLost, StreamrelayError, TmuxError
 from streamrelay.events import ClosedReason
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
 from streamrelay.panes.pipeline import Listener, PanePipeline
@@ -31,6 +31,20 @@ from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 logger = logging.getLogger(__name__)
 
 _PROGRAM = "streamrelay-program-"
+
+
+def _follow_program(pane: str) -> str:
+    """Return the line that has tmux tell, once a second, when the program in a pane's foreground changes or ends.
+
+    With remain-on-exit a program's end is told in no other way.
+    """
+    return command_line(
+        ("refresh-client", "-B", f"{_PROGRAM}{pane}:{pane}:#{{?pane_dead,1,0}} #{{pane_current_command}}")
+    )
+
+
+def _ignore(_result: CommandResult) -> None:
+    """Ask for no answer."""
 
 
 @dataclass(slots=True)
@@ -89,6 +103,8 @@ class Attachments:
             if attached is not None and not attached.pipeline.has_listeners:
                 del self._panes[pane]
                 attached.pipeline.discard()
+                with contextlib.suppress(TmuxError):
+                    await attached.client.command(command_line(("refresh-client", "-B", _PROGRAM + pane)))
             # A pane that closed by itself is no longer there, but its client may be.
             await self._drop_idle_clients()
 
@@ -99,11 +115,6 @@ class Attachments:
     async def command(self, pane: str, line: str) -> CommandResult:
         """Send a command line over the client that carries a pane."""
         return await self._attached(pane).client.command(line)
-
-    async def follow_program(self, pane: str) -> None:
-        """Have tmux tell, once a second, when another program is in the foreground of a watched pane."""
-        subscription = f"{_PROGRAM}{pane}:{pane}:#{{pane_current_command}}"
-        await self.command(pane, command_line(("refresh-client", "-B", subscription)))
 
     async def close(self) -> None:
         """Leave every session, as if nobody had been there."""
@@ -182,11 +193,12 @@ class Attachments:
         def splice(result: CommandResult) -> None:
             snapshot = None if result.error else read_snapshot([block.lines for block in result.blocks])
             if snapshot is not None and not attached.pipeline.closed:
-                attached.pipeline.seed(snapshot)
+                self._guarded(attached.pipeline, lambda: attached.pipeline.seed(snapshot))
             if not seeded.done():
                 seeded.set_result(snapshot is not None)
 
         attached.client.request(snapshot_line(pane), splice)
+        attached.client.request(_follow_program(pane), _ignore)
         if not await seeded:
             raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
 
@@ -197,16 +209,31 @@ class Attachments:
                 if attached is not None and attached.session == session:
                     self._render(attached.pipeline, event.data, read_at)
             elif isinstance(event, SubscriptionChanged):
-                if event.name.startswith(_PROGRAM) and (attached := self._panes.get(event.name[len(_PROGRAM) :])):
-                    attached.pipeline.update(replace(attached.pipeline.info, command=event.value))
-            elif not self._listing_wanted:
-                self._listing_wanted = True
-                self._spawn(self._list_again())
+                self._program_changed(event)
+            else:
+                self._want_listing()
+
+    def _program_changed(self, event: SubscriptionChanged) -> None:
+        attached = self._panes.get(event.name.removeprefix(_PROGRAM))
+        dead, _, command = event.value.partition(" ")
+        if attached is None:
+            return
+        attached.pipeline.update(replace(attached.pipeline.info, command=command))
+        if dead == "1":
+            self._want_listing()
+
+    def _want_listing(self) -> None:
+        if not self._listing_wanted:
+            self._listing_wanted = True
+            self._spawn(self._list_again())
 
     def _render(self, pipeline: PanePipeline, data: bytes, read_at: float) -> None:
-        """Feed one pane; a defect that its bytes bring to light ends its stream and nobody else's."""
+        self._guarded(pipeline, lambda: pipeline.output(data, read_at))
+
+    def _guarded(self, pipeline: PanePipeline, step: Callable[[], None]) -> None:
+        """Let one pane take a step; a defect that its bytes bring to light ends its stream and nobody else's."""
         try:
-            pipeline.output(data, read_at)
+            step()
         except Exception:
             pane = pipeline.info.pane
             logger.exception("the pipeline of pane %s failed", pane)
@@ -216,7 +243,7 @@ class Attachments:
     async def _list_again(self) -> None:
         async with self._changing:
             self._listing_wanted = False
-            with contextlib.suppress(NoServer, ServerLost):
+            with contextlib.suppress(TmuxError):
                 await self.panes()
                 for pane, attached in tuple(self._panes.items()):
                     await self._follow(pane, attached)
@@ -224,6 +251,9 @@ class Attachments:
     async def _follow(self, pane: str, attached: _Attachment) -> None:
         """Bring one pane up to date with the inventory."""
         places = self._inventory.get(pane)
+        if places is not None and places[0].dead:
+            self._close(pane, "pane_gone")
+            return
         if places is None:
             sessions = {info.session for infos in self._inventory.values() for info in infos}
             self._close(pane, "pane_gone" if attached.session in sessions else "session_gone")

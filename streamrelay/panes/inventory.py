@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+# The command comes last: of all fields only a program's name can hold the separator.
 _FIELDS = {
     "pane": "pane_id",
     "session": "session_id",
@@ -18,9 +19,9 @@ _FIELDS = {
     "in_mode": "pane_in_mode",
     "active": "?#{&&:#{window_active},#{pane_active}},1,0",
     "tty": "pane_tty",
-    "command": "pane_current_command",
     "session_name": "session_name",
     "title": "pane_title",
+    "command": "pane_current_command",
 }
 _SEPARATOR = "\t"
 FORMAT = _SEPARATOR.join(f"#{{{field}}}" for field in _FIELDS.values())

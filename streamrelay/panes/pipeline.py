@@ -39,6 +39,11 @@ class PanePipeline:
         """What the program wants from a person right now, if anything."""
         return self._stream.needs_human
 
+    @property
+    def open_line(self) -> str:
+        """The line at the cursor as it stands."""
+        return self._stream.open_line
+
     async def changed(self) -> None:
         """Wait for the next output, event or end of the pane."""
         await self._change.wait()

@@ -1,17 +1,22 @@
 """A running tmux server, as the library shows it: what panes it has, and streams of what their programs say."""
 
+import contextlib
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 
+import regex
+
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
-from streamrelay.errors import CommandFailed, TargetNotFound, UsageError
+from streamrelay.errors import CommandFailed, PaneGone, TargetNotFound, UsageError
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
+
+_PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
 
 
 class Server:
@@ -45,39 +50,49 @@ class Server:
     async def find(self, target: str | None = None) -> PaneInfo:
         """Return the pane of a target as tmux writes it; without one, the pane this process runs in.
 
-        Raises TargetNotFound for a target that tmux does not know, UsageError outside tmux without a target.
+        A plain name is a session's, if there is one of exactly that name; everything else is tmux's to find. Raises
+        TargetNotFound for a target that tmux does not know, UsageError outside tmux without a target.
         """
         if target is None:
             target = os.environ.get("TMUX_PANE")
             if not target:
                 raise UsageError("outside tmux a target is needed", hint="`streamrelay ls` lists the panes")
+        if not target:
+            raise UsageError("an empty target names nothing", hint="`streamrelay ls` lists the panes")
+        if _PLAIN_NAME.fullmatch(target):
+            # tmux would rather take a window whose name begins like this, in whatever session is current.
+            with contextlib.suppress(TargetNotFound):
+                return await self._find(f"={target}")
+        return await self._find(target)
+
+    async def _find(self, target: str) -> PaneInfo:
         try:
-            *_, answer = await self._attachments.query(*find_target(target))
+            answer = await self._attachments.query(*find_target(target))
         except (CommandFailed, TargetNotFound) as error:
             raise TargetNotFound(f"{target!r}: {error.message}", data={"target": target}) from error
-        pane = parse_pane(answer)
-        if pane is None:
-            raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
-        return pane
+        for line in reversed(answer):
+            # A hook of the user's can print lines of its own.
+            if (pane := parse_pane(line)) is not None:
+                return pane
+        raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
 
     @asynccontextmanager
-    async def watch(
-        self, *targets: str, follow_program: bool = False, queue: int = LONGEST_QUEUE
-    ) -> AsyncIterator[Subscription]:
+    async def watch(self, *targets: str, queue: int = LONGEST_QUEUE) -> AsyncIterator[Subscription]:
         """Subscribe to what the programs in `targets` say, from here on; without targets, in this pane.
 
-        A session or window as target stands for the pane that is active in it now. With `follow_program` the stream
-        also says when another program comes to the foreground. `queue` bounds the events that may wait.
+        A session or window as target stands for the pane that is active in it now. `queue` bounds the events
+        that may wait. Raises PaneGone for a pane whose program has ended and that only remains.
         """
         infos = {(info := await self.find(target)).pane: info for target in (targets or (None,))}
+        for info in infos.values():
+            if info.dead:
+                raise PaneGone(f"the program in pane {info.pane} has ended", data={"pane": info.pane})
         subscription = Subscription(infos, size=queue)
         pipelines: list[PanePipeline] = []
         try:
             for info in infos.values():
                 pipeline = await self._attachments.watch(info, subscription.publish)
                 pipelines.append(pipeline)
-                if follow_program:
-                    await self._attachments.follow_program(info.pane)
             yield subscription
         finally:
             subscription.close()

@@ -91,7 +91,7 @@ class RelaySession:
         self._publish_to = publish
         self._began = asyncio.get_running_loop().time()
         reason = "budget_spent"
-        async with self._server.watch(*self._infos, follow_program=True) as stream:
+        async with self._server.watch(*self._infos) as stream:
             for pane, info in self._infos.items():
                 self._writers[pane] = PaneWriter(
                     self._server,
@@ -110,11 +110,11 @@ class RelaySession:
         return closed
 
     def _publish(self, event: Event) -> None:
-        """Number an event within the relay's own stream; the relay's own events get time and host here."""
+        """Number and time an event within the relay's own stream; the relay's own events get a host here too."""
         self._seq += 1
         event.seq = self._seq
+        event.t = round(asyncio.get_running_loop().time() - self._began, 6)
         if event.at is msgspec.UNSET:
-            event.t = asyncio.get_running_loop().time() - self._began
             event.at, event.host = time.time(), socket.gethostname()
         self._publish_to(event)
 

@@ -133,3 +133,30 @@ def test_a_defect_less_stream_survives_a_resize_and_a_split(private_tmux, cli):
     numbers = [int(line) for line in watching.said()]
     assert numbers == [50, *range(1, 51), 30, *range(1, 31)]
     assert watching.events("gap") == []
+
+
+def test_it_refuses_to_hear_itself(private_tmux):
+    pane = private_tmux.new_session("work", ["sh", "-i"], columns=200)
+    private_tmux.run("send-keys", "-t", pane, f"'{COMMAND}' watch; echo ended=$?", "Enter")
+    wait_until(lambda: "ended=2" in private_tmux.run("capture-pane", "-p", "-t", pane), 30, "the refusal")
+    assert "it would hear itself" in private_tmux.run("capture-pane", "-p", "-t", pane)
+
+
+def test_a_full_disk_is_one_error(private_tmux):
+    private_tmux.new_session("work", ["sh", "-c", "while sleep 0.1; do echo talking; done"])
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [COMMAND, "watch", "-S", str(private_tmux.socket_path), "work"],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    assert "error: standard output cannot be written: No space left on device" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_tmux_own_options_may_stand_in_front_of_the_command(private_tmux):
+    private_tmux.new_session("work", ["cat"])
+    listed = subprocess.run(
+        [COMMAND, "-S", str(private_tmux.socket_path), "ls"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "work:0.0" in listed.stdout

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from streamrelay.errors import TargetNotFound
+from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, ProgramChanged, Text
 from streamrelay.testing.waiting import wait_until_async
 
@@ -134,7 +134,7 @@ async def test_the_end_of_a_pane_is_an_event_with_a_reason(private_tmux, server,
 async def test_another_program_in_the_foreground_is_an_event(private_tmux, server, heard):
     pane = private_tmux.new_session("work", ["bash", "--noprofile", "--norc", "-i"])
     await wait_until_async(lambda: private_tmux.run("capture-pane", "-p", "-t", pane).strip())
-    async with server.watch(pane, follow_program=True) as stream:
+    async with server.watch(pane) as stream:
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
         send(private_tmux, pane, "cat")
@@ -226,3 +226,16 @@ async def test_the_client_of_a_pane_that_closed_by_itself_is_left_too(private_tm
         private_tmux.run("kill-pane", "-t", second)
         await heard(stream).until_end()
     assert private_tmux.run("list-clients") == ""
+
+
+async def test_a_session_of_exactly_that_name_comes_before_a_window_that_begins_so(private_tmux, server):
+    work = private_tmux.new_session("work", ["cat"])
+    other = private_tmux.new_session("other", ["cat"])
+    private_tmux.run("rename-window", "-t", other, "workshop")
+    assert (await server.find("work")).pane == work
+    assert (await server.find("works")).pane == other
+
+
+async def test_an_empty_target_names_nothing(server):
+    with pytest.raises(UsageError):
+        await server.find("")
