@@ -10,7 +10,7 @@ The rules other terminals don't follow:
 * Inserting as many cells as there are right of the cursor changes nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from streamrelay.vt.history import RowQueue, StoredRow
 from streamrelay.vt.rows import Line
@@ -38,18 +38,21 @@ class Grid:
         self._unseen = RowQueue()
         """What entered history since the last claim; it may be more than history holds (see `forget_surplus`)."""
         self._claims = False
+        """Whether anybody ever claimed: until then no more than history could hold is kept."""
 
     def claim(self) -> tuple[StoredRow, ...]:
         """Return the rows committed since the last claim."""
-        self._claims = True
+        if not self._claims:
+            self._claims = True
+            self.forget_surplus()
         committed = self._unseen.rows()
         self._unseen.clear()
         return committed
 
     def forget_surplus(self) -> None:
         """Forget the oldest rows nobody claimed, as far as they are more than history may hold."""
-        if len(self._unseen) > self.limit:
-            self._unseen.shift(len(self._unseen) - self.limit)
+        if self._claims and self._unseen.size > self.limit:
+            self._unseen.shift(self._unseen.size - self.limit)
 
     def forget(self) -> None:
         """Claim everything unseen: nothing up to here counts as changed or committed."""
@@ -68,55 +71,75 @@ class Grid:
         """Return an empty row."""
         return Line(self.symbols, "", chr(style) * self.columns if style else "")
 
-    def commit(self, lines: Iterable[Line]) -> None:
+    def commit(self, lines: Sequence[Line]) -> None:
         """Take rows that left the screen into history."""
         for line in lines:
-            self._commit(line)
-
-    def _commit(self, line: Line) -> None:
-        self.history.append(line)
-        self._unseen.append(line)
-        self.total += 1
-        self._keep_bounds()
+            self.history.append(line)
+            self._unseen.append(line)
+        self._committed(len(lines))
 
     def take_in(self, window: RowQueue, count: int) -> None:
         """Take the oldest rows of `window` into history."""
         window.shift(count, self.history, self._unseen)
+        self._committed(count)
+
+    def _committed(self, count: int) -> None:
         self.total += count
-        self._keep_bounds()
-
-    def _keep_bounds(self) -> None:
-        surplus = len(self.history) - self.limit
+        surplus = self.history.size - self.limit
+        tenth = max(self.limit // 10, 1)
         if surplus > 0:
-            tenth = max(self.limit // 10, 1)
             self.history.shift(-(-surplus // tenth) * tenth)
-        if not self._claims:
-            self.forget_surplus()
+        if not self._claims and self._unseen.size > self.limit + tenth:
+            self._unseen.shift(self._unseen.size - self.limit)
 
-    def scroll_up(self, top: int, bottom: int, style: int = 0) -> None:
-        """Scroll the lines `top` to `bottom` up by one."""
+    def scroll(self, style: int) -> None:
+        """Scroll the whole screen up by one: `scroll_up` in half the time, for the commonest case."""
+        if not self.keeps_history:
+            self.scroll_up(0, len(self.lines) - 1, style)
+            return
+        lines = self.lines
+        line = lines.pop(0)
+        lines.append(self.blank(style))
+        self.history.append(line)
+        self._unseen.append(line)
+        self.total += 1
+        if self.history.size > self.limit or self._unseen.size > self.limit:
+            self._committed(0)
+        self.dirty >>= 1
+        self.scrolled += 1
+        if style:
+            self.dirty |= 1 << len(lines) - 1
+
+    def scroll_up(self, top: int, bottom: int, style: int = 0, count: int = 1) -> None:
+        """Scroll the lines `top` to `bottom` up by `count`, at most their number."""
         lines = self.lines
         if self.keeps_history:
-            self._commit(lines[top])
-            del lines[top]
-            lines.insert(bottom, self.blank(style))
+            self.commit(lines[top : top + count])
         else:
             self.untie(top - 1)
-            del lines[top]
-            lines.insert(bottom, self.blank(style))
-            if bottom == top + 1:
-                self.untie(top)
+        del lines[top : top + count]
+        first = bottom + 1 - count
+        lines[first:first] = [self.blank(style) for _ in range(count)]
+        if not self.keeps_history and bottom == top + 1:
+            self.untie(top)
         if top == 0 and bottom == len(lines) - 1:
-            self.dirty >>= 1
-            self.scrolled += 1
+            self.dirty >>= count
+            self.scrolled += count
             if style:
-                self.touch(bottom, bottom)
+                self.touch(first, bottom)
         else:
             self.touch(top, bottom)
 
-    def scroll_down(self, top: int, bottom: int, style: int = 0) -> None:
-        """Scroll the lines `top` to `bottom` down by one; the lowest one is lost."""
-        self.move(top + 1, top, bottom - top, style)
+    def scroll_down(self, top: int, bottom: int, style: int = 0, count: int = 1) -> None:
+        """Scroll the lines `top` to `bottom` down by `count`, at most their number; the lowest are lost."""
+        if bottom > top:
+            self.untie(top)
+            self.lines[top : bottom + 1] = [
+                *(self.blank(style) for _ in range(count)),
+                *self.lines[top : bottom + 1 - count],
+            ]
+            self.untie(top - 1)
+            self.touch(top, bottom)
 
     def move(self, to: int, start: int, count: int, style: int) -> None:
         """Move `count` lines from `start` to `to`; the lines they left are emptied, those they meet are lost."""

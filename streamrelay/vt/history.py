@@ -25,14 +25,15 @@ class _Stretch:
 class RowQueue:
     """Rows, oldest first."""
 
-    __slots__ = ("_parts", "_size")
+    __slots__ = ("_parts", "size")
 
     def __init__(self) -> None:
         self._parts: deque[Line | _Stretch] = deque()
-        self._size = 0
+        self.size = 0
+        """The number of rows."""
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def __iter__(self) -> Iterator[StoredRow]:
         for part in self._parts:
@@ -44,7 +45,7 @@ class RowQueue:
     def append(self, line: Line) -> None:
         """Add one row."""
         self._parts.append(line)
-        self._size += 1
+        self.size += 1
 
     def extend(self, printed: Printed, start: int, stop: int) -> None:
         """Add the rows `start` to `stop` (exclusive) of what was printed at once."""
@@ -55,12 +56,12 @@ class RowQueue:
             last.stop = stop
         else:
             self._parts.append(_Stretch(printed, start, stop))
-        self._size += stop - start
+        self.size += stop - start
 
     def shift(self, count: int, *others: "RowQueue") -> None:
         """Take the oldest `count` rows out, and add them to `others`."""
         parts = self._parts
-        self._size -= count
+        self.size -= count
         while count > 0:
             part = parts[0]
             if isinstance(part, Line):
@@ -143,4 +144,4 @@ class RowQueue:
     def clear(self) -> None:
         """Forget all rows."""
         self._parts.clear()
-        self._size = 0
+        self.size = 0

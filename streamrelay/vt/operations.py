@@ -128,8 +128,9 @@ def cursor_to_line(state: State, line: int) -> None:
 def back_tab(state: State, count: int) -> None:
     """Move back over `count` tab stops."""
     x = min(state.x, state.columns - 1)
-    for _ in range(min(count, state.columns)):
+    while count and x:
         x = max((stop for stop in state.tabs if stop < x), default=0)
+        count -= 1
     state.x = x
 
 
@@ -174,14 +175,12 @@ def clear_tab_stop(state: State, how: int) -> None:
 
 def scroll_up(state: State, count: int) -> None:
     """Scroll the region up; its top rows enter history."""
-    for _ in range(min(count, state.bottom - state.top + 1)):
-        state.grid.scroll_up(state.top, state.bottom, state.eraser)
+    state.grid.scroll_up(state.top, state.bottom, state.eraser, min(count, state.bottom - state.top + 1))
 
 
 def scroll_down(state: State, count: int) -> None:
     """Scroll the region down."""
-    for _ in range(min(count, state.bottom - state.top + 1)):
-        state.grid.scroll_down(state.top, state.bottom, state.eraser)
+    state.grid.scroll_down(state.top, state.bottom, state.eraser, min(count, state.bottom - state.top + 1))
 
 
 def insert_lines(state: State, count: int) -> None:

@@ -122,7 +122,10 @@ class State:
     def index(self, eraser: int) -> None:
         """Move down one line, scrolling at the bottom of the region; the column stays, pending wrap included."""
         if self.y == self.bottom:
-            self.grid.scroll_up(self.top, self.bottom, eraser)
+            if self.top == 0 and self.bottom == self.lines - 1:
+                self.grid.scroll(eraser)
+            else:
+                self.grid.scroll_up(self.top, self.bottom, eraser)
         elif self.y < self.lines - 1:
             self.y += 1
 
