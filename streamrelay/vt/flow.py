@@ -74,7 +74,9 @@ class Flow:
         """Print `text` from `start` on, and return where it stops to be lines; an unfinished sequence is left."""
         carried = len(self._open)
         end = text.rfind(NEW_LINE, start) + len(NEW_LINE)
-        if end > start + 1:
+        if end < start + len(NEW_LINE):
+            end = start + (self._open.endswith("\r") and text.startswith("\n", start))
+        if end > start:
             body = self._open + text[start:end]
             read = self._print(body)
             if not read:

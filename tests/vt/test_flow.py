@@ -1,0 +1,123 @@
+"""Lines that are only printed take a way of their own through the screen: it must show what the general one shows."""
+
+import random
+from typing import Any
+
+import pytest
+
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.flow import Flow
+
+WORDS = [
+    "plain", "a longer piece of text that goes on", "世界", "é", "e\u0301", "⚠\ufe0f", "👩\u200d💻", "x" * 23, "   ",
+    "\x1b[31m", "\x1b[0m", "\x1b[m", "\x1b[44m", "\x1b[1;38;5;200m", "\x1b[39m", "\x1b[49m", "\x1b[0;7m", "\x1b[4:3m",
+    "\u0301", "\u200d", "🏽", "\x85", "\U000f0001", "\x1b[" + "1;" * 30 + "m",
+]  # fmt: skip
+OTHERS = [
+    "\x1b[K", "\t", "\n", "\r", "\x1b[2J", "\x1b[A", "\x1b]0;t\x07", "\x1b[3b", "\b", "\x1b7", "\x1b8", "\x1b[2;3r",
+    "\x1b[r", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?7l", "\x1b[?7h", "\x1b[3J", "\x0e", "\x1b(0", "\x0f", "\x1b[4h",
+    "\x1bM", "\x1bc", "\x1b[1S",
+]  # fmt: skip
+SIZES = [(12, 4, 1000), (40, 6, 50), (80, 10, 1000), (7, 3, 20), (200, 20, 10)]
+
+
+def printed(pick: random.Random) -> bytes:
+    words = pick.sample(WORDS, pick.randint(2, len(WORDS)))
+    others = pick.choice([0, 0, 0.01, 0.1])
+    lines = ["\n" * pick.choice([0, 20])]
+    for _ in range(pick.randint(20, 200)):
+        lines += pick.choices(words, k=pick.choice([0, 1, 2, 3, 5, 8]))
+        if pick.random() < others:
+            lines.append(pick.choice(OTHERS))
+        lines.append("\r\n")
+    return "".join(lines).encode()
+
+
+def everything(screen: TmuxScreen) -> list[Any]:
+    frame = screen.take()
+    cells = [[row[x] for x in range(screen.columns)] for row in screen.buffer.values()]
+    history: Any = screen.history.top
+    return [
+        frame.dirty, frame.scrolled, frame.history_total, frame.cursor, frame.ground, frame.events, screen.modes,
+        [(row.text, row.wrapped, row.runs) for row in frame.committed], cells,
+        [[row[x] for x in range(screen.columns)] for row in history[-20:]],
+        [(row.line.text, row.line.wrapped, row.line.runs) for row in history],
+        [(row.text, row.wrapped, row.runs) for row in map(screen.row, range(screen.lines))],
+    ]  # fmt: skip
+
+
+def fed(data: bytes, size: tuple[int, int, int], chunks: list[int]) -> TmuxScreen:
+    screen = TmuxScreen(*size)
+    start = turn = 0
+    while start < len(data):
+        chunk = chunks[turn % len(chunks)]
+        screen.feed(data[start : start + chunk])
+        start += chunk
+        turn += 1
+    return screen
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_same_as_byte_by_byte(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pick = random.Random(seed)
+    for _ in range(2):
+        data, size = printed(pick), pick.choice(SIZES)
+        with monkeypatch.context() as patched:
+            patched.setattr(Flow, "possible", staticmethod(lambda _state: False))
+            reference = everything(fed(data, size, [1]))
+        for chunks in ([1 << 20], [37], [500], [pick.choice([1, 3, 100, 600, 2000]) for _ in range(7)]):
+            assert everything(fed(data, size, chunks)) == reference, (seed, size, chunks)
+
+
+def flowing(data: bytes, *, take: bool = False) -> TmuxScreen:
+    screen = TmuxScreen(40, 5)
+    screen.feed(b"\n" * 10)
+    if take:
+        screen.take()
+    screen.feed(data)
+    assert screen._terminal._flow is not None
+    return screen
+
+
+LOG = b"".join(b"\x1b[32mline\x1b[0m %d of a log that is just printed\r\n" % number for number in range(100))
+
+
+def test_rows_are_handed_out_without_being_drawn() -> None:
+    screen = flowing(LOG + b"an open li", take=True)
+    frame = screen.take()
+    assert [row.text for row in frame.committed[-2:]] == [f"line {n} of a log that is just printed" for n in (94, 95)]
+    assert len(frame.committed) == frame.scrolled == 100
+    assert frame.dirty == 0b11111
+    assert (frame.cursor.x, frame.cursor.y) == (10, 4)
+    assert screen.row(3).text == "line 99 of a log that is just printed"
+    assert [(run.start, run.stop, run.style) for run in screen.row(3).runs] == [(0, 4, "32")]
+    assert screen._terminal._flow is not None
+    assert screen.take().committed == ()
+    assert screen.row(4).text == "an open li"
+
+
+def test_an_open_line_goes_on() -> None:
+    screen = flowing(LOG + b"open\x1b[1")
+    assert not screen.take().ground
+    for part in (b";3", b"1m line", b" and", b" its end\r", b"\nnext"):
+        screen.feed(part)
+        assert screen._terminal._flow is not None
+    assert screen.take().dirty == 0b11000
+    assert (screen.row(3).text, screen.row(3).runs[0].style) == ("open line and its end", "1;31")
+    assert screen.text()[4] == "next"
+
+
+def test_everything_else_draws_the_screen_first() -> None:
+    screen = flowing(LOG + b"open")
+    screen.feed(b"\x1b[2;3HX\x1b[K")
+    assert screen.text() == [
+        *("line 96 of a log that is just printed", "liX"),
+        *(f"line {number} of a log that is just printed" for number in (98, 99)),
+        "open",
+    ]
+    assert screen.buffer[1][0].fg == "green"
+
+
+def test_long_lines_wrap_as_they_do_when_drawn() -> None:
+    data = (f"{'wide 世界 ' * 9}\r\n" + "x" * 95 + "\r\n").encode() * 20
+    assert everything(flowing(data)) == everything(fed(b"\n" * 10 + data, (40, 5, 10_000), [1]))
