@@ -68,6 +68,7 @@ _PARAMETERS_LIMIT = 100
 _STRING_LIMIT = 1 << 20
 
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xff]?|[\xe0-\xef][\x80-\xff]{0,2}|[\xf0-\xf4][\x80-\xff]{0,3}|[\x80-\xff]")
+_DELETE = "\x7f"
 _HIGH = bytes(range(0x80, 0x100))
 _DROPPED = "\x80".encode()
 """Stands for bytes that are no character: no width, so nothing is drawn, but like them it ends what REP repeats."""
@@ -144,6 +145,7 @@ class Tokenizer:
                 tokens += control, ""
         if strays:
             tokens[::2] = [_without_strays(text) if STRAY.search(text) else text for text in tokens[::2]]
+            tokens = [token.replace(_DELETE, "") for token in tokens]
         return tokens
 
     def _decode(self, data: bytes) -> tuple[str, bool]:
@@ -158,7 +160,8 @@ class Tokenizer:
             text = data[:used].decode("utf-8", "surrogateescape")
         if used < len(data):
             self._bytes = data[used:]
-        return text.replace("\x7f", "") if "\x7f" in text else text, strays
+        # DEL is nothing, but it cuts a character short: among strays it must stay until they are gone.
+        return text.replace(_DELETE, "") if _DELETE in text and not strays else text, strays
 
     def _after_payload(self, text: str) -> str:
         """Add to the unfinished control string; return what there is to split now."""
@@ -174,7 +177,7 @@ class Tokenizer:
     def _keep(self, text: str) -> None:
         self._payload_size += len(text)
         if self._payload_size <= _STRING_LIMIT:
-            self._payload.append(text)
+            self._payload.append(text.replace(_DELETE, ""))
         else:
             self._payload[1:] = []
 

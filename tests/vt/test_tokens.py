@@ -38,6 +38,7 @@ UTF8 = {
     "never a lead byte": (b"a\xc0\xff\xf8b", "ab"),
     "overlong": (b"a\xe0\x80\x80b", "ab"),
     "surrogate": (b"a\xed\xa0\x80b", "ab"),
+    "delete cuts it short and is gone": (b"\xea\x7f\xa1\xb5x\x7f\xff\x7fy", "xy"),
     "too high": (b"a\xf4\x90\x80\x80b", "ab"),
     "valid among invalid": ("ä世".encode() + b"\xff" + "😀".encode(), "ä世😀"),
 }
