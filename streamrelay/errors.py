@@ -15,6 +15,7 @@
     ├── ShellRefused             peer text was to go into a shell, and nobody allowed that
     ├── TargetNotReading         the program does not read what is typed to it
     ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
+    ├── PaneTaken                somebody else types into the pane already
     ├── RecordingError           a recording cannot be read
     └── UsageError               arguments that make no sense together
 
@@ -155,6 +156,14 @@ class PaneSynchronized(StreamrelayError):
     code = "pane_synchronized"
     exit_code = 25
     default_hint = "tmux set-option -w synchronize-panes off, in that window"
+
+
+class PaneTaken(StreamrelayError):
+    """Somebody else types into the pane already."""
+
+    code = "pane_taken"
+    exit_code = 26
+    default_hint = "a pane takes part in one relay at a time; end the other one first"
 
 
 class RecordingError(StreamrelayError):

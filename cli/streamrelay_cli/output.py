@@ -7,12 +7,14 @@ A reader that goes away (`| head`) ends the command quietly.
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from streamrelay.delivery.sanitise import sanitised
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, encode
+from streamrelay_cli.background import BackgroundWriter
 
 READER_GONE = 141
 """Exit code when nobody reads standard output any more (128 + SIGPIPE)."""
@@ -28,15 +30,16 @@ class Output:
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         self.quiet = quiet
         self.as_json = as_json
+        self._background: BackgroundWriter | None = None
         self._colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
 
     def line(self, text: str) -> None:
         """Print one line of data."""
-        self._write(sanitised(text).encode() + b"\n")
+        self.lines([text])
 
     def lines(self, texts: Iterable[str]) -> None:
         """Print lines of data at once."""
-        self._write(b"".join(sanitised(text).encode() + b"\n" for text in texts))
+        self._write(as_lines(texts))
 
     def labelled(self, label: str, text: str, *, colour: int | None = None) -> None:
         """Print one line of data with a label before it, coloured (SGR parameter) on a terminal."""
@@ -46,7 +49,16 @@ class Output:
 
     def events(self, events: Iterable[Event]) -> None:
         """Print events as JSON Lines, at once."""
-        self._write(b"".join(encode(event) + b"\n" for event in events))
+        self._write(as_events(events))
+
+    async def write(self, data: bytes) -> None:
+        """Print data without stopping the event loop, however slow its reader is."""
+        if not data:
+            return
+        if self._background is None:
+            self._background = BackgroundWriter(sys.stdout.fileno())
+        with _writing():
+            await self._background.write(data)
 
     def json(self, value: object) -> None:
         """Print one JSON document."""
@@ -72,10 +84,26 @@ class Output:
     def _write(self, data: bytes) -> None:
         if not data:
             return
-        try:
+        with _writing():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
-        except BrokenPipeError as error:
-            raise ReaderGoneError from error
-        except OSError as error:
-            raise StreamrelayError(f"standard output cannot be written: {error.strerror}") from error
+
+
+def as_lines(texts: Iterable[str]) -> bytes:
+    """Return lines of data as they are printed."""
+    return b"".join(sanitised(text).encode() + b"\n" for text in texts)
+
+
+def as_events(events: Iterable[Event]) -> bytes:
+    """Return events as JSON Lines."""
+    return b"".join(encode(event) + b"\n" for event in events)
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
+    except OSError as error:
+        raise StreamrelayError(f"standard output cannot be written: {error.strerror}") from error

@@ -1,11 +1,15 @@
 """`streamrelay relay`: programs in panes hear each other."""
 
-from typing import Annotated
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Annotated, NoReturn
 
 import typer
 
 import streamrelay
-from streamrelay.events import Event, RelayDelivered, RelayOpened
+from streamrelay.events import Event, Receipt, RelayDelivered, RelayOpened
+from streamrelay.panes.tasks import until_first
 from streamrelay.relay.session import RelaySession
 from streamrelay_cli.options import (
     AsEvents,
@@ -16,8 +20,11 @@ from streamrelay_cli.options import (
     Transport,
     TransportOption,
 )
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import Output, as_events, as_lines
 from streamrelay_cli.running import run_to_end
+
+LONGEST_QUEUE = 10_000
+PRINTING_TIMEOUT = 2.0
 
 
 def relay(
@@ -46,13 +53,28 @@ def relay(
     """Pass on what each program says to all others, as `Name (number):`, until one of them ends or Ctrl-C."""
     output = Output(quiet=quiet, as_json=as_json)
 
+    printing: asyncio.Queue[bytes] = asyncio.Queue(LONGEST_QUEUE)
+
     def publish(event: Event) -> None:
-        if as_json:
-            output.events([event])
-        elif isinstance(event, RelayOpened):
+        if isinstance(event, RelayOpened):
             output.note(f"{' and '.join(event.participants)} hear each other; Ctrl-C ends")
+        if isinstance(event, Receipt) and event.state == "failed":
+            output.note(f"not delivered to {event.pane}: {event.message_id} ({event.reason})")
+        if as_json:
+            data = as_events([event])
         elif isinstance(event, RelayDelivered):
-            output.lines([*event.text.split("\n"), ""])
+            data = as_lines([*event.text.split("\n"), ""])
+        else:
+            return
+        try:
+            printing.put_nowait(data)
+        except asyncio.QueueFull:
+            output.note("standard output is not read: something was not printed")
+
+    async def print_all() -> NoReturn:
+        while True:
+            await output.write(await printing.get())
+            printing.task_done()
 
     async def main() -> int:
         async with streamrelay.connect(
@@ -60,13 +82,23 @@ def relay(
         ) as server:
             pairs = [(name, await server.find(target)) for name, target in map(_split, targets)]
             session = RelaySession(server, pairs, allow_shell=allow_shell, budget=budget, read_timeout=read_timeout)
-            await session.run(publish)
+            await until_first(_relay_and_print(session, publish, printing), print_all())
         if session.error is not None:
             raise session.error
         output.note(f"the budget of {budget} deliveries is spent")
         return 0
 
     run_to_end(output, main)
+
+
+async def _relay_and_print(
+    session: RelaySession, publish: Callable[[Event], None], printing: asyncio.Queue[bytes]
+) -> None:
+    await session.run(publish)
+    # A reader that has stopped is not waited for.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(PRINTING_TIMEOUT):
+            await printing.join()
 
 
 def _split(target: str) -> tuple[str | None, str]:

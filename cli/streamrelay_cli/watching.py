@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -19,7 +20,7 @@ from streamrelay_cli.options import (
     Transport,
     TransportOption,
 )
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import Output, as_events, as_lines
 from streamrelay_cli.running import run_to_end
 
 
@@ -56,9 +57,9 @@ def watch(
             async for events in stream.batches():
                 closed += [event for event in events if isinstance(event, PaneClosed)]
                 if as_json:
-                    output.events(events)
+                    await output.write(as_events(events))
                 else:
-                    _print_text(output, events, several=len(stream.panes) > 1)
+                    await output.write(as_lines(_texts(output, events, several=len(stream.panes) > 1)))
         raise closing_error(closed[-1])
 
     run_to_end(output, main)
@@ -76,11 +77,12 @@ def _refuse_to_watch_itself(panes: list[streamrelay.PaneInfo]) -> None:
         )
 
 
-def _print_text(output: Output, events: list[Event], *, several: bool) -> None:
+def _texts(output: Output, events: list[Event], *, several: bool) -> Iterator[str]:
+    """Yield what is to be printed; what is not data is noted."""
     for event in events:
         label = f"{event.session} {event.pane} | " if several else ""
         if isinstance(event, Text) and event.origin == "program":
-            output.line(label + event.text)
+            yield label + event.text
         elif isinstance(event, NeedsHuman):
             output.note(f"{label}waits for a person ({event.kind}): {event.text}")
         elif isinstance(event, Gap):

@@ -17,14 +17,14 @@ def paste_line(pane: str, buffer: str, text: str, program: str) -> str:
     refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane))
     paste = command_line(("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane))
     return command_line(
-        ("set-buffer", "-b", buffer, "--", text), _leave_mode(pane), _checked(pane, program, paste, refuse)
+        ("set-buffer", "-b", buffer, "--", text), *_leave_mode(pane), _checked(pane, program, paste, refuse)
     )
 
 
 def enter_line(pane: str, program: str) -> str:
     """Return the line that sends Enter to `pane` if `program` is in its foreground."""
     enter = command_line(("send-keys", "-t", pane, "Enter"))
-    return command_line(_leave_mode(pane), _checked(pane, program, enter, command_line(_refusal(pane))))
+    return command_line(*_leave_mode(pane), _checked(pane, program, enter, command_line(_refusal(pane))))
 
 
 def _checked(pane: str, program: str, then: str, otherwise: str) -> tuple[str, ...]:
@@ -35,9 +35,11 @@ def _checked(pane: str, program: str, then: str, otherwise: str) -> tuple[str, .
     return ("if-shell", "-F", "-t", pane, condition, then, otherwise)
 
 
-def _leave_mode(pane: str) -> tuple[str, ...]:
-    leave = command_line(("send-keys", "-t", pane, "-X", "cancel"))
-    return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", leave)
+def _leave_mode(pane: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Copy and view mode are cancelled; the others (clock, tree, ...) know no cancelling, and are left by `q`."""
+    cancel = command_line(("send-keys", "-t", pane, "-X", "cancel"))
+    cancelled = ("if-shell", "-F", "-t", pane, "#{m/r:^(copy|view)-mode$,#{pane_mode}}", cancel)
+    return cancelled, ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", command_line(("send-keys", "-t", pane, "q")))
 
 
 def _refusal(pane: str) -> tuple[str, ...]:

@@ -35,6 +35,9 @@ from streamrelay.events import (
 )
 from streamrelay.vt.engine import Engine, Snapshot
 
+LONGEST_LIVE = 4096
+"""Characters of an unfinished line that are shown: its end, when it is longer."""
+
 
 class DeltaStream:
     """Says what the program of one pane says."""
@@ -376,7 +379,7 @@ class DeltaStream:
             return
         self._live, before = text, self._live
         if text:
-            self._emit(Live(text=text, line=self._line))
+            self._emit(Live(text=text[-LONGEST_LIVE:], line=self._line))
         elif before:
             self._emit(Retracted(line=self._line))
 

@@ -22,13 +22,15 @@ from streamrelay.control import (
     command_line,
 )
 from streamrelay.control.notifications import SubscriptionChanged
-from streamrelay.errors import NoServer, PaneGone, ServerLost, StreamrelayError, TmuxError
+from streamrelay.errors import CommandTimeout, PaneGone, ServerLost, StreamrelayError, TmuxError
 from streamrelay.events import ClosedReason
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
 from streamrelay.panes.pipeline import Listener, PanePipeline
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 
 logger = logging.getLogger(__name__)
+
+SEED_TIMEOUT = 10.0
 
 _PROGRAM = "streamrelay-program-"
 
@@ -108,6 +110,10 @@ class Attachments:
             # A pane that closed by itself is no longer there, but its client may be.
             await self._drop_idle_clients()
 
+    def is_watched(self, pane: str) -> bool:
+        """Tell whether a pane is there and watched."""
+        return pane in self._panes
+
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
         return self._attached(pane).pipeline
@@ -139,7 +145,7 @@ class Attachments:
         self._panes[pane] = _Attachment(pipeline, session, await self._client(session))
         try:
             await self._seed(pane)
-        except StreamrelayError:
+        except BaseException:
             self._panes.pop(pane, None)
             await self._drop_idle_clients()
             raise
@@ -174,7 +180,7 @@ class Attachments:
             known = self._inventory.keys()
             try:
                 await self.panes()
-            except (NoServer, ServerLost):
+            except TmuxError:
                 # With its last pane an orderly server ends too; one that had other panes, or left abruptly, was ended.
                 was_ended = end.abrupt or known != orphans.keys()
                 for pane in orphans:
@@ -199,7 +205,13 @@ class Attachments:
 
         attached.client.request(snapshot_line(pane), splice)
         attached.client.request(_follow_program(pane), _ignore)
-        if not await seeded:
+        try:
+            async with asyncio.timeout(SEED_TIMEOUT):
+                await seeded
+        except TimeoutError as error:
+            words = f"tmux did not show pane {pane} in {SEED_TIMEOUT:g} s"
+            raise CommandTimeout(words, data={"pane": pane}) from error
+        if not seeded.result():
             raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
 
     def _handle(self, session: str, events: Sequence[ControlEvent], read_at: float) -> None:

@@ -35,6 +35,11 @@ class PanePipeline:
         self._change = asyncio.Event()
 
     @property
+    def began(self) -> float:
+        """When the pane's stream began (loop time)."""
+        return self._began
+
+    @property
     def needs_human(self) -> str | None:
         """What the program wants from a person right now, if anything."""
         return self._stream.needs_human

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -17,6 +18,12 @@ from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
 
 _PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(one).samefile(other)
+    return False
 
 
 class Server:
@@ -54,9 +61,10 @@ class Server:
         TargetNotFound for a target that tmux does not know, UsageError outside tmux without a target.
         """
         if target is None:
-            target = os.environ.get("TMUX_PANE")
+            around = os.environ.get("TMUX", "").rsplit(",", 2)[0]
+            target = os.environ.get("TMUX_PANE") if _is_same_file(around, self.info.socket_path) else None
             if not target:
-                raise UsageError("outside tmux a target is needed", hint="`streamrelay ls` lists the panes")
+                raise UsageError("outside this tmux server a target is needed", hint="`streamrelay ls` lists the panes")
         if not target:
             raise UsageError("an empty target names nothing", hint="`streamrelay ls` lists the panes")
         if _PLAIN_NAME.fullmatch(target):
@@ -93,6 +101,7 @@ class Server:
             for info in infos.values():
                 pipeline = await self._attachments.watch(info, subscription.publish)
                 pipelines.append(pipeline)
+                subscription.align(info.pane, pipeline.began)
             yield subscription
         finally:
             subscription.close()
@@ -103,6 +112,10 @@ class Server:
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
         return self._attachments.pipeline(pane)
+
+    def is_watched(self, pane: str) -> bool:
+        """Tell whether a pane is there and watched."""
+        return self._attachments.is_watched(pane)
 
     async def command(self, pane: str, line: str) -> CommandResult:
         """Send a command line over the client that carries a watched pane."""

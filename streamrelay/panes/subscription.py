@@ -25,8 +25,14 @@ class Subscription:
         self._size = size
         self._lost = 0
         self._seq = 0
+        self._began = asyncio.get_running_loop().time()
+        self._offsets: dict[str, float] = {}
         self._filled = asyncio.Event()
         self._closed = False
+
+    def align(self, pane: str, began: float) -> None:
+        """Count the times of a pane, whose own stream began at `began` (loop time), from this stream's beginning."""
+        self._offsets[pane] = began - self._began
 
     def publish(self, events: Iterable[Event]) -> None:
         """Take events of the subscribed panes; never waits."""
@@ -44,7 +50,8 @@ class Subscription:
 
     def _say_what_was_lost(self) -> None:
         if self._lost:
-            self._queue.append(Gap(reason="slow_subscriber", lost_events=self._lost))
+            now = asyncio.get_running_loop().time() - self._began
+            self._queue.append(Gap(reason="slow_subscriber", lost_events=self._lost, t=now))
             self._lost = 0
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -88,7 +95,8 @@ class Subscription:
 
     def _next(self) -> Event:
         self._seq += 1
-        return msgspec.structs.replace(self._queue.popleft(), seq=self._seq)
+        event = self._queue.popleft()
+        return msgspec.structs.replace(event, seq=self._seq, t=round(event.t + self._offsets.get(event.pane, 0.0), 6))
 
     def close(self) -> None:
         """End the subscription; whoever waits for an event gets the end of the stream."""

@@ -5,16 +5,20 @@ are not used: what a person typed shows in the output.
 """
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import regex
 
 from streamrelay.errors import RecordingError
 from streamrelay.recordings.model import Entry, Output, Resized
 
 PANE = "%0"
+LARGEST = 9999
+_SIZE = regex.compile(r"[1-9]\d{0,3}")
 
 
 class _Terminal(msgspec.Struct):
@@ -34,11 +38,14 @@ class Asciicast:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with path.open("rb") as file:
-            try:
+        try:
+            with path.open("rb") as file:
                 header = msgspec.json.decode(file.readline(), type=_Header)
-            except msgspec.MsgspecError as error:
-                raise RecordingError(f"{path}: no asciicast header: {error}") from error
+        except (OSError, msgspec.MsgspecError) as error:
+            raise RecordingError(
+                f"{path} is no recording: {error}",
+                hint="it wants a folder of a recorded session, a control-mode recording (.jsonl, .jsonl.gz) or an asciicast",
+            ) from error
         if header.version not in {2, 3}:
             raise RecordingError(
                 f"{path}: asciicast version {header.version} is not known", hint="versions 2 and 3 are read"
@@ -46,6 +53,8 @@ class Asciicast:
         self._intervals = header.version == 3
         self.columns = header.term.cols if header.term else header.width or 80
         self.lines = header.term.rows if header.term else header.height or 24
+        if not (0 < self.columns <= LARGEST and 0 < self.lines <= LARGEST):
+            raise RecordingError(f"{path}: {self.columns}x{self.lines} is no size of a terminal")
 
     def entries(self) -> Iterator[Entry]:
         """Yield outputs and resizes."""
@@ -60,15 +69,21 @@ class Asciicast:
                 if code == "o":
                     yield Output(now, PANE, data.encode("utf-8", "surrogatepass"))
                 elif code == "r":
-                    columns, _, lines = data.partition("x")
-                    if not (columns.isdecimal() and lines.isdecimal()):
-                        raise RecordingError(f"{self._path}:{number}: {data!r} is no size")
-                    yield Resized(now, PANE, int(columns), int(lines))
+                    yield Resized(now, PANE, *self._size(data, number))
+
+    def _size(self, data: str, number: int) -> tuple[int, int]:
+        columns, _, lines = data.partition("x")
+        if not (_SIZE.fullmatch(columns) and _SIZE.fullmatch(lines)):
+            raise RecordingError(f"{self._path}:{number}: {data!r} is no size")
+        return int(columns), int(lines)
 
     def _event(self, line: bytes, number: int) -> tuple[float, str, str]:
         try:
             event: Any = json.loads(line)
             time, code, data = event
-            return float(time), str(code), str(data)
+            seconds = float(time)
         except (ValueError, TypeError) as error:
             raise RecordingError(f"{self._path}:{number}: not an asciicast event: {error}") from error
+        if not (math.isfinite(seconds) and seconds >= 0):
+            raise RecordingError(f"{self._path}:{number}: {seconds} is no time")
+        return seconds, str(code), str(data)

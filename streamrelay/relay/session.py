@@ -5,15 +5,18 @@ writer of its own, so that a slow one delays nobody else.
 """
 
 import asyncio
+import contextlib
 import secrets
 import socket
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 import msgspec
 
+from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.writer import READ_TIMEOUT, Message, PaneWriter, Progress
 from streamrelay.errors import ProgramLeft, ShellRefused, StreamrelayError, UsageError
@@ -36,6 +39,7 @@ from streamrelay.panes.tasks import until_first
 from streamrelay.relay.machine import Deliver, Effect, Participant, RelayMachine
 
 LATENCIES_KEPT = 10_000
+LAST_WORDS_TIMEOUT = 3.0
 Publish = Callable[[Event], None]
 
 
@@ -91,7 +95,10 @@ class RelaySession:
         self._publish_to = publish
         self._began = asyncio.get_running_loop().time()
         reason = "budget_spent"
-        async with self._server.watch(*self._infos) as stream:
+        async with AsyncExitStack() as entered:
+            for pane in self._infos:
+                entered.enter_context(only_writer(self._server.info.pid, pane))
+            stream = await entered.enter_async_context(self._server.watch(*self._infos))
             for pane, info in self._infos.items():
                 self._writers[pane] = PaneWriter(
                     self._server,
@@ -133,8 +140,16 @@ class RelaySession:
                 end = end or self._end_of(event)
             self._carry_out(self._machine.advance(now))
             if end is not None:
+                await self._finish_last_words()
                 raise end
         await asyncio.gather(*(writer.finish() for writer in self._writers.values()))
+
+    async def _finish_last_words(self) -> None:
+        """Let those who are still there get what was said before the end, and no paste be left without its Enter."""
+        remaining = [writer for pane, writer in self._writers.items() if self._server.is_watched(pane)]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS_TIMEOUT):
+                await asyncio.gather(*(writer.finish() for writer in remaining))
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:
         for effect in effects:

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from streamrelay import errors
 from streamrelay.testing.participant import read_log
 from streamrelay.testing.waiting import wait_until
 
@@ -99,3 +100,19 @@ def test_a_burst_goes_out_under_one_header(private_tmux, cli):
     relaying.until(lambda: relaying.events("relay_delivered"), "the burst")
     assert relaying.events("relay_delivered")[0]["text"] == "one (1):\n\na\nb\n\nc"
     relaying.interrupt()
+
+
+def test_a_pane_takes_part_in_one_relay_at_a_time(private_tmux, cli):
+    """Two relays on the same panes would take each other's deliveries for news, without end."""
+    private_tmux.new_session("one", ["cat"])
+    private_tmux.new_session("two", ["cat"])
+    private_tmux.new_session("three", ["cat"])
+    first = cli.start("relay", "one", "two")
+    first.until_ready()
+    refused = cli.run("relay", "two", "three")
+    assert refused.returncode == errors.PaneTaken.exit_code
+    assert "pane %1 is in another relay already" in refused.stderr
+    first.interrupt()
+    again = cli.start("relay", "two", "three")
+    again.until_ready()
+    again.interrupt()

@@ -1,10 +1,13 @@
 """`streamrelay watch` on live panes: every line once, unchanged, in order, and not a trace left behind."""
 
+import array
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -160,3 +163,33 @@ def test_tmux_own_options_may_stand_in_front_of_the_command(private_tmux):
         [COMMAND, "-S", str(private_tmux.socket_path), "ls"], capture_output=True, text=True, timeout=60, check=False
     )
     assert "work:0.0" in listed.stdout
+
+
+@pytest.mark.parametrize("command", [["watch", "work"], ["watch", "--json", "work"]])
+def test_a_reader_that_stops_reading_does_not_stop_the_listening(private_tmux, tmp_path, command):
+    """Signals are heard, and what is printed meanwhile waits in a bounded queue."""
+    private_tmux.new_session("work", ["sh", "-c", "while :; do seq 1 1000; done"])
+    errors = tmp_path / "errors"
+    with errors.open("wb") as file:
+        process = subprocess.Popen(
+            [COMMAND, command[0], "-S", str(private_tmux.socket_path), *command[1:]],
+            stdout=subprocess.PIPE,
+            stderr=file,
+        )
+    try:
+        assert process.stdout is not None
+        wait_until(lambda: "Ctrl-C ends" in errors.read_text(), 60, "the command to be ready")
+        size = fcntl.fcntl(process.stdout, fcntl.F_GETPIPE_SZ)
+        wait_until(lambda: waiting_in(process.stdout) > size // 2, 60, "the pipe to be full")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 128 + signal.SIGINT
+    finally:
+        process.kill()
+        process.communicate()
+    assert private_tmux.run("list-clients") == ""
+
+
+def waiting_in(pipe):
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]

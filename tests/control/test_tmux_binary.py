@@ -1,6 +1,8 @@
 """Which tmux is meant, and what it says of itself without being attached to."""
 
+import asyncio
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -146,3 +148,16 @@ async def test_a_tmux_that_does_not_answer_is_not_left_running(tmp_path: Path) -
     with pytest.raises(CommandTimeout):
         await Tmux(binary).run("list-sessions", timeout=0.3)
     assert not is_alive(int((tmp_path / "pid").read_text()))
+
+
+async def test_a_server_that_is_stopped_is_given_up_in_time(private_tmux):
+    private_tmux.new_session("work", ["cat"])
+    os.kill(private_tmux.server_pid, signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(20):
+            with pytest.raises(CommandTimeout):
+                await Tmux(private_tmux.binary, socket_path=str(private_tmux.socket_path)).run(
+                    "list-panes", timeout=0.5
+                )
+    finally:
+        os.kill(private_tmux.server_pid, signal.SIGCONT)

@@ -90,4 +90,4 @@ def test_other_programs_are_none(command: str) -> None:
 
 def test_copy_mode_is_left_in_the_line_of_the_paste_and_of_the_enter() -> None:
     for line in (paste_line("%1", "b", "text", "cat"), enter_line("%1", "cat")):
-        assert line.index("#{pane_in_mode}") < line.index("cancel") < line.index("pane_current_command")
+        assert line.index("cancel") < line.index("#{pane_in_mode}") < line.index("pane_current_command")

@@ -11,7 +11,7 @@ import pytest
 
 from streamrelay.control import Tmux
 from streamrelay.delivery.writer import LEAST_WAIT, LONGEST_QUEUE, Message, PaneWriter, Progress
-from streamrelay.errors import PaneGone, ProgramLeft, TargetNotReading
+from streamrelay.errors import PaneGone, PaneSynchronized, ProgramLeft, TargetNotReading
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
@@ -191,6 +191,15 @@ async def test_copy_mode_is_left_first(place: Place) -> None:
         assert place.tmux.run("display-message", "-p", "-t", pane, "#{pane_in_mode}") == "0"
 
 
+async def test_a_clock_in_the_way_is_left_too(place: Place) -> None:
+    pane = await place.reads_lines()
+    async with place.delivers(pane) as delivery:
+        place.tmux.run("clock-mode", "-t", pane)
+        delivery.writer.put(Message("m1", "hello"))
+        await delivery.until("m1", "submitted")
+        await place.was_read(b"hello\n")
+
+
 async def test_no_key_while_a_password_is_asked_for(place: Place) -> None:
     command = [sys.executable, "-c", ASKER, str(place.file)]
     pane = await place.runs(command, name=Path(sys.executable).name)
@@ -248,3 +257,47 @@ async def test_too_many_messages_are_refused_and_said_to_be(place: Place) -> Non
         taken = [writer.put(Message(f"m{number}", "x")) for number in range(LONGEST_QUEUE + 1)]
     assert taken == [True] * LONGEST_QUEUE + [False]
     assert (reports[-1].state, reports[-1].reason) == ("failed", "too_many_waiting")
+
+
+@pytest.mark.requirement("DLV-05a")
+async def test_a_program_that_has_ended_in_a_pane_that_remains_gets_nothing(place: Place) -> None:
+    """A paste into a dead pane would take the whole tmux 3.3a server down."""
+    pane = await place.reads_lines()
+    place.tmux.run("set-option", "-g", "remain-on-exit", "on")
+    async with place.delivers(pane) as delivery:
+        place.tmux.run("send-keys", "-t", pane, "C-c")
+        await wait_until_async(
+            lambda: place.tmux.run("display-message", "-p", "-t", pane, "#{pane_dead}") == "1", PATIENCE
+        )
+        delivery.writer.put(Message("m1", "hello"))
+        with pytest.raises(PaneGone):
+            async with asyncio.timeout(PATIENCE):
+                await delivery.running
+    assert place.tmux.run("list-buffers") == ""
+
+
+async def test_a_pane_that_passes_input_on_to_its_neighbours_gets_nothing(place: Place) -> None:
+    pane = await place.reads_lines()
+    neighbour = place.tmux.run("split-window", "-P", "-F", "#{pane_id}", "-t", pane, "cat").strip()
+    place.tmux.run("set-option", "-w", "-t", pane, "synchronize-panes", "on")
+    async with place.delivers(pane) as delivery:
+        delivery.writer.put(Message("m1", "hello"))
+        with pytest.raises(PaneSynchronized):
+            async with asyncio.timeout(PATIENCE):
+                await delivery.running
+    assert "hello" not in place.screen(neighbour)
+    assert place.tmux.run("list-buffers") == ""
+
+
+@pytest.mark.parametrize("question", ["Enter PIN > ", "API key", "Kennwort: ", "Unlock the vault: "])
+async def test_a_hidden_question_is_a_secret_in_other_words_too(place: Place, question: str) -> None:
+    command = [sys.executable, "-c", ASKER.replace("Password: ", question), str(place.file)]
+    pane = await place.runs(command, name=Path(sys.executable).name)
+    await wait_until_async(lambda: question.strip() in place.screen(pane), PATIENCE)
+    async with place.delivers(pane) as delivery:
+        delivery.writer.put(Message("m1", "from a peer"))
+        await delivery.server.command(pane, "display-message -p ok")
+        assert delivery.states("m1") == ["queued"]
+        place.tmux.run("send-keys", "-t", pane, "secret", "Enter")
+        await delivery.until("m1", "submitted")
+        await place.was_read(b"secret\nfrom a peer\n")

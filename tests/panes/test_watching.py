@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from streamrelay.errors import TargetNotFound, UsageError
+from streamrelay.errors import PaneGone, TargetNotFound, UsageError
 from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, ProgramChanged, Text
 from streamrelay.testing.waiting import wait_until_async
 
@@ -239,3 +239,17 @@ async def test_a_session_of_exactly_that_name_comes_before_a_window_that_begins_
 async def test_an_empty_target_names_nothing(server):
     with pytest.raises(UsageError):
         await server.find("")
+
+
+async def test_a_program_that_ends_in_a_pane_that_remains_ends_its_stream(private_tmux, server, heard):
+    pane = private_tmux.new_session("work", COUNTER)
+    private_tmux.run("set-option", "-g", "remain-on-exit", "on")
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        private_tmux.run("send-keys", "-t", pane, "C-c")
+        await says.until_end()
+        assert says.of(PaneClosed)[0].reason == "pane_gone"
+    with pytest.raises(PaneGone):
+        async with server.watch(pane):
+            pass

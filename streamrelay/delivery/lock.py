@@ -1,0 +1,39 @@
+"""One writer a pane, over all processes of a user: two relays on the same panes would take each other's words for news.
+
+A lock file for each pane of each server, held with flock: the kernel lets go of it however the holder ends.
+"""
+
+import contextlib
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from streamrelay.errors import PaneTaken
+
+
+@contextlib.contextmanager
+def only_writer(server_pid: int, pane: str) -> Iterator[None]:
+    """Be the only one who types into a pane for as long as this is entered; raises PaneTaken if somebody else is."""
+    path = _folder() / f"{server_pid}-{pane}.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise PaneTaken(f"pane {pane} is in another relay already", data={"pane": pane}) from error
+        try:
+            yield
+        finally:
+            # Gone before it is free: whoever opens the name from now on gets a file of his own.
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    folder = Path(base) / "streamrelay" if base else Path(tempfile.gettempdir()) / f"streamrelay-{os.getuid()}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
