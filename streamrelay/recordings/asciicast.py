@@ -29,8 +29,8 @@ class _Terminal(msgspec.Struct):
 class _Header(msgspec.Struct):
     version: int
     term: _Terminal | None = None
-    width: int | None = None
-    height: int | None = None
+    width: int = 80
+    height: int = 24
 
 
 class Asciicast:
@@ -44,15 +44,15 @@ class Asciicast:
         except (OSError, msgspec.MsgspecError) as error:
             raise RecordingError(
                 f"{path} is no recording: {error}",
-                hint="it wants a folder of a recorded session, a control-mode recording (.jsonl, .jsonl.gz) or an asciicast",
+                hint="a recording is a folder of a recorded session, a .jsonl or .jsonl.gz of one, or an asciicast",
             ) from error
         if header.version not in {2, 3}:
             raise RecordingError(
                 f"{path}: asciicast version {header.version} is not known", hint="versions 2 and 3 are read"
             )
         self._intervals = header.version == 3
-        self.columns = header.term.cols if header.term else header.width or 80
-        self.lines = header.term.rows if header.term else header.height or 24
+        size = header.term or _Terminal(header.width, header.height)
+        self.columns, self.lines = size.cols, size.rows
         if not (0 < self.columns <= LARGEST and 0 < self.lines <= LARGEST):
             raise RecordingError(f"{path}: {self.columns}x{self.lines} is no size of a terminal")
 
