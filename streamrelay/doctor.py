@@ -17,6 +17,7 @@ from streamrelay.control import ServerInfo, Tmux, TransportName, Version
 from streamrelay.errors import NoServer, StreamrelayError
 from streamrelay.events import Text
 from streamrelay.panes.server import Server
+from streamrelay.testing.calibration import disagreements
 from streamrelay.testing.tmux import PrivateTmux
 
 TRIAL_TIMEOUT = 10.0
@@ -53,6 +54,7 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
         return
     for transport in get_args(TransportName):
         yield await _try_control_mode(tmux.binary, transport)
+    yield await asyncio.to_thread(_widths, tmux.binary)
     async for check in _server(tmux, version):
         yield check
 
@@ -63,6 +65,24 @@ def _locale() -> Check:
         return Check("locale", "ok", name)
     return Check(
         "locale", "warning", name or "none is set", "export LC_ALL=C.UTF-8, or programs print ? for most characters"
+    )
+
+
+def _widths(binary: str) -> Check:
+    """A character that is wider to tmux than to us shifts everything right of it."""
+    try:
+        with PrivateTmux(binary) as private:
+            differing = disagreements(private)
+    except (StreamrelayError, TimeoutError, OSError) as error:
+        return Check("widths", "warning", str(error), "")
+    if not differing:
+        return Check("widths", "ok", "every character is as wide as in tmux")
+    some = ", ".join(f"U+{ord(one):04X} ({columns})" for one, columns in list(differing.items())[:5])
+    return Check(
+        "widths",
+        "warning",
+        f"{len(differing)} characters have another width in this tmux: {some}",
+        "lines with them may be cut differently than tmux shows them; please report your system and tmux -V",
     )
 
 

@@ -96,6 +96,11 @@ class TmuxScreen(PyteEvents):
         """Whether the parser is outside of any sequence or character."""
         return self._terminal.ground
 
+    @property
+    def widths(self) -> Widths:
+        """How wide characters are here."""
+        return self._terminal.widths
+
     # pyte's attributes
 
     @property

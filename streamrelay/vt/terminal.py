@@ -157,6 +157,11 @@ class Terminal:
             self._flow.report()
 
     @property
+    def widths(self) -> Widths:
+        """How wide characters are here."""
+        return self._state.widths
+
+    @property
     def title(self) -> str:
         """What OSC 0, OSC 2 or APC set last."""
         return self._state.title

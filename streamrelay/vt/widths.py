@@ -50,6 +50,10 @@ class Widths(dict[int, str]):
             return known
         return self._widths[bisect_right(self._starts, ord(character)) - 1]
 
+    def run_ends(self) -> set[int]:
+        """Return the first and the last code point of every run of one width."""
+        return {code for start in self._starts for code in (start, start - 1) if code >= 0}
+
     def replaced(self, widths: Mapping[str, int]) -> "Widths":
         """Return a table that differs for the characters in `widths`."""
         return Widths(self._starts, self._widths, {**self._replaced, **widths})

@@ -1,15 +1,28 @@
 """Made-up streams against a running tmux: screen, history, blanks, soft wraps, styles, cursor; and back by a seed."""
 
+import json
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Row, Snapshot
 from streamrelay.vt.rows import Line
 from streamrelay.vt.widths import unicode14
+
+MICRO = Path(__file__).parent.parent / "corpus" / "vt" / "micro.jsonl"
+PARTS = [
+    "text", "more of it, and longer than a row is", "\r\n", "\n", "\r", "\b", "\t", "世界", "e\u0301", "é", "\x1b[m",
+    "\x1b[1;31m", "\x1b[44m", "\x1b[4:3m", "\x1b[38;5;200m", "\x1b[H", "\x1b[3;5H", "\x1b[A", "\x1b[2B", "\x1b[3C",
+    "\x1b[4D", "\x1b[K", "\x1b[1K", "\x1b[J", "\x1b[2J", "\x1b[2P", "\x1b[3@", "\x1b[2X", "\x1b[L", "\x1b[M", "\x1b[S",
+    "\x1b[T", "\x1b[2;4r", "\x1b[r", "\x1b7", "\x1b8", "\x1bM", "\x1bD", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?6h",
+    "\x1b[?25l", "\x1b[5b", "\x1b]0;title\x07", "\x1bPq\x1b\\", "\x1b[99m",
+]  # fmt: skip
 
 COUNTS = ["", "0", "1", "2", "3", "5", "9", "99"]
 LOOKS = [
@@ -154,6 +167,24 @@ def test_a_seed_gives_the_screen_back(oracle: Any, mixture: str) -> None:
         assert screen.history_text() + screen.text() == [row.rstrip(" ") for row in final.rows], (stream, then)
         assert (screen.cursor.x, screen.cursor.y) == final.cursor, (stream, then)
     assert compared > len(before) // 2
+
+
+def test_known_cases_live(oracle: Any) -> None:
+    """The recorded answers again, from the tmux that runs here."""
+    cases = [json.loads(line) for line in MICRO.read_text().strip().split("\n")]
+    sizes = {(case["cols"], case["rows"]) for case in cases}
+    for size in sizes:
+        data = [case["data"].encode("latin-1") for case in cases if (case["cols"], case["rows"]) == size]
+        found = dict(zip(data, oracle.differences(data, *size), strict=True))
+        assert {part: words for part, words in found.items() if words} == {}
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(streams=st.lists(st.lists(st.sampled_from(PARTS), max_size=30).map("".join), min_size=20, max_size=20))
+def test_generated_mixtures_live(oracle: Any, streams: list[str]) -> None:
+    data = [stream.encode() for stream in streams]
+    found = dict(zip(data, oracle.differences(data, 17, 5), strict=True))
+    assert {part: words for part, words in found.items() if words} == {}
 
 
 def test_widths_are_those_of_the_running_tmux(oracle: Any) -> None:
