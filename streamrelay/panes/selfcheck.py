@@ -1,0 +1,41 @@
+"""A look at one pane while it rests: is the screen here still the one tmux holds?
+
+The reply to `snapshot_line` stands in the stream behind everything it shows (see snapshot.py), so it is judged where
+it comes in, between two outputs: whoever runs the client asks with `client.request(snapshot_line(pane), ...)`, hands
+the reply to `SelfCheck.judge`, and seeds the pipeline with the snapshot if that says so. Nothing here waits or sends.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streamrelay.panes.snapshot import read_snapshot
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.comparing import Divergence, divergences
+from streamrelay.vt.engine import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one look found. With divergences, `snapshot` is what to seed the screen with."""
+
+    divergences: tuple[Divergence, ...]
+    snapshot: Snapshot
+
+
+class SelfCheck:
+    """Judges, and counts for the health metrics."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.diverged = 0
+        """Looks that found something."""
+
+    def judge(self, screen: TmuxScreen, reply: Sequence[Sequence[bytes]]) -> Verdict | None:
+        """Compare `screen` with the blocks that answered `snapshot_line`; None if the pane went away meanwhile."""
+        snapshot = read_snapshot(reply)
+        if snapshot is None:
+            return None
+        self.looks += 1
+        found = divergences(screen, snapshot)
+        self.diverged += bool(found)
+        return Verdict(found, snapshot)

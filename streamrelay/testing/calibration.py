@@ -1,0 +1,65 @@
+"""How wide characters are to the tmux that runs here: asked, not assumed (tmux asks the C library of its machine).
+
+A program in a pane of a private server prints each character and asks the terminal where its cursor is (DSR 6).
+Thousands go in one write, so that the whole plane of emoji takes less than a second.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until
+from streamrelay.vt.widths import CLUSTERS, Widths, unicode14
+
+_PROBE = """
+import os, re, sys, tty
+tty.setraw(0)
+characters, answers = open(sys.argv[1], encoding="utf-8").read(), []
+for start in range(0, len(characters), 500):
+    batch = characters[start : start + 500]
+    os.write(1, "".join(f"\\rxx{one}\\x1b[6n" for one in batch).encode())
+    reply = b""
+    while reply.count(b"R") < len(batch):
+        reply += os.read(0, 65536)
+    answers += re.findall(rb";(\\d+)R", reply)
+open(sys.argv[2] + ".part", "wb").write(b" ".join(answers))
+os.rename(sys.argv[2] + ".part", sys.argv[2])
+os.read(0, 1)
+"""
+_SECONDS = 60.0
+
+
+def telling(table: Widths) -> str:
+    """Return the characters that tell tables apart: all up to the last emoji, then both ends of every run."""
+    codes = {*range(0xA0, 0x20000), *table.run_ends()}
+    return "".join(chr(code) for code in sorted(codes) if not 0xD800 <= code < 0xE000 and code not in CLUSTERS)
+
+
+def measure(server: PrivateTmux, characters: Iterable[str]) -> dict[str, int]:
+    """Return the columns each character moves the cursor of a pane of `server`: 0 for joining and dropped ones."""
+    asked = "".join(characters)
+    question, answer = server.directory / "characters", server.directory / "columns"
+    question.write_text(asked, encoding="utf-8")
+    answer.unlink(missing_ok=True)
+    server.new_session("widths", [sys.executable, "-c", _PROBE, str(question), str(answer)], columns=20, lines=2)
+    try:
+        wait_until(answer.exists, _SECONDS, "tmux did not tell the widths")
+    finally:
+        server.run("kill-session", "-t", "widths")
+    columns = [int(column) - 3 for column in re.findall(rb"\d+", answer.read_bytes())]
+    return dict(zip(asked, columns, strict=True))
+
+
+def disagreements(server: PrivateTmux, table: Widths | None = None) -> dict[str, int]:
+    """Return the characters whose width in `table` (by default the built-in one) is not that of the running tmux."""
+    table = unicode14() if table is None else table
+    measured = measure(server, telling(table))
+    return {one: columns for one, columns in measured.items() if columns != max(table.width(one), 0)}
+
+
+def calibrated(server: PrivateTmux, table: Widths | None = None) -> Widths:
+    """Return `table` with the widths of the running tmux put in: what to give to `TmuxScreen(widths=...)`."""
+    table = unicode14() if table is None else table
+    differing = disagreements(server, table)
+    return table.replaced(differing) if differing else table

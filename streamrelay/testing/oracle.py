@@ -1,0 +1,172 @@
+"""The oracle: what a real tmux shows after the same bytes.
+
+    with PrivateTmux() as server:
+        assert Oracle(server).differences([data], columns=80, lines=24) == [[]]
+
+Panes of a private server print files (`stty raw -echo; cat`), many at a time, and are read with `capture-pane` in
+every form it has. What it tells is all that tmux tells: the current look, charsets, tab stops and the saved cursor
+are only seen in what follows.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.comparing import divergences
+from streamrelay.vt.engine import Cursor, Modes, Snapshot
+
+HISTORY = 2000
+"""Rows of history the oracle's panes keep."""
+_BATCH = 20
+_FORMATS = (
+    "cursor_x", "cursor_y", "alternate_on", "history_size", "scroll_region_upper", "scroll_region_lower",
+    "cursor_flag", "insert_flag", "wrap_flag", "origin_flag", "keypad_cursor_flag", "keypad_flag",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What tmux holds: history and screen together, `rows` with all blanks that are in use.
+
+    `values` are tmux's formats as numbers, `joined` is what `capture-pane -J` prints, `styled` what `-e` does.
+    """
+
+    columns: int
+    lines: int
+    rows: list[str]
+    styled: list[str]
+    styled_history: list[str]
+    joined: str
+    pending: str
+    values: dict[str, int]
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """Column, the number of columns while a wrap is pending, and line."""
+        return self.values["cursor_x"], self.values["cursor_y"]
+
+    @property
+    def wrapped(self) -> list[bool]:
+        """Which rows go on in the next one, found by laying the rows along the joined text."""
+        wrapped, at = [], 0
+        for row in self.rows:
+            at += len(row)
+            ends = self.joined[at : at + 1] in {"\n", ""}
+            wrapped.append(not ends)
+            at += ends
+        return wrapped
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The same, as what an engine is seeded with."""
+        size = self.values["history_size"]
+        flag = {name: bool(value) for name, value in self.values.items()}
+        return Snapshot(
+            columns=self.columns,
+            lines=self.lines,
+            rows=tuple(row.encode() for row in self.styled),
+            wrapped=tuple(self.wrapped[size:]),
+            cursor=Cursor(*self.cursor),
+            history=tuple(row.encode() for row in self.styled_history[:size]),
+            history_total=size,
+            alternate=flag["alternate_on"],
+            scroll_region=(self.values["scroll_region_upper"], self.values["scroll_region_lower"]),
+            modes=Modes(
+                cursor_visible=flag["cursor_flag"],
+                insert=flag["insert_flag"],
+                wrap=flag["wrap_flag"],
+                origin=flag["origin_flag"],
+                application_cursor=flag["keypad_cursor_flag"],
+                application_keypad=flag["keypad_flag"],
+            ),
+            pending=re.sub(rb"\\(\d{3})", lambda octal: bytes([int(octal[1], 8)]), self.pending.encode()),
+        )
+
+
+class Oracle:
+    """Shows bytes to panes of a private tmux and tells what they hold then.
+
+    What the bytes leave unfinished is cut off with CAN, so that tmux can say when it has read everything.
+    """
+
+    def __init__(self, server: PrivateTmux) -> None:
+        self._server = server
+        self._names = (f"oracle{number}" for number in itertools.count())
+        server.new_session("idle", ["sleep", "600"])
+        server.run("set", "-g", "history-limit", str(HISTORY), ";", "set", "-g", "status", "off")
+
+    def ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[Answer]:
+        """Return tmux's answers, one for each of `data`."""
+        return [
+            answer
+            for start in range(0, len(data), _BATCH)
+            for answer in self._ask(data[start : start + _BATCH], columns, lines)
+        ]
+
+    def differences(self, data: Sequence[bytes], columns: int, lines: int) -> list[list[str]]:
+        """Feed each of `data` to a `TmuxScreen` as well, and say in words where it shows something else than tmux."""
+        answers = self.ask(data, columns, lines)
+        return [compare(part, answer) for part, answer in zip(data, answers, strict=True)]
+
+    def _ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[Answer]:
+        names = list(itertools.islice(self._names, len(data)))
+        script = 'stty raw -echo; cat "$1"; exec sleep 600'
+        command: list[str] = []
+        for name, part in zip(names, data, strict=True):
+            file = self._server.directory / name
+            # A title tells that everything was read; CAN ends what the data may have left unfinished.
+            file.write_bytes(part + b"\x18\x1b]2;seen\x1b\\")
+            size = ("-x", str(columns), "-y", str(lines))
+            command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", str(file), ";"]
+        self._server.run(*command[:-1])
+        self._wait(names)
+        answers = [self.look(self._server, name, columns, lines) for name in names]
+        self._server.run(*itertools.chain.from_iterable(("kill-session", "-t", name, ";") for name in names))
+        return answers
+
+    def _wait(self, names: Sequence[str]) -> None:
+        def seen() -> bool:
+            titles = self._server.run("list-panes", "-a", "-F", "#{session_name} #{pane_title}").splitlines()
+            return all(f"{name} seen" in titles for name in names)
+
+        wait_until(seen, 20, "tmux did not read everything")
+
+    @staticmethod
+    def look(server: PrivateTmux, name: str, columns: int, lines: int) -> Answer:
+        """Return what the pane of the session `name` holds now."""
+        mark = ("display-message", "-p", "=====")
+        capture = ("capture-pane", "-p", "-S", "-", "-t", name)
+        formats = " ".join(f"#{{{value}}}" for value in _FORMATS)
+        printed = server.run(
+            "display-message", "-p", "-t", name, formats,
+            ";", *mark, ";", *capture, "-N", ";", *mark, ";", *capture, "-J",
+            ";", *mark, ";", "capture-pane", "-p", "-t", name, "-e", "-N",
+            ";", *mark, ";", *capture, "-E", "-1", "-e", "-N", ";", *mark, ";", *capture, "-P", "-C",
+        )  # fmt: skip
+        values, rows, joined, styled, styled_history, pending = f"{printed}\n".split("=====\n")
+        return Answer(
+            columns=columns,
+            lines=lines,
+            rows=rows.split("\n")[:-1],
+            styled=styled.split("\n")[:-1],
+            styled_history=styled_history.split("\n")[:-1],
+            joined=joined,
+            pending=pending.strip("\n"),
+            values=dict(zip(_FORMATS, map(int, values.split()), strict=True)),
+        )
+
+
+def compare(data: bytes, answer: Answer) -> list[str]:
+    """Say where a `TmuxScreen` fed `data` differs from tmux: screen, history, soft wraps, styles, cursor, modes."""
+    screen = TmuxScreen(answer.columns, answer.lines, HISTORY)
+    screen.feed(data)
+    said = [str(divergence) for divergence in divergences(screen, answer.snapshot)]
+    size = answer.values["history_size"]
+    history = [row.rstrip(" ") for row in answer.rows[:size]]
+    if screen.history_text() != history:
+        said.append(f"history: {screen.history_text()!r} is {history!r} in tmux")
+    return said
