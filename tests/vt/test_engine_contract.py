@@ -8,12 +8,45 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from streamrelay.testing.stock_pyte import StockPyte
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Engine, Frame, Modes, Row, Snapshot
+from streamrelay.vt.native import AvtScreen
 from streamrelay.vt.terminal import Terminal
 
 Make = Callable[[int, int], Engine]
-ENGINES: dict[str, Make] = {"TmuxScreen": TmuxScreen, "Terminal": Terminal}
+ENGINES: dict[str, Make] = {"TmuxScreen": TmuxScreen, "Terminal": Terminal, "pyte": StockPyte, "avt": AvtScreen}
+NO_EVENTS = "it tells no events"
+NO_SCROLLS = "a scroll is told as changed lines"
+NO_CLEARING = "clearing history is not told"
+KNOWN_FAILURES: dict[str, dict[str, str]] = {
+    "pyte": {
+        "test_any_size_gives_the_same": "a character that joins is kept or lost as the input is cut",
+        "test_every_split_point_gives_the_same": "a character that joins is kept or lost as the input is cut",
+        "test_random_cuts_of_random_bytes_give_the_same": "what follows an odd sequence is lost up to the next cut",
+        "test_nothing_raises_and_nothing_grows": "private forms and surplus parameters raise TypeError",
+        r"test_what_never_ends_is_not_kept_for_ever[pyte-\x1bPq]": "DCS is printed",
+        r"test_what_never_ends_is_not_kept_for_ever[pyte-\x1bX]": "SOS is printed",
+        r"test_what_never_ends_is_not_kept_for_ever[pyte-\x1b[]": "a sequence of too many parameters is printed",
+        "test_a_frame_is_forgotten_when_taken": NO_EVENTS,
+        "test_a_scroll_is_not_everything_dirty": NO_SCROLLS,
+        "test_rows_say_text_columns_and_runs": "a wide character's second column has no style",
+        "test_the_alternate_screen_commits_nothing": "there is no alternate screen",
+        "test_history_cleared_keeps_what_nobody_saw_yet": NO_CLEARING,
+        "test_a_resize_is_a_new_epoch": "a resize to fewer lines takes them from the top",
+        "test_lines_that_no_longer_fit_commit": "a resize throws lines away",
+        "test_a_seed_is_the_whole_truth": "no soft wraps, no written blanks, no pending wrap",
+        "test_a_seed_of_the_alternate_screen": "there is no alternate screen",
+    },
+    "avt": {
+        "test_a_frame_is_forgotten_when_taken": NO_EVENTS,
+        "test_a_scroll_is_not_everything_dirty": NO_SCROLLS,
+        "test_history_cleared_keeps_what_nobody_saw_yet": NO_CLEARING,
+        "test_a_seed_is_the_whole_truth": "no soft wraps, no written blanks, no pending wrap",
+        "test_a_seed_of_the_alternate_screen": "what is scrolled away on the alternate screen is blank on the main one",
+    },
+}
+"""What engines other than ours get wrong, one by one; a test that begins to pass fails the suite."""
 COLUMNS, LINES = 20, 5
 STREAM = (
     "plain\r\nwrapped over the right margin and on\r\n\x1b[1;31mred\x1b[0m \x1b[44mblue\x1b[K\x1b[m\r\n"
@@ -25,6 +58,10 @@ STREAM = (
 
 @pytest.fixture(params=ENGINES)
 def make(request: pytest.FixtureRequest) -> Make:
+    failures = KNOWN_FAILURES.get(request.param, {})
+    known = failures.get(request.node.originalname) or failures.get(request.node.name)
+    if known:
+        request.applymarker(pytest.mark.xfail(reason=known, strict=True))
     return ENGINES[request.param]
 
 
@@ -58,6 +95,7 @@ def cut(data: bytes, size: int) -> list[bytes]:
     return [data[start : start + size] for start in range(0, len(data), size)]
 
 
+@pytest.mark.requirement("VT-04a", "VT-04b")
 class TestChunks:
     @pytest.mark.parametrize("size", [1, 2, 3, 7, 37])
     def test_any_size_gives_the_same(self, make: Make, size: int) -> None:
@@ -68,7 +106,9 @@ class TestChunks:
         for at in range(len(STREAM)):
             assert everything(fed(make, [STREAM[:at], STREAM[at:]])) == whole, at
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(
+        max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
     @given(
         parts=st.lists(
             st.one_of(
@@ -134,6 +174,7 @@ class TestHostileInput:
         assert engine.row(0).text == "seen"
 
 
+@pytest.mark.requirement("VT-04a", "VT-04b")
 class TestFrames:
     def test_rows_are_committed_once_in_order(self, make: Make) -> None:
         engine = make(COLUMNS, LINES)
