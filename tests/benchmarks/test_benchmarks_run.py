@@ -63,3 +63,18 @@ def test_latency() -> None:
     pasted = report["figures"]["heard_to_pasted"]
     assert pasted["deliveries"] == 4
     assert_samples(pasted, ("latency",), n=4)
+
+
+@pytest.mark.requirement("BEN-04")
+def test_terminals(tmp_path: Path) -> None:
+    plot = tmp_path / "speed.svg"
+    report = run("terminals", "--megabytes", "0.05", "--pyte-megabytes", "0.005", "--rows", "500", "--plot", str(plot))
+    rows = {row["input"]: row for row in report["figures"]["speed"]}
+    assert set(rows) == {"plain", "sgr", "cjk+emoji", "tui", "recorded"}
+    for row in rows.values():
+        assert_samples(row, ("whole", "chunked", "with_texts", "native"))
+    for row in report["figures"]["memory"]:
+        assert_samples(row["history"], ("plain", "sgr", "cjk+emoji"))
+    weights = {row["engine"]: row["history"]["plain"]["median"] for row in report["figures"]["memory"]}
+    assert not weights or weights["pyte"] > 3 * weights["TmuxScreen"]
+    assert plot.read_text().startswith("<svg")
