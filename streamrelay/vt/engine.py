@@ -7,6 +7,10 @@ The rules every engine obeys:
 
 * `feed` takes any bytes, cut anywhere, and never raises on them; any chunking of the same bytes gives the same result.
 * A *committed* row is one that entered history. Rows of the alternate screen never commit.
+* Whoever takes a frame after every feed gets every committed row, however many there were: they don't come out of the
+  bounded history. What is kept for them is bounded by the bytes of one feed; rows that were not taken for more than
+  one feed are kept as far as history would hold them, and `history_total` shows the gap. (An engine that was never
+  asked for a frame keeps no more than its history.)
 * `history_total` counts the rows that ever entered history and never falls, so `history_total + y` names the row
   at screen line `y` of the main screen for as long as nothing is inserted or deleted above it.
 * A `Row` handed out is a value: it never changes after.
