@@ -22,6 +22,7 @@ GRAPHICS: Final = re.compile("\x1b\\[[0-9;:]*+m")
 """SGR in the form that lets a line stay a printed line."""
 NEW_LINE: Final = "\r\n"
 _RESETS = ("\x1b[m", "\x1b[0m", "\x1b[0;")
+_NEAR = 400
 _PARTS = re.compile("(\x1b\\[[0-9;:]*+m)")
 
 
@@ -30,13 +31,22 @@ def style_after(style: Style, raw: str) -> Style:
     if "\x1b" not in raw:
         return style
     memo: dict[tuple[Style, str], Style] = {}
-    for sequence in GRAPHICS.findall(raw, max(0, *(raw.rfind(reset) for reset in _RESETS))):
+    for sequence in GRAPHICS.findall(raw, _last_reset(raw)):
         known = memo.get((style, sequence))
         if known is None:
             parameters = graphics_parameters(sequence)
             known = memo[style, sequence] = style if parameters is None else style.after(parameters)
         style = known
     return style
+
+
+def _last_reset(raw: str) -> int:
+    """Return where the last reset stands, or the beginning; most often it is near the end."""
+    for start in (max(0, len(raw) - _NEAR), 0):
+        found = max(raw.rfind(reset, start) for reset in _RESETS)
+        if found >= 0:
+            return found
+    return 0
 
 
 class Printed:
