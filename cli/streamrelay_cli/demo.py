@@ -32,6 +32,8 @@ def demo(tmux: TmuxBinary = None) -> None:
         output.lines(["", *_table(outcome)])
         for failure in outcome.failures:
             output.error(failure)
+        if not outcome.failures:
+            output.lines(["", "Everything that was said was heard, once, and nothing else: as expected."])
         return FAILED if outcome.failures else 0
 
     run_to_end(output, main)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamrelay
-from streamrelay.demo.polling import polling, printed_at
+from streamrelay.demo.polling import PRINTED_AT, polling, printed_at
 from streamrelay.demo.programs import LOG_LINES, build_lines
 from streamrelay.events import Event, Gap, Text
 from streamrelay.relay.session import RelaySession
@@ -106,8 +106,12 @@ async def _converse(stage: _Stage, outcome: Outcome, said: dict[str, list[str]],
             return
         if event.origin == "program":
             outcome.lines_out += 1
+            other = stage.bob if event.pane == stage.ann else stage.ann
+            quote = event.pane in {stage.ann, stage.bob} and _is_quote(event.text, said[other])
             said[event.pane].append(event.text)
-            show(names[event.pane], event.text)
+            show(
+                names[event.pane], PRINTED_AT.sub("", event.text).rstrip() + ("   (a quote, and kept)" if quote else "")
+            )
             if (printed := printed_at(event.text)) is not None:
                 outcome.stream_latencies.append(time.monotonic() - printed)
         elif event.origin == "injected":
@@ -151,16 +155,20 @@ def _judge(stage: _Stage, outcome: Outcome, said: dict[str, list[str]]) -> None:
     for speaker, pane, listener in (("Ann", stage.ann, "Bob"), ("Bob", stage.bob, "Ann")):
         spoken = _texts(stage.log_of(speaker), "said")
         heard = _texts(stage.log_of(listener), "heard")
-        own = set(_texts(stage.log_of(listener), "said"))
+        own = _texts(stage.log_of(listener), "said")
         if len(spoken) < ROUNDS:
             fail(f"{speaker} said {len(spoken)} lines, {ROUNDS} messages were expected")
         if said[pane] != spoken:
             fail(f"{speaker} said {spoken}, the stream has {said[pane]}")
         if heard != spoken:
             fail(f"{speaker} said {spoken}, {listener} heard {heard}")
-        outcome.quotes_kept += sum(line in own or line.startswith("You said: ") for line in heard)
+        outcome.quotes_kept += sum(_is_quote(line, own) for line in heard)
     if not outcome.quotes_kept:
         fail("no quote came through")
+
+
+def _is_quote(line: str, said_by_the_other: Sequence[str]) -> bool:
+    return line.removeprefix("You said: ") in said_by_the_other
 
 
 def _texts(log: Sequence[Record], kind: str) -> list[str]:

@@ -29,6 +29,11 @@ class Participant:
     number: int
     session_name: str = ""
 
+    @property
+    def label(self) -> str:
+        """How people read of it: `Ann (1)`."""
+        return f"{self.name} ({self.number})"
+
 
 @dataclass(frozen=True, slots=True)
 class Deliver:

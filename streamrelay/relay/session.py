@@ -83,6 +83,7 @@ class RelaySession:
         self._server = server
         self._infos = {info.pane: info for _, info in participants}
         self._machine = RelayMachine(self.relay_id, _named(participants), budget=budget)
+        self._labels = {participant.pane: participant.label for participant in self._machine.participants}
         self._read_timeout = read_timeout
         self._writers: dict[str, PaneWriter] = {}
         self._heard_at: dict[str, float] = {}
@@ -107,7 +108,9 @@ class RelaySession:
                     report=self._report,
                     read_timeout=self._read_timeout,
                 )
-            self._publish(RelayOpened(relay=self.relay_id, participants=tuple(map(_label, self._machine.participants))))
+            self._publish(
+                RelayOpened(relay=self.relay_id, participants=tuple(p.label for p in self._machine.participants))
+            )
             try:
                 await until_first(self._hear(stream), *(writer.run() for writer in self._writers.values()))
             except StreamrelayError as error:
@@ -168,8 +171,8 @@ class RelaySession:
             RelayDelivered(
                 relay=self.relay_id,
                 message_id=effect.message_id,
-                speaker=_label(effect.speaker),
-                listeners=tuple(map(_label, effect.listeners)),
+                speaker=effect.speaker.label,
+                listeners=tuple(p.label for p in effect.listeners),
                 text=effect.text,
                 session=effect.speaker.session_name,
                 pane=effect.speaker.pane,
@@ -190,10 +193,12 @@ class RelaySession:
         if info is None:
             return None
         if isinstance(event, PaneClosed):
-            return closing_error(event)
+            error = closing_error(event)
+            return type(error)(f"{self._labels[event.pane]} is gone: {error.message}", data=error.data)
         if isinstance(event, PaneOpened | ProgramChanged) and event.command != info.command:
             return ProgramLeft(
-                f"{info.command} left the foreground of pane {info.pane}: {event.command} is there now",
+                f"{self._labels[info.pane]} is gone: {info.command} left the foreground of pane {info.pane}, "
+                f"{event.command} is there now",
                 data={"pane": info.pane, "program": info.command, "now": event.command},
             )
         return None
@@ -216,7 +221,3 @@ def _named(participants: Sequence[tuple[str | None, PaneInfo]]) -> list[Particip
 
 def _to_nobody(_event: Event) -> None:
     """Stand for the listener until the relay runs."""
-
-
-def _label(participant: Participant) -> str:
-    return f"{participant.name} ({participant.number})"

@@ -92,7 +92,7 @@ def test_names_can_be_given_and_the_text_form_is_what_listeners_see(private_tmux
 
 @pytest.mark.requirement("REL-03c")
 def test_a_burst_goes_out_under_one_header(private_tmux, cli):
-    private_tmux.new_session("one", ["sh", "-c", "read go; printf 'a\\nb\\n\\nc\\n'; exec cat"])
+    private_tmux.new_session("one", ["sh", "-c", "read go; printf 'a\\nb\\n\\nc\\n'; read more"])
     private_tmux.new_session("two", ["cat"])
     relaying = cli.start("relay", "--json", "--allow-shell", "one", "two")
     relaying.until(lambda: relaying.events("relay_opened"), "the relay")
