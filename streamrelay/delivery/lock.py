@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from streamrelay.errors import PaneTaken
+from streamrelay.errors import PaneTaken, StreamrelayError
 
 
 @contextlib.contextmanager
@@ -33,7 +33,17 @@ def only_writer(server_pid: int, pane: str) -> Iterator[None]:
 
 
 def _folder() -> Path:
-    base = os.environ.get("XDG_RUNTIME_DIR")
-    folder = Path(base) / "streamrelay" if base else Path(tempfile.gettempdir()) / f"streamrelay-{os.getuid()}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Return a folder that is the user's alone, else the locks in it would mean nothing."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime and os.access(runtime, os.W_OK):
+        folder = Path(runtime) / "streamrelay"
+    else:
+        folder = Path(tempfile.gettempdir()) / f"streamrelay-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        owner = folder.stat().st_uid
+    except OSError as error:
+        raise StreamrelayError(f"{folder} cannot be made: {error.strerror}", hint="set XDG_RUNTIME_DIR") from error
+    if owner != os.getuid():
+        raise StreamrelayError(f"{folder} is somebody else's", hint="set XDG_RUNTIME_DIR to a folder of yours")
     return folder

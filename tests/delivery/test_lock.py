@@ -1,0 +1,40 @@
+"""One writer a pane, over all processes of a user."""
+
+import subprocess
+import sys
+
+import pytest
+
+from streamrelay.delivery.lock import only_writer
+from streamrelay.errors import PaneTaken, StreamrelayError
+
+
+@pytest.fixture(autouse=True)
+def runtime(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_a_second_writer_is_refused_and_a_later_one_is_not(runtime):
+    with only_writer(1, "%1"):
+        with only_writer(1, "%2"), only_writer(2, "%1"):
+            pass
+        with pytest.raises(PaneTaken) as caught, only_writer(1, "%1"):
+            pass
+        assert caught.value.data == {"pane": "%1"}
+    with only_writer(1, "%1"):
+        pass
+    assert list((runtime / "streamrelay").iterdir()) == []
+
+
+def test_a_holder_that_was_killed_holds_nothing():
+    holder = "import os; from streamrelay.delivery.lock import only_writer as w; w(1, '%1').__enter__(); os.kill(os.getpid(), 9)"
+    assert subprocess.run([sys.executable, "-c", holder], check=False).returncode == -9
+    with only_writer(1, "%1"):
+        pass
+
+
+def test_a_folder_that_cannot_be_had_is_an_error(runtime):
+    (runtime / "streamrelay").write_text("in the way")
+    with pytest.raises(StreamrelayError, match="cannot be made"), only_writer(1, "%1"):
+        pass
