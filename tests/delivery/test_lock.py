@@ -8,6 +8,13 @@ import pytest
 from streamrelay.delivery.lock import only_writer
 from streamrelay.errors import PaneTaken, StreamrelayError
 
+HOLDER = """
+import os
+from streamrelay.delivery.lock import only_writer
+only_writer(1, "%1").__enter__()
+os.kill(os.getpid(), 9)
+"""
+
 
 @pytest.fixture(autouse=True)
 def runtime(tmp_path, monkeypatch):
@@ -28,8 +35,7 @@ def test_a_second_writer_is_refused_and_a_later_one_is_not(runtime):
 
 
 def test_a_holder_that_was_killed_holds_nothing():
-    holder = "import os; from streamrelay.delivery.lock import only_writer as w; w(1, '%1').__enter__(); os.kill(os.getpid(), 9)"
-    assert subprocess.run([sys.executable, "-c", holder], check=False).returncode == -9
+    assert subprocess.run([sys.executable, "-c", HOLDER], check=False).returncode == -9
     with only_writer(1, "%1"):
         pass
 
