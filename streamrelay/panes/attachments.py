@@ -36,13 +36,14 @@ _PROGRAM = "streamrelay-program-"
 
 
 def _follow_program(pane: str) -> str:
-    """Return the line that has tmux tell, once a second, when the program in a pane's foreground changes or ends.
+    """Return the line that has tmux tell, once a second, when another program comes to a pane's foreground."""
+    return command_line(("refresh-client", "-B", f"{_PROGRAM}{pane}:{pane}:#{{pane_current_command}}"))
 
-    With remain-on-exit a program's end is told in no other way.
-    """
-    return command_line(
-        ("refresh-client", "-B", f"{_PROGRAM}{pane}:{pane}:#{{?pane_dead,1,0}} #{{pane_current_command}}")
-    )
+
+_DEAD = "streamrelay-dead"
+_FOLLOW_DEATHS = command_line(("refresh-client", "-B", _DEAD + "::#{W:#{P:#{?pane_dead,#{pane_id} ,}}}"))
+"""Has tmux tell which panes of the session are dead. With remain-on-exit a program's end is told in no other way, and
+a subscription to the pane itself is no longer looked at then (tmux 3.8)."""
 
 
 def _ignore(_result: CommandResult) -> None:
@@ -161,6 +162,7 @@ class Attachments:
             )
             await client.open()
             self._clients[session] = client
+            client.request(_FOLLOW_DEATHS, _ignore)
             self._spawn(self._outlive(session, client))
         return client
 
@@ -227,11 +229,9 @@ class Attachments:
 
     def _program_changed(self, event: SubscriptionChanged) -> None:
         attached = self._panes.get(event.name.removeprefix(_PROGRAM))
-        dead, _, command = event.value.partition(" ")
-        if attached is None:
-            return
-        attached.pipeline.update(replace(attached.pipeline.info, command=command))
-        if dead == "1":
+        if attached is not None:
+            attached.pipeline.update(replace(attached.pipeline.info, command=event.value))
+        elif event.name == _DEAD and event.value:
             self._want_listing()
 
     def _want_listing(self) -> None:

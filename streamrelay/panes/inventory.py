@@ -14,7 +14,8 @@ _FIELDS = {
     "pane_index": "pane_index",
     "columns": "pane_width",
     "lines": "pane_height",
-    "pid": "pane_pid",
+    # Of a dead pane tmux 3.8 tells no process.
+    "pid": "?pane_pid,#{pane_pid},0",
     "dead": "pane_dead",
     "in_mode": "pane_in_mode",
     "active": "?#{&&:#{window_active},#{pane_active}},1,0",
