@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from itertools import chain
 
 from streamrelay.delta import attention
+from streamrelay.delta.attribution import Attribution
 from streamrelay.delta.composer import Composer
-from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.lines import LineTracker
-from streamrelay.delta.prompts import Prompts
-from streamrelay.delta.provenance import Ledger, Piece
+from streamrelay.delta.provenance import Piece
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import (
     ClosedReason,
@@ -49,13 +48,10 @@ class DeltaStream:
         self._cutter = FrameCutter()
         self._lines = LineTracker(engine)
         self._lines.seed(engine.take())
-        self._ledger = Ledger()
+        self._attribution = Attribution()
+        self._ledger = self._attribution.ledger
         self._composer = Composer()
         self._turns = Turns()
-        self._prompts = Prompts()
-        self._prompt = ""
-        self._submitted = ""
-        self._begun_before = False
         self._line = 1
         self._live = ""
         self._last_output: float | None = None
@@ -84,18 +80,9 @@ class DeltaStream:
     # What goes in
 
     def seed(self, snapshot: Snapshot) -> None:
-        """Begin on the pane's own screen as tmux holds it; without, on an empty one.
-
-        A line that stands begun at the cursor is a prompt, if it looks like one; otherwise nobody can tell who wrote
-        it.
-        """
+        """Begin on the pane's own screen as tmux holds it; without, on an empty one."""
         self._seed(snapshot)
-        head = self._lines.open_head()
-        if looks_like_prompt(head):
-            self._prompt = head
-            self._prompts.learn(head)
-        else:
-            self._begun_before = bool(head.strip())
+        self._attribution.begin(self._lines.open_head())
 
     def opened(self, now: float, *, command: str = "", title: str = "") -> list[Event]:
         """Tell a listener what it is going to hear."""
@@ -192,7 +179,7 @@ class DeltaStream:
         self._settle()
         self._say(self._composer.release())
         rest = self._open_text().rstrip()
-        if rest and not self._composer.is_open and rest not in self._prompts:
+        if rest and not self._composer.is_open and rest not in self._attribution.prompts:
             self._say([rest])
         self._publish(self._ledger.rest())
         ended = self._turns.close()
@@ -235,10 +222,9 @@ class DeltaStream:
 
     def _submit_composer(self, passed: list[str]) -> None:
         content = self._composer.content(passed, self._lines.open_head())
-        self._submitted = self._lines.open_text().rstrip()
-        self._prompt = ""
+        self._attribution.publish_open_line(self._lines.open_text().rstrip())
         message_id = self._ledger.in_composer(content)
-        behind = self._prompts.behind(content)
+        behind = self._attribution.prompts.behind(content)
         typed = content.strip() if behind is None else behind
         if message_id is not None:
             self._publish([Piece(typed, "injected", message_id)])
@@ -253,8 +239,8 @@ class DeltaStream:
         head = self._open_head()
         if self._composer.asks_for_paste:
             self._settle_composer(head)
-        else:
-            self._settle_at_prompt(head)
+        elif unfinished := self._attribution.settle(head):
+            self._say_pieces([Piece(unfinished, "program")])
         self._show_live()
         if head.strip() and self._last_output is not None:
             self._attention_due = self._last_output + attention.REST
@@ -265,30 +251,20 @@ class DeltaStream:
             unfinished, prompt = shown
             if unfinished:
                 self._say([unfinished.rstrip()])
-            self._prompts.learn(prompt)
+            self._attribution.prompts.learn(prompt)
         elif self._composer.stays_open():
             self._say(self._composer.release())
-
-    def _settle_at_prompt(self, head: str) -> None:
-        unfinished, prompt = self._prompts.split(head)
-        if unfinished.strip():
-            said_before = self._submitted
-            self._say([unfinished.rstrip()])
-            self._submitted = said_before + unfinished
-        if prompt:
-            self._prompt = prompt
 
     def _say(self, lines: Iterable[str]) -> None:
         """Publish passed lines, each attributed to whoever wrote it."""
         rest = iter(lines)
         for line in rest:
-            if self._nothing_to_explain():
+            if not self._attribution and not self._live:
                 self._say_plain(chain((line,), rest))
                 return
-            self._say_explained(line)
-
-    def _nothing_to_explain(self) -> bool:
-        return not (self._ledger or self._prompt or self._begun_before or self._live or self._submitted)
+            pieces = self._attribution.explain(line, has_composer=self._composer.asks_for_paste)
+            if pieces is not None:
+                self._say_pieces(pieces)
 
     def _say_plain(self, lines: Iterable[str]) -> None:
         """Publish lines that can only be the program's: the way of every flood, at half the cost of the other."""
@@ -301,38 +277,15 @@ class DeltaStream:
         self._events += texts
         self._line += len(texts)
 
-    def _say_explained(self, passed: str) -> None:
-        line = self._unsubmitted(passed)
-        if line is None:
-            return
-        pieces = self._ledger.attribute(line, has_composer=self._composer.asks_for_paste)
-        if self._prompt:
-            pieces = [self._behind_prompt(piece) for piece in pieces]
-        if self._begun_before:
-            pieces = [piece._replace(origin="unknown") if piece.origin == "program" else piece for piece in pieces]
-            self._begun_before = False
-        for piece in pieces:
-            if piece.origin == "injected" and piece.text in line:
-                self._prompts.learn(line[: line.index(piece.text)])
+    def _say_pieces(self, pieces: list[Piece]) -> None:
+        """Publish one line that was explained; what people were shown of it meanwhile is replaced or taken back."""
         self._publish(pieces)
         if self._ledger.holding:
             self._begin_turn()
         if self._live and not any(piece.origin == "program" for piece in pieces):
             self._emit(Retracted(line=self._line))
-        self._prompt = self._live = ""
+        self._live = ""
         self._line += 1
-
-    def _unsubmitted(self, line: str) -> str | None:
-        """Leave out what stood on the open line when an editor withdrew there (zle), and was published then."""
-        submitted, self._submitted = self._submitted, ""
-        if not submitted or not line.startswith(submitted):
-            return line
-        return line[len(submitted) :] or None
-
-    def _behind_prompt(self, piece: Piece) -> Piece:
-        """What a person typed behind a prompt at which the program rested is not the program's."""
-        behind = self._prompts.behind(piece.text) if piece.origin == "program" else None
-        return piece if behind is None else Piece(behind, "typed")
 
     def _publish(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
@@ -368,14 +321,14 @@ class DeltaStream:
         event.turn = ended.turn
 
     def _open_text(self) -> str:
-        return self._lines.open_text().removeprefix(self._submitted)
+        return self._attribution.unpublished(self._lines.open_text())
 
     def _open_head(self) -> str:
-        return self._lines.open_head().removeprefix(self._submitted)
+        return self._attribution.unpublished(self._lines.open_head())
 
     def _show_live(self) -> None:
         text = "" if self._composer.is_open else self._ledger.without_echo(self._open_text()).rstrip()
-        if text == self._live or text in self._prompts:
+        if text == self._live or text in self._attribution.prompts:
             return
         self._live, before = text, self._live
         if text:
