@@ -1,0 +1,1 @@
+"""Who hears whom: the machine that decides, and the session that carries it out."""

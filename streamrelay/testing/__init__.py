@@ -1,0 +1,1 @@
+"""What tests of programs in tmux need: private servers, bounded waiting, scripted participants, an oracle."""
