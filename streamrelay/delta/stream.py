@@ -294,7 +294,7 @@ class DeltaStream:
             elif not piece.text:
                 continue
             elif piece.origin == "typed":
-                self._next_turn(None)
+                self._next_turn(None, at_prompt=True)
             self._emit_text(piece)
 
     def _emit_text(self, piece: Piece) -> None:
@@ -305,8 +305,8 @@ class DeltaStream:
         if began is not None:
             self._emit(TurnStarted(message_id=began.message_id))
 
-    def _next_turn(self, message_id: str | None) -> None:
-        ended = self._turns.submitted(message_id)
+    def _next_turn(self, message_id: str | None, *, at_prompt: bool = False) -> None:
+        ended = self._turns.submitted(message_id, at_prompt=at_prompt)
         if ended is not None:
             self._say_ended(ended)
 

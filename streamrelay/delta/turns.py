@@ -49,13 +49,14 @@ class Turns:
         self._witnesses: dict[Witness, Vote] = {}
         self._has_been_busy = False
 
-    def submitted(self, message_id: str | None) -> Ended | None:
+    def submitted(self, message_id: str | None, *, at_prompt: bool = False) -> Ended | None:
         """Something was submitted to the program: what it prints next answers it.
 
-        Returns the turn that this ends, where nobody has evidence that the program is still at it.
+        At a prompt the program had been waiting, so the turn that was open is over and is returned; a message that
+        comes in mid-answer ends nothing.
         """
         ended = None
-        if self._open and not self._is_busy():
+        if at_prompt and self._open and not self._is_busy():
             self._open = False
             ended = Ended(self.turn, "superseded", certain=False, votes=tuple(self._witnesses.values()))
         self.turn += 1

@@ -99,11 +99,11 @@ def test_the_end_of_the_pane_ends_what_is_being_said() -> None:
     assert Turns().close() is None
 
 
-def test_a_new_message_ends_a_turn_that_nobody_has_evidence_for() -> None:
+def test_what_is_submitted_at_a_prompt_ends_the_turn_before() -> None:
     turns = Turns()
     turns.said()
     turns.output(1.0)
-    ended = turns.submitted("next")
+    ended = turns.submitted("next", at_prompt=True)
     assert ended is not None
     assert (ended.turn, ended.reason, ended.certain) == (0, "superseded", False)
     assert turns.said() == Began(1, "next")
@@ -112,6 +112,13 @@ def test_a_new_message_ends_a_turn_that_nobody_has_evidence_for() -> None:
 def test_a_new_message_does_not_end_the_turn_of_a_program_known_to_be_busy() -> None:
     turns = Turns()
     turns.vote("composer", "busy", 0.5)
+    turns.said()
+    turns.output(1.0)
+    assert turns.submitted("next", at_prompt=True) is None
+
+
+def test_a_message_in_mid_answer_ends_nothing() -> None:
+    turns = Turns()
     turns.said()
     turns.output(1.0)
     assert turns.submitted("next") is None
