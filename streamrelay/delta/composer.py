@@ -66,9 +66,14 @@ class Composer:
         released, self.lines = self.lines, []
         return released
 
-    def stays_open(self) -> bool:
-        """Tell, at a rest, whether lines passed although no line editor would have let them; it is none from then."""
-        if not self.lines or (self.withdraws and not self.entered):
+    def stays_open(self, *, paints: bool, below: bool) -> bool:
+        """Tell, at a rest, whether this is no line editor, which it is not from then on.
+
+        Lines have passed although an editor would not have let them; a program that `paints` its screen may show
+        several lines of a message before the Enter. Or something stands `below` the cursor, where editors end.
+        """
+        passed = bool(self.lines) and (self.entered or (self.withdraws is None and not paints))
+        if not passed and not (below and self.withdraws is None):
             return False
         self.withdraws = False
         return True

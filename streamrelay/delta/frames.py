@@ -6,6 +6,8 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
 * at the end of whatever was read, as long as the program is *linear*: it has not moved the cursor to another row
   except by printing. A row that a linear program left behind cannot change any more, wherever the read was cut;
 * before the first movement to another row, because what stood above it is still the linear program's;
+* before a program hides the cursor: from there on it *paints*, and nothing on the screen is final before it has shown
+  the cursor again and rested (programs tidy up after showing it);
 * after a rest: `SETTLE` seconds without output, or `CALM` bytes without such a movement.
 
 Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: the row it works on is still open.
@@ -32,10 +34,10 @@ LONGEST_SEQUENCE = 32
 
 _LANDMARK = regex.compile(
     rb"\x1b(?:(?P<vertical>[8Mc]|\[[0-9;]*[ABEFHfJLMSTdru])"
-    rb"|\[\?(?P<modes>(?:[0-9]*;)*0*(?:2026|2004|1049|1047|47|6|3)(?:;[0-9]*)*)(?P<switch>[hl]))"
+    rb"|\[\?(?P<modes>(?:[0-9]*;)*0*(?:2026|2004|1049|1047|47|25|6|3)(?:;[0-9]*)*)(?P<switch>[hl]))"
 )
 _UNFINISHED = regex.compile(rb"\x1b(?:\[[?]?[0-9;]*)?\Z")
-_SYNCHRONIZED, _BRACKETED_PASTE = b"2026", b"2004"
+_SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN = b"2026", b"2004", b"25"
 _ALTERNATE = frozenset({b"1049", b"1047", b"47"})
 _HOMING = frozenset({b"6", b"3"})
 """Origin mode and 132 columns: switching them takes the cursor home."""
@@ -46,6 +48,11 @@ class FrameCutter:
 
     def __init__(self) -> None:
         self.linear = True
+        self.painting = False
+        """Whether the program hid its cursor and may still repaint what it printed since."""
+        self.moved = False
+        """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
+        self._hidden = False
         self._carried = b""
         # Where the last movement was and where the stretch began, counted from the beginning of the current read.
         self._last_move = 0
@@ -62,33 +69,41 @@ class FrameCutter:
         start = 0
         for landmark in _LANDMARK.finditer(scanned):
             before, after = max(0, landmark.start() - carried), landmark.end() - carried
-            if not self.linear and self._calm_from() <= before:
+            if not (self.linear or self._hidden) and self._calm_from() <= before:
                 calm = self._calm_from()
+                self._rest()
                 yield data[start:calm], True
                 start = calm
-                self.linear = True
             modes = {mode.lstrip(b"0") for mode in (landmark["modes"] or b"").split(b";")}
             moves = landmark["vertical"] is not None or not modes.isdisjoint(_HOMING)
             changes_screen = not modes.isdisjoint(_ALTERNATE)
-            if changes_screen or (moves and self.linear):
+            hides = _CURSOR_SHOWN in modes and landmark["switch"] == b"l"
+            if changes_screen or ((moves or hides) and self.linear):
                 yield data[start:before], True
                 start = before
                 self._stretch_began = before
-            if moves:
-                self.linear = False
+            if moves or hides:
+                self.linear, self.moved = False, True
                 self._last_move = after
             ends_repaint = _SYNCHRONIZED in modes and landmark["switch"] == b"l"
+            if _CURSOR_SHOWN in modes:
+                self._hidden = hides
+                self.painting = self.painting or hides
+                self._last_move = after
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
+                if _BRACKETED_PASTE in modes:
+                    self.painting = False
+                    self.moved = self.moved and landmark["switch"] == b"h"
                 yield data[start:after], True
                 start = after
-                self.linear = True
+                self.linear = not self.painting
         unfinished = _UNFINISHED.search(scanned, max(0, len(scanned) - LONGEST_SEQUENCE))
         self._carried = unfinished[0] if unfinished else b""
-        if not self.linear and self._calm_from() <= len(data):
+        if not (self.linear or self._hidden) and self._calm_from() <= len(data):
             calm = self._calm_from()
+            self._rest()
             yield data[start:calm], True
             start = calm
-            self.linear = True
         yield data[start:], self.linear
         self._last_move -= len(data)
         self._stretch_began -= len(data)
@@ -98,5 +113,10 @@ class FrameCutter:
         return max(0, min(self._last_move + CALM, self._stretch_began + LONGEST_STRETCH))
 
     def settle(self) -> None:
-        """The program rests: what the screen shows is meant."""
+        """The program rests: what the screen shows is meant, if it has shown its cursor."""
+        if not self._hidden:
+            self._rest()
+
+    def _rest(self) -> None:
         self.linear = True
+        self.painting = False

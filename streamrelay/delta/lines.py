@@ -38,14 +38,17 @@ class LineTracker:
             y -= 1
         self._first_row = frame.history_total + y
 
-    def passed(self, frame: Frame) -> list[str]:
-        """Return the logical lines that this frame has passed, in order."""
+    def passed(self, frame: Frame, *, held: bool = False) -> list[str]:
+        """Return the logical lines that this frame has passed, in order.
+
+        `held` says that the program may still repaint what is on the screen: only what has left it has been passed.
+        """
         self._frame = frame
         if frame.alternate:
             return []
         if self._unknown:
             self.seed(frame)
-        cursor_row = frame.history_total + frame.cursor.y
+        cursor_row = frame.history_total + (0 if held else frame.cursor.y)
         first_committed = frame.history_total - len(frame.committed)
         self.lost += max(0, first_committed - self._first_row)
         lines: list[str] = []

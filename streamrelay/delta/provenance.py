@@ -127,6 +127,11 @@ class Ledger:
                 return open_text if found is None else open_text[found[1] :]
         return open_text
 
+    def forget_submitted(self) -> None:
+        """Give up what was submitted: a conversation has accounted for it."""
+        for injection in [injection for injection in self._pending if injection.submitted]:
+            self._pending.remove(injection)
+
     def rest(self) -> list[Piece]:
         """The turn is over: release what was held back, and give up what was shown at once only in part."""
         released: list[Piece] = []

@@ -10,19 +10,25 @@ from collections.abc import Iterable
 from itertools import chain
 
 from streamrelay.delta import attention
+from streamrelay.delta.answers import painted_lines
 from streamrelay.delta.attribution import Attribution
 from streamrelay.delta.composer import Composer
+from streamrelay.delta.conversation import Conversation
+from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.lines import LineTracker
 from streamrelay.delta.provenance import Piece
+from streamrelay.delta.signals import Signals
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import (
+    Activity,
     ClosedReason,
     Event,
     Gap,
     Injected,
     Live,
     NeedsHuman,
+    Origin,
     PaneClosed,
     PaneOpened,
     PaneResized,
@@ -32,16 +38,19 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
 )
-from streamrelay.vt.engine import Engine, Snapshot
+from streamrelay.vt.engine import Engine, Frame, Snapshot
+
+LONGEST_GREETING, GREETING_PATIENCE = 100, 10.0
+"""Lines, and seconds, after which what a program prints first is taken for what it says, as it asks for no input."""
 
 LONGEST_LIVE = 4096
 """Characters of an unfinished line that are shown: its end, when it is longer."""
 
 
 class DeltaStream:
-    """Says what the program of one pane says."""
+    """Says what the program of one pane says; `newborn` if its program starts before our eyes."""
 
-    def __init__(self, engine: Engine, *, session: str = "", pane: str = "") -> None:
+    def __init__(self, engine: Engine, *, session: str = "", pane: str = "", newborn: bool = False) -> None:
         self.session = session
         self.pane = pane
         self._engine = engine
@@ -51,6 +60,14 @@ class DeltaStream:
         self._attribution = Attribution()
         self._ledger = self._attribution.ledger
         self._composer = Composer()
+        self._conversation = Conversation(engine)
+        self._following = False
+        self._alternate = False
+        self._awaited = False
+        self._held = False
+        self._greeting: list[str] | None = [] if newborn else None
+        self._greeting_due: float | None = None
+        self._signals = Signals()
         self._turns = Turns()
         self._line = 1
         self._live = ""
@@ -105,7 +122,9 @@ class DeltaStream:
         self._now = now
         self._settle()
         self._engine.resize(lines, columns)
-        self._lines.seed(self._engine.take())
+        frame = self._engine.take()
+        self._lines.seed(frame)
+        self._conversation.restart(frame)
         self._emit(PaneResized(columns=columns, lines=lines))
         return self._taken()
 
@@ -115,28 +134,37 @@ class DeltaStream:
         self._last_output = now
         self._unsettled = True
         self._attention_due = self._needs_human = None
-        self._turns.output(now)
+        conversed = self._converses
         for piece, complete in self._cutter.pieces(data):
             if piece:
                 self._engine.feed(piece)
-            if complete:
+            if complete or (self._cutter.painting and not self._following):
                 self._take_frame()
+        if not (conversed and self._converses):
+            self._turns.output(now)
         return self._taken()
 
     def inject(self, message_id: str, text: str, now: float) -> list[Event]:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._now = now
         self._settle()
+        self._end_greeting("unknown" if looks_like_prompt(self._open_head()) else "program")
         self._ledger.enter(message_id, text, self._open_head())
+        if self._following:
+            if not self._turns.is_open:
+                self._conversation.settle_down()
+            self._conversation.inject(message_id, text)
         self._emit(Injected(message_id=message_id, state="pasted", text=text))
         return self._taken()
 
     def submit(self, message_id: str, now: float) -> list[Event]:
         """Note that the Enter behind a pasted text is being sent."""
         self._now = now
-        if self._ledger.submit(message_id, self._open_text()):
+        shown = self._following and self._conversation.submit(message_id)
+        if self._ledger.submit(message_id, self._open_text()) or shown:
             self._emit(Injected(message_id=message_id, state="painted"))
         self._next_turn(message_id)
+        self._awaited = True
         self._composer.entered = True
         self._emit(Injected(message_id=message_id, state="submitted"))
         return self._taken()
@@ -155,7 +183,7 @@ class DeltaStream:
 
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
-        due = [self._turns.deadline(), self._attention_due]
+        due = [self._turns.deadline(), self._attention_due, self._greeting_due]
         if self._unsettled and self._last_output is not None:
             due.append(self._last_output + SETTLE)
         return min((time for time in due if time is not None), default=None)
@@ -168,6 +196,8 @@ class DeltaStream:
         if self._attention_due is not None and now >= self._attention_due:
             self._attention_due = None
             self._look_for_need()
+        if self._greeting_due is not None and now >= self._greeting_due:
+            self._end_greeting("program")
         ended = self._turns.advance(now)
         if ended is not None:
             self._end_turn(ended)
@@ -177,10 +207,12 @@ class DeltaStream:
         """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
         self._now = now
         self._settle()
-        self._say(self._composer.release())
-        rest = self._open_text().rstrip()
-        if rest and not self._composer.is_open and rest not in self._attribution.prompts:
-            self._say([rest])
+        self._end_greeting("program")
+        if self._converses:
+            if self._turns.is_open:
+                self._read_conversation()
+        else:
+            self._say_rest()
         self._publish(self._ledger.rest())
         ended = self._turns.close()
         if ended is not None:
@@ -190,35 +222,131 @@ class DeltaStream:
 
     # What is made of it
 
+    @property
+    def _converses(self) -> bool:
+        """Whether the program keeps a transcript on a screen that it paints itself."""
+        keeps_composer = self._composer.asks_for_paste and self._composer.withdraws is False
+        return self._alternate or (keeps_composer and self._cutter.moved)
+
+    def _say_rest(self) -> None:
+        self._release_held()
+        self._say(self._composer.release())
+        rest = self._open_text().rstrip()
+        if rest and not self._composer.is_open and rest not in self._attribution.prompts:
+            self._say([rest])
+
     def _seed(self, snapshot: Snapshot) -> None:
         self._engine.seed(snapshot)
-        self._lines.seed(self._engine.take())
+        frame = self._engine.take()
+        self._lines.seed(frame)
+        self._alternate = frame.alternate
+        self._following = frame.alternate
+        if self._following:
+            self._conversation.restart(frame)
         self._cutter.settle()
         self._attention_due = self._now + attention.REST
 
     def _take_frame(self) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
-        passed = self._lines.passed(frame)
-        if self._lines.lost:
-            self._emit(Gap(reason="history", lost_lines=self._lines.lost))
-            self._lines.lost = 0
+        self._follow(frame)
         kinds = [event.kind for event in frame.events]
+        passed = self._pass_lines(frame, held=self._cutter.painting and not self._following)
+        if self._lines.lost and not self._converses:
+            self._emit(Gap(reason="history", lost_lines=self._lines.lost))
+        self._lines.lost = 0
+        for event in frame.events:
+            signal = self._signals.read(event)
+            if signal is not None:
+                self._turns.vote(signal.by, signal.says, self._now)
+                if signal.says == "busy" and self._turns.turn:
+                    self._begin_turn()
         withdrawn = "bracketed_paste_off" in kinds and self._composer.asks_for_paste
-        if not self._composer.is_open:
+        if self._converses:
+            pass
+        elif not self._composer.is_open:
             self._say(passed)
         elif withdrawn:
             self._submit_composer(passed)
         else:
             self._say(self._composer.keep(passed))
         if withdrawn:
+            if self._converses and self._turns.is_open:
+                self._read_conversation()
             self._turns.vote("composer", "busy", self._now)
             self._composer.withdraw()
+            self._following = self._alternate
         if "bracketed_paste_on" in kinds:
+            self._end_greeting("unknown")
+            if not self._following:
+                self._following = True
+                self._conversation.restart(frame)
             self._say(self._composer.release())
             self._composer.begin(self._lines.open_head())
             if self._composer.withdraws:
                 self._turns.vote("composer", "idle", self._now)
+
+    def _pass_lines(self, frame: Frame, *, held: bool) -> list[str]:
+        """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
+        lines = self._lines.passed(frame, held=held)
+        if self._held and not held:
+            lines = painted_lines(lines, self._engine.columns)
+        self._held = held
+        return lines
+
+    def _release_held(self) -> None:
+        """What was painted is final: the turn is over, or the pane."""
+        if self._held:
+            self._say(self._pass_lines(self._engine.take(), held=False))
+
+    def _end_greeting(self, origin: Origin) -> None:
+        """Publish what a program that began before our eyes printed first.
+
+        Where it went on to ask for input that was its greeting: said to nobody, so nobody's answer.
+        """
+        greeting, self._greeting, self._greeting_due = self._greeting, None, None
+        if not greeting:
+            return
+        if origin == "program":
+            self._say(greeting)
+        else:
+            self._publish(Piece(line, origin) for line in greeting)
+            self._line += len(greeting)
+
+    def _follow(self, frame: Frame) -> None:
+        """Let the conversation follow the screen while there may be one."""
+        if self._alternate and not frame.alternate and self._turns.is_open:
+            self._read_conversation()
+        switched = frame.alternate != self._alternate
+        self._alternate = frame.alternate
+        if switched:
+            self._following = frame.alternate or self._composer.asks_for_paste
+            if self._following:
+                self._conversation.restart(frame)
+        elif self._following and self._conversation.take(frame) and self._converses:
+            if self._last_output is not None:
+                self._turns.output(self._last_output)
+            if self._awaited:
+                self._begin_turn()
+
+    def _read_conversation(self) -> None:
+        """Publish what was answered on the screen."""
+        self._awaited = False
+        answer = self._conversation.read()
+        if not answer.echoes and self._alternate and not self._signals.tell:
+            return
+        if self._conversation.skipped:
+            self._emit(Gap(reason="unpainted"))
+        for passage in answer.passages:
+            match passage.kind:
+                case "text":
+                    self._publish(Piece(line, "program") for line in passage.lines)
+                    self._line += len(passage.lines)
+                case "activity":
+                    self._emit(Activity(text="\n".join(passage.lines)))
+                case origin:
+                    self._publish(Piece(line, origin, passage.message_id) for line in passage.lines)
+        self._ledger.forget_submitted()
 
     def _submit_composer(self, passed: list[str]) -> None:
         content = self._composer.content(passed, self._lines.open_head())
@@ -252,11 +380,20 @@ class DeltaStream:
             if unfinished:
                 self._say([unfinished.rstrip()])
             self._attribution.prompts.learn(prompt)
-        elif self._composer.stays_open():
-            self._say(self._composer.release())
+        elif self._composer.stays_open(paints=self._cutter.moved, below=self._conversation.has_rows_below):
+            held = self._composer.release()
+            if not self._converses:
+                self._say(held)
 
     def _say(self, lines: Iterable[str]) -> None:
         """Publish passed lines, each attributed to whoever wrote it."""
+        if self._greeting is not None:
+            self._greeting += lines
+            if self._greeting and self._greeting_due is None:
+                self._greeting_due = self._now + GREETING_PATIENCE
+            if len(self._greeting) > LONGEST_GREETING:
+                self._end_greeting("program")
+            return
         rest = iter(lines)
         for line in rest:
             if not self._attribution and not self._live:
@@ -311,6 +448,10 @@ class DeltaStream:
             self._say_ended(ended)
 
     def _end_turn(self, ended: Ended) -> None:
+        if self._converses:
+            self._read_conversation()
+        else:
+            self._release_held()
         for piece in self._ledger.rest():
             self._emit_text(piece)
         self._say_ended(ended)
@@ -327,7 +468,9 @@ class DeltaStream:
         return self._attribution.unpublished(self._lines.open_head())
 
     def _show_live(self) -> None:
-        text = "" if self._composer.is_open else self._ledger.without_echo(self._open_text()).rstrip()
+        text = ""
+        if not (self._composer.is_open or self._converses):
+            text = self._ledger.without_echo(self._open_text()).rstrip()
         if text == self._live or text in self._attribution.prompts:
             return
         self._live, before = text, self._live

@@ -17,7 +17,7 @@ from streamrelay.events import TurnEnd, Vote
 QUIET = 1.5
 SIGNAL_REST = 0.15
 
-Witness = Literal["composer", "signal"]
+Witness = Literal["composer", "title", "agent_state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,12 @@ class Turns:
         self._last_output: float | None = None
         self._witnesses: dict[Witness, Vote] = {}
         self._has_been_busy = False
+        self._busy_since_submission = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a turn has begun and is not over."""
+        return self._open
 
     def submitted(self, message_id: str | None, *, at_prompt: bool = False) -> Ended | None:
         """Something was submitted to the program: what it prints next answers it.
@@ -61,12 +67,14 @@ class Turns:
             ended = Ended(self.turn, "superseded", certain=False, votes=tuple(self._witnesses.values()))
         self.turn += 1
         self._message_id = message_id
+        self._busy_since_submission = self._is_busy()
         return ended
 
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
         """Take the word of a witness of the program's own state."""
         self._witnesses[witness] = Vote(witness, says, now)
-        self._has_been_busy = self._has_been_busy or says == "busy"
+        if says == "busy":
+            self._has_been_busy = self._busy_since_submission = True
 
     def output(self, now: float) -> None:
         """Note that the program printed something."""
@@ -88,7 +96,9 @@ class Turns:
             return self._last_output + QUIET
         if self._is_busy():
             return None
-        return self._last_output + SIGNAL_REST
+        if not self._busy_since_submission:
+            return self._last_output + QUIET
+        return max(self._last_output, *(vote.since for vote in self._witnesses.values())) + SIGNAL_REST
 
     def advance(self, now: float) -> Ended | None:
         """Let time pass; return the turn that it ends."""
@@ -99,7 +109,7 @@ class Turns:
         votes = (*self._witnesses.values(), Vote("quiet", "idle", self._last_output))
         reason: TurnEnd = "quiet"
         if self._has_been_busy:
-            reason = "signal" if "signal" in self._witnesses else "composer"
+            reason = "composer" if set(self._witnesses) == {"composer"} else "signal"
         return Ended(self.turn, reason, self._has_been_busy, votes)
 
     def _is_busy(self) -> bool:

@@ -45,7 +45,8 @@ def _events(recording: Recording) -> Iterator[Event]:
         now = entry.t
         stream = streams.get(entry.pane)
         if stream is None:
-            stream = streams[entry.pane] = DeltaStream(TmuxScreen(recording.columns, recording.lines), pane=entry.pane)
+            screen = TmuxScreen(recording.columns, recording.lines)
+            stream = streams[entry.pane] = DeltaStream(screen, pane=entry.pane, newborn=True)
             yield from stream.opened(now)
         yield from _take(stream, entry)
     yield from _advance(streams, until=None)

@@ -44,7 +44,7 @@ def test_the_prompt_shows_at_the_first_rest_only() -> None:
 def test_a_program_that_shows_lines_before_it_ever_withdrew_is_no_editor() -> None:
     composer = editing(withdraws=None)
     composer.keep(["a line"])
-    assert composer.stays_open()
+    assert composer.stays_open(paints=False, below=False)
     assert composer.release() == ["a line"]
     assert not composer.is_open
 
@@ -52,9 +52,9 @@ def test_a_program_that_shows_lines_before_it_ever_withdrew_is_no_editor() -> No
 def test_after_an_editor_an_enter_without_a_withdrawal_tells_another_program() -> None:
     composer = editing()
     composer.keep(["listing of a completion"])
-    assert not composer.stays_open()
+    assert not composer.stays_open(paints=False, below=False)
     composer.entered = True
-    assert composer.stays_open()
+    assert composer.stays_open(paints=False, below=False)
     assert not composer.is_open
 
 

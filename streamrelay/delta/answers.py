@@ -1,0 +1,187 @@
+"""What a program with a transcript answered, read off its document when a turn is over.
+
+    document now - old transcript (a common beginning) - furniture (the end) - echoes - activity - footers
+
+What stands above the first echo is not an answer to it and is left out. Where a second message was sent meanwhile, its
+echo divides the answers. Each answer is a list of blocks, a block being what follows a bullet; the bullet and the
+indent under it are decoration, everything else keeps its layout.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import regex
+
+from streamrelay.delta.document import PaintedRow
+from streamrelay.delta.furniture import is_border, masked
+from streamrelay.delta.transcript import find_echo, find_tail_of_echo
+from streamrelay.delta.unwrapping import logical_lines, right_edge
+
+_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○*])(?:\s(?P<text>.*))?")
+_CORNER = regex.compile(r"\s*[⎿└╰]\s?")
+_FOOTER = regex.compile(
+    r"\s*(?:[^\w\s]\s+)?[^.!?:]{0,60}?"
+    r"(?:\b\d+(?:\.\d+)?\s?(?:ms|s|sec|secs|seconds|m|min)\b|\btokens?\b[^.!?]*\d)(?:\s*[•·|,]?\s*[^.!?]{0,40})\.?"
+)
+LONGEST_FOOTER = 80
+
+
+Kind = Literal["text", "activity", "injected", "typed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something that was sent to the program: its text, and how its composer showed it.
+
+    `message_id` is None for what a person typed.
+    """
+
+    message_id: str | None
+    forms: tuple[str, ...]
+
+
+class Passage(NamedTuple):
+    """Consecutive lines of one kind."""
+
+    kind: Kind
+    lines: list[str]
+    message_id: str | None = None
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the document says since the last turn; `echoes` counts the messages that were found in it."""
+
+    passages: list[Passage] = field(default_factory=list)
+    echoes: int = 0
+
+
+def read_answer(
+    before: Sequence[PaintedRow],
+    now: Sequence[PaintedRow],
+    messages: Sequence[Message],
+    *,
+    columns: int,
+    is_spinner: Callable[[str], bool],
+) -> Answer:
+    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were."""
+    start = _common_beginning(before, now)
+    region = list(now[start:])
+    answer = Answer()
+    texts = [row.text for row in region]
+    position = 0
+    for message in messages:
+        echo = find_echo(texts, message.forms, position)
+        if echo is None and not answer.echoes:
+            echo = find_tail_of_echo(texts, message.forms[0])
+        if echo is None:
+            continue
+        if answer.echoes:
+            _read(answer, region[position : echo.start], columns, is_spinner)
+        kind: Kind = "typed" if message.message_id is None else "injected"
+        answer.passages.append(Passage(kind, message.forms[0].split("\n"), message.message_id))
+        answer.echoes += 1
+        position = echo.stop
+    _read(answer, region[position:], columns, is_spinner)
+    return answer
+
+
+def painted_lines(lines: Sequence[str], columns: int) -> list[str]:
+    """Return the logical lines of what a program without a composer painted: unwrapped, without a footer."""
+    rows = _without_footers([PaintedRow(line) for line in lines])
+    return logical_lines(rows, right_edge(rows, columns))
+
+
+def _common_beginning(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> int:
+    start = 0
+    for old, new in zip(before, now, strict=False):
+        if old.text != new.text and masked(old.text) != masked(new.text):
+            break
+        start += 1
+    return start
+
+
+def _read(answer: Answer, rows: list[PaintedRow], columns: int, is_spinner: Callable[[str], bool]) -> None:
+    rows = _without_footers([row for row in rows if not is_spinner(row.text)])
+    width = right_edge(rows, columns)
+    for kind, block in _blocks(rows):
+        lines = logical_lines(block, width)
+        if kind == "text":
+            lines = _dedented(lines)
+        answer.passages.append(Passage(kind, lines))
+
+
+def _without_footers(rows: list[PaintedRow]) -> list[PaintedRow]:
+    stop = len(rows)
+    while stop and not rows[stop - 1].text.strip():
+        stop -= 1
+    while stop and _is_footer(rows[stop - 1].text, rows[stop - 2].text if stop > 1 else ""):
+        stop -= 1
+        while stop and not rows[stop - 1].text.strip():
+            stop -= 1
+    start = 0
+    while start < stop and not rows[start].text.strip():
+        start += 1
+    return rows[start:stop]
+
+
+def _is_footer(text: str, above: str) -> bool:
+    """Tell whether a last row sums up a turn: alone in its paragraph, short, with a duration or a count of tokens."""
+    if is_border(text):
+        return True
+    return not above.strip() and len(text) <= LONGEST_FOOTER and _FOOTER.fullmatch(text) is not None
+
+
+def _blocks(rows: list[PaintedRow]) -> list[tuple[Kind, list[PaintedRow]]]:
+    """Divide rows at the bullets of the outermost level; a block with a corner under its head is activity."""
+    outermost = _bullet_indent(rows)
+    blocks: list[tuple[Kind, list[PaintedRow]]] = []
+    current: list[PaintedRow] = []
+    for row in rows:
+        bullet = _BULLET.fullmatch(row.text)
+        if bullet is not None and len(bullet["indent"]) == outermost and current:
+            blocks.append(_classified(current))
+            current = []
+        current.append(row)
+    if current:
+        blocks.append(_classified(current))
+    return blocks
+
+
+def _bullet_indent(rows: list[PaintedRow]) -> int | None:
+    """Return the indent of bullets that mark blocks: the first row has one, and all rows without are indented under."""
+    first = _BULLET.fullmatch(rows[0].text) if rows else None
+    if first is None:
+        return None
+    indent = len(first["indent"])
+    for row in rows:
+        bullet = _BULLET.fullmatch(row.text)
+        under = len(row.text) - len(row.text.lstrip()) > indent
+        if row.text.strip() and not under and not (bullet is not None and len(bullet["indent"]) == indent):
+            return None
+    return indent
+
+
+def _classified(rows: list[PaintedRow]) -> tuple[Kind, list[PaintedRow]]:
+    texts = [row.text for row in rows if row.text.strip()]
+    if len(texts) > 1 and _CORNER.match(texts[1]) and _BULLET.match(texts[0]):
+        return "activity", rows
+    if texts and _BULLET.match(texts[0]):
+        head = rows[0]
+        bullet = _BULLET.fullmatch(head.text)
+        if bullet is not None and all(not t.strip() or t.startswith(bullet["indent"] + "  ") for t in texts[1:]):
+            text = bullet["indent"] + "  " + (bullet["text"] or "")
+            return "text", [head._replace(text=text), *rows[1:]]
+    return "text", rows
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    indent = min(indents, default=0)
+    lines = [line[indent:] for line in lines]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    return lines

@@ -1,0 +1,155 @@
+"""Everything a program has painted, from the oldest row remembered to the last row of the screen.
+
+On the main screen the rows above the screen are its history, until a program wipes it (`CSI 3J`, a reset). On the
+alternate screen nothing is kept by the terminal: what was scrolled away is stitched together from one picture to the
+next. Rows pinned to the top of the screen while the others scroll under them (a sticky header) are not part of the
+document there: they are copies of rows that left.
+
+A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from streamrelay.delta.scrolling import is_jump, scroll_between
+from streamrelay.vt.engine import Engine, Frame
+
+MOST_ROWS_ABOVE = 5000
+"""Rows remembered above the screen."""
+
+
+class PaintedRow(NamedTuple):
+    """One row of the document."""
+
+    text: str
+    wrapped: bool = False
+
+
+class Mark(NamedTuple):
+    """The document as it stood at some moment."""
+
+    generation: int
+    above: list[PaintedRow]
+    """The rows above the screen, of which `height` were there; shared with the document, which may add more."""
+    height: int
+    dropped: int
+    screen: tuple[PaintedRow, ...]
+
+
+class Document:
+    """Follows one engine, frame by frame."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._above: list[PaintedRow] = []
+        self._dropped = 0
+        self._generation = 0
+        self._screen: list[PaintedRow] = []
+        self._alternate = False
+        self._pinned = 0
+        self.skipped = False
+        """Whether a picture of the alternate screen vanished without having scrolled: rows may never have been seen."""
+
+    def restart(self, frame: Frame) -> None:
+        """Forget everything but the screen: the pane was seeded or resized, rows of before don't compare."""
+        self._forget()
+        self._alternate = frame.alternate
+        self._screen = self._painted()
+
+    def take(self, frame: Frame) -> bool:
+        """Follow one frame; return whether any row of the screen reads differently now."""
+        if frame.alternate != self._alternate:
+            self.restart(frame)
+            return True
+        for event in frame.events:
+            if event.kind in {"history_cleared", "reset"}:
+                self._forget()
+        before = self._screen
+        changed = self._follow(frame)
+        if frame.alternate:
+            if changed:
+                self._stitch(before)
+        else:
+            self._push([_painted(row.text, row.wrapped) for row in frame.committed])
+        return changed
+
+    def mark(self) -> Mark:
+        """Return the document as it stands, to be compared with later."""
+        return Mark(self._generation, self._above, len(self._above), self._dropped, tuple(self._screen[self._pinned :]))
+
+    def rows(self) -> list[PaintedRow]:
+        """Return all rows, oldest first."""
+        return [*self._above, *self._screen[self._pinned :]]
+
+    @property
+    def screen(self) -> Sequence[PaintedRow]:
+        """The rows of the screen."""
+        return self._screen
+
+    def since(self, mark: Mark) -> tuple[list[PaintedRow], list[PaintedRow]]:
+        """Return the rows that may have changed since the mark: as they were then, and as they are now.
+
+        While nothing was wiped, the rows above the screen of then cannot have changed and are left out.
+        """
+        if mark.generation != self._generation:
+            return [*mark.above[: mark.height], *mark.screen], self.rows()
+        unchanged = max(0, mark.height - (self._dropped - mark.dropped))
+        return list(mark.screen), [*self._above[unchanged:], *self._screen[self._pinned :]]
+
+    def _forget(self) -> None:
+        self._above = []
+        self._generation += 1
+        self._pinned = 0
+
+    def _follow(self, frame: Frame) -> bool:
+        """Bring the rows of the screen up to date; O(rows that changed)."""
+        lines = self._engine.lines
+        screen = self._screen[frame.scrolled :] if frame.scrolled else list(self._screen)
+        fresh = lines - len(screen)
+        dirty = frame.dirty
+        if fresh:
+            screen += [_painted(row.text, row.wrapped) for row in map(self._engine.row, range(len(screen), lines))]
+        changed = frame.scrolled > 0
+        y = 0
+        while dirty:
+            if dirty & 1 and y < lines - fresh:
+                row = self._engine.row(y)
+                painted = _painted(row.text, row.wrapped)
+                if painted != screen[y]:
+                    screen[y] = painted
+                    changed = True
+            dirty >>= 1
+            y += 1
+        self._screen = screen
+        return changed
+
+    def _stitch(self, before: Sequence[PaintedRow]) -> None:
+        old, new = [row.text for row in before], [row.text for row in self._screen]
+        scroll = scroll_between(old, new, self._pinned)
+        if scroll is None:
+            if is_jump(old[self._pinned :], new[self._pinned :]):
+                self._push(before[self._pinned :])
+                self._pinned = 0
+                self.skipped = True
+            return
+        distance, top = scroll
+        if distance > 0:
+            self._push(before[self._pinned : top + distance])
+            self._pinned = top
+        else:
+            self._above = self._above[: max(0, len(self._above) + distance)]
+            self._pinned = min(self._pinned, top + distance) if self._above else 0
+
+    def _push(self, rows: Sequence[PaintedRow]) -> None:
+        self._above += rows
+        too_many = len(self._above) - MOST_ROWS_ABOVE
+        if too_many > MOST_ROWS_ABOVE // 10:
+            self._above = self._above[too_many:]
+            self._dropped += too_many
+
+    def _painted(self) -> list[PaintedRow]:
+        return [_painted(row.text, row.wrapped) for row in map(self._engine.row, range(self._engine.lines))]
+
+
+def _painted(text: str, wrapped: bool) -> PaintedRow:
+    return PaintedRow(text.rstrip(), wrapped)

@@ -1,0 +1,131 @@
+"""What a program keeps around its transcript: the composer, status lines, spinners.
+
+None of it is known by name. A composer is where the cursor rests, with the borders or rules drawn around it. Status
+lines stand below it, or above it without a blank row between, and stay in place while the transcript grows. A spinner
+is a row whose first glyph changes while the rest stays as it is, digits aside.
+"""
+
+from collections.abc import Sequence
+
+import regex
+
+_BORDER = regex.compile(r"[\s─━═▀▄▁▔╌┄┈╭╮╰╯┌┐└┘├┤╹╻▏▕▊▎│┃-]{8,}")
+_BORDER_LINE = regex.compile(r"[─━═▀▄▁▔╌┄┈]{6,}|-{20,}")
+_SIDE = regex.compile(r"\s*[│┃▏▎▊▌|]")
+_SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s])\s+(?P<label>\S.*)")
+_DIGITS = regex.compile(r"\d+")
+
+TALLEST_COMPOSER = 14
+"""Rows of a composer with its borders; a taller one is not recognised."""
+MOST_STATUS_ROWS = 8
+MOST_LABELS = 64
+
+
+def masked(text: str) -> str:
+    """Return a row with its digits masked: counters and clocks change nothing about it."""
+    return _DIGITS.sub("0", text)
+
+
+def is_border(text: str) -> bool:
+    """Tell whether a row is nothing but a border or a rule."""
+    return _BORDER_LINE.search(text) is not None and _BORDER.fullmatch(text) is not None
+
+
+def composer_top(rows: Sequence[str], cursor: int) -> int:
+    """Return the first row of the composer: everything from there to the bottom is not transcript.
+
+    `rows` are those of the screen, `cursor` the row in which the cursor rests.
+    """
+    cursor = min(cursor, len(rows) - 1)
+    if rows[cursor].strip() and not is_border(rows[cursor]):
+        top = _border_above(rows, cursor)
+        if top is not None and any(map(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER])):
+            return top
+        return cursor
+    last = cursor
+    while last > 0 and not rows[last].strip():
+        last -= 1
+    for bottom in range(last, max(last - 4, 0), -1):
+        if is_border(rows[bottom]):
+            top = _border_above(rows, bottom - 1)
+            return bottom if top is None else top
+        if not rows[bottom].strip():
+            break
+    return cursor
+
+
+def _border_above(rows: Sequence[str], y: int) -> int | None:
+    """Return the nearest border above row `y` with only rows of text, or of a box, between."""
+    for top in range(y, max(y - TALLEST_COMPOSER, -1), -1):
+        if is_border(rows[top]):
+            return top
+        if not rows[top].strip() and not _SIDE.match(rows[top]):
+            return None
+    return None
+
+
+def stays(before: str, after: str) -> bool:
+    """Tell whether a row is still the one it was: what stood in it still stands there, digits aside."""
+    before, after = masked(before), masked(after)
+    if before == after:
+        return True
+    text = before.strip()
+    if not text or len(text) < 4:
+        return False
+    return after[before.index(text) :].startswith(text)
+
+
+class Furniture:
+    """The furniture of one pane, as far as it has shown itself."""
+
+    def __init__(self) -> None:
+        self._idle: tuple[str, ...] = ()
+        self._status_rows = 0
+        self._labels: dict[str, None] = {}
+
+    def rest(self, rows: Sequence[str], cursor: int) -> None:
+        """Note how the screen looks while the program waits for input."""
+        top = composer_top(rows, cursor)
+        self._idle = tuple(rows[max(0, top - MOST_STATUS_ROWS) : top])
+        self._status_rows = len(self._idle)
+
+    def observe(self, before: Sequence[str], after: Sequence[str], cursor: int) -> None:
+        """Note what changed from one picture of a working program to the next."""
+        self._status_rows = min(self._status_rows, self._standing(after, composer_top(after, cursor)))
+        for old, new in zip(before, after, strict=False):
+            if old != new:
+                self._learn_spinner(old, new)
+
+    def tail_start(self, rows: Sequence[str], cursor: int) -> int:
+        """Return the first row of the screen that is furniture, counted from the bottom up."""
+        top = composer_top(rows, cursor)
+        return top - min(self._status_rows, self._standing(rows, top))
+
+    def is_spinner(self, row: str) -> bool:
+        """Tell whether a row is one that was seen spinning."""
+        spinner = _SPINNER.fullmatch(row)
+        return spinner is not None and _label(spinner["label"]) in self._labels
+
+    def _standing(self, rows: Sequence[str], top: int) -> int:
+        """Return how many rows directly above the composer are those that stood there at rest."""
+        standing = 0
+        for before, after in zip(reversed(self._idle), reversed(rows[:top]), strict=False):
+            if not before.strip() or not stays(before, after):
+                break
+            standing += 1
+        return standing
+
+    def _learn_spinner(self, old: str, new: str) -> None:
+        was, now = _SPINNER.fullmatch(old), _SPINNER.fullmatch(new)
+        if was is None or now is None or was["glyph"] == now["glyph"]:
+            return
+        label = _label(now["label"])
+        if _label(was["label"]) == label:
+            self._labels[label] = None
+            if len(self._labels) > MOST_LABELS:
+                del self._labels[next(iter(self._labels))]
+
+
+def _label(text: str) -> str:
+    """Return the words of a spinner without its counters."""
+    return masked(text).split("(")[0].strip()

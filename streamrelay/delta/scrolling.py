@@ -1,0 +1,73 @@
+"""How one picture of a screen became the next: by how many rows its middle moved.
+
+The alternate screen has no history, so what leaves it at the top is gone unless somebody noticed. Every row that
+stands in both pictures, once in each, votes for the distance it moved. Rows that stayed vote for nothing: a pinned
+header, a composer, a status line. One voter alone is believed only where nobody contradicts it.
+
+Rows that move up because something above them was redrawn shorter have not scrolled: there, rows of the transcript
+stand still above the place. A header stands still as well, but it is low, and the block that moves begins right under
+it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+FEWEST_ROWS_OF_A_JUMP = 5
+"""Rows that must vanish together before a picture with nothing in common counts as one that skipped something."""
+
+TALLEST_HEADER = 3
+"""Rows at the top that may stand still, besides those known to be pinned, while others scroll under them."""
+
+
+class Scroll(NamedTuple):
+    """The rows of the new picture from `top` on stood `distance` rows lower in the old one (higher, if negative)."""
+
+    distance: int
+    top: int
+
+
+def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0) -> Scroll | None:
+    """Return how the rows moved; None where they did not move as a block. The first `pinned` rows are a header."""
+    placed = _only_places(after)
+    moves: Counter[int] = Counter()
+    tops: dict[int, int] = {}
+    stayed = 0
+    for y, (text, place) in enumerate((text, placed.get(text)) for text in before):
+        if place is None or not text or before.count(text) > 1:
+            continue
+        if place == y:
+            stayed += 1
+            continue
+        moves[y - place] += 1
+        tops[y - place] = min(tops.get(y - place, place), place)
+    if not moves:
+        return None
+    (distance, votes), *others = moves.most_common(2)
+    if votes == 1 and (others or stayed > 1):
+        return None
+    top = _first_moved(before, after, distance, tops[distance])
+    above = [y for y in range(min(pinned, top), top) if after[y]]
+    standing = sum(after[y] == before[y] for y in above)
+    if standing > TALLEST_HEADER or 0 < standing < len(above):
+        return None
+    return Scroll(distance, top)
+
+
+def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Tell whether the new picture shares no row with what vanished from the old one."""
+    left = [text for y, text in enumerate(before) if text and (y >= len(after) or after[y] != text)]
+    return len(left) >= FEWEST_ROWS_OF_A_JUMP and set(after).isdisjoint(left)
+
+
+def _only_places(rows: Sequence[str]) -> dict[str, int]:
+    """Return where each text stands that stands in one place only."""
+    times = Counter(rows)
+    return {text: y for y, text in enumerate(rows) if text and times[text] == 1}
+
+
+def _first_moved(before: Sequence[str], after: Sequence[str], distance: int, top: int) -> int:
+    """Return the first row of the block that moved: rows that say nothing by themselves belong to it too."""
+    while top > 0 and 0 <= top - 1 + distance < len(before) and after[top - 1] == before[top - 1 + distance]:
+        top -= 1
+    return top

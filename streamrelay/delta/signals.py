@@ -1,0 +1,48 @@
+"""What programs tell of their own state in control strings that nobody sees.
+
+A title that begins with a frame of a braille spinner belongs to a program at work (Claude Code, Codex and most that
+draw spinners do so); once a program has shown such a title, another title says that it rests. `OSC 7501` says its
+state in so many words.
+"""
+
+from typing import Literal, NamedTuple
+
+import regex
+
+from streamrelay.vt.engine import TerminalEvent
+
+State = Literal["busy", "idle"]
+
+_BRAILLE = range(0x2800, 0x2900)
+_STATE = regex.compile(r"(?:^|[;:])state=(\w+)")
+_STATES: dict[str, State] = {"working": "busy", "busy": "busy", "done": "idle", "idle": "idle"}
+
+
+class Signal(NamedTuple):
+    """A witness and its word."""
+
+    by: Literal["title", "agent_state"]
+    says: State
+
+
+class Signals:
+    """Reads the state signals of one program."""
+
+    def __init__(self) -> None:
+        self._titles_tell = False
+        self.tell = False
+        """Whether the program has ever told its state."""
+
+    def read(self, event: TerminalEvent) -> Signal | None:
+        """Return what a terminal event says of the program's state, if anything."""
+        if event.kind == "agent_state":
+            state = _STATE.search(event.payload)
+            says = _STATES.get(state[1]) if state is not None else None
+            self.tell = self.tell or says is not None
+            return Signal("agent_state", says) if says is not None else None
+        if event.kind != "title":
+            return None
+        if event.payload and ord(event.payload[0]) in _BRAILLE:
+            self._titles_tell = self.tell = True
+            return Signal("title", "busy")
+        return Signal("title", "idle") if self._titles_tell else None

@@ -1,0 +1,98 @@
+"""Where a transcript shows what was sent to the program.
+
+A program shows a message as rows of its own: behind a mark (`> hello`), beside a bar, inside a box, indented, wrapped
+at its own width, or as the placeholder that stood in its composer (`[Pasted text #1 +4 lines]`). White space tells
+nothing about any of that, so rows are compared without it: a block of whole rows that spells the message is its echo.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import regex
+
+from streamrelay.delta.furniture import is_border
+
+MARKS = frozenset("│┃┆╎|▌▏▎▊❯>›»•●⏺✦◆▣○⎿└├╭╰─#$%-↳+")
+"""Glyphs that programs put in front of or beside what they quote."""
+
+SHORTEST_TAIL_ROW = 16
+"""Characters that the first visible row of a beheaded echo must have: fewer could stand anywhere in a message."""
+
+_UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
+"""White space, and what a program that renders Markdown eats."""
+
+
+def spelling(text: str) -> str:
+    """Return what of a text can be compared with what a program shows of it."""
+    return _UNSPOKEN.sub("", text)
+
+
+class Block(NamedTuple):
+    """Rows `start` to `stop` (exclusive) of a document."""
+
+    start: int
+    stop: int
+
+
+def find_echo(rows: Sequence[str], forms: Sequence[str], start: int = 0) -> Block | None:
+    """Return the earliest block of whole rows that spells one of the forms of a message."""
+    targets = [squeezed for form in forms if (squeezed := spelling(form))]
+    for first in range(start, len(rows)):
+        if not rows[first].strip():
+            continue
+        for target in targets:
+            stop = _spelled(rows, first, target)
+            if stop is not None:
+                return _with_borders(rows, first, stop)
+    return None
+
+
+def find_tail_of_echo(rows: Sequence[str], form: str) -> Block | None:
+    """Return the block that begins with the first row and spells the end of a message too tall for the screen."""
+    target = spelling(form)
+    first = next((y for y, row in enumerate(rows) if row.strip()), None)
+    if first is None:
+        return None
+    head = spelling(rows[first]).lstrip("".join(MARKS))
+    position = target.find(head) if len(head) >= SHORTEST_TAIL_ROW else -1
+    while position > 0:
+        stop = _spelled(rows, first, target[position:])
+        if stop is not None:
+            return _with_borders(rows, first, stop)
+        position = target.find(head, position + 1)
+    return None
+
+
+def _spelled(rows: Sequence[str], first: int, target: str) -> int | None:
+    """Return the row behind the block that begins at `first` and spells `target`; None if none does."""
+    spelled = 0
+    for y in range(first, len(rows)):
+        row = spelling(rows[y])
+        taken = _takes(row, target, spelled) if row else 0
+        if taken is None or (not taken and y == first):
+            return None
+        spelled += taken
+        if spelled == len(target):
+            return y + 1
+    return None
+
+
+def _takes(row: str, target: str, spelled: int) -> int | None:
+    """Return how much of the target a squeezed row spells on from `spelled`; None if it says something else."""
+    start, stop = 0, len(row)
+    while True:
+        bare = row[start:stop]
+        if target.startswith(bare, spelled):
+            return len(bare)
+        if stop == len(row) and start < stop - 1 and row[-1] in MARKS and target.startswith(row[start:-1], spelled):
+            return stop - 1 - start
+        if start == stop or row[start] not in MARKS:
+            return None
+        start += 1
+
+
+def _with_borders(rows: Sequence[str], start: int, stop: int) -> Block:
+    """Add the border drawn around a block."""
+    if start > 0 and stop < len(rows) and is_border(rows[start - 1]) and is_border(rows[stop]):
+        return Block(start - 1, stop + 1)
+    return Block(start, stop)

@@ -1,0 +1,76 @@
+"""From painted rows to logical lines: joins what the program wrapped itself, and nothing else.
+
+A row goes on in the next one if the first word of the next would not have fitted on it, and the next begins where a
+continuation of it would: at the same indent as its text, with no mark of a list, a heading or a table of its own.
+A terminal's own wrap needs no guess.
+"""
+
+from collections.abc import Sequence
+
+import regex
+
+from streamrelay.delta.document import PaintedRow
+from streamrelay.vt.widths import unicode14
+
+_MARK = regex.compile(r"(?:[-*+•◦‣▪●○·]|\d{1,3}[.)]?|[a-zA-Z][.)])\s+")
+_STARTS = regex.compile(r"(?:[-*+•◦‣▪●○]\s|\d{1,3}[.)]\s|#{1,6}\s|[│┃|┌├└╭╰─━═>]|```)")
+_WIDE = regex.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]")
+NARROWEST_MARGIN = 8
+"""Columns that a program may leave free at the right of what it wraps."""
+
+
+def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
+    """Return the logical lines of rows which a program painted `width` columns wide, indents kept."""
+    lines: list[str] = []
+    last: str | None = None
+    hang = 0
+    joined_by_terminal = False
+    for row in rows:
+        text = row.text
+        if joined_by_terminal and last is not None:
+            lines[-1] += text
+        elif last is not None and _continues(last, text, hang, width):
+            lines[-1] += _glue(lines[-1], text.strip()) + text.strip()
+        else:
+            lines.append(text)
+            hang = _text_column(text)
+        last = text
+        joined_by_terminal = row.wrapped
+    return [line.rstrip() for line in lines]
+
+
+def right_edge(rows: Sequence[PaintedRow], columns: int) -> int:
+    """Return the width at which a program seems to wrap: its widest row, or a little less than the screen."""
+    widest = max((_width(row.text) for row in rows), default=0)
+    return max(widest, columns - NARROWEST_MARGIN)
+
+
+def _continues(above: str, below: str, hang: int, width: int) -> bool:
+    text = below.lstrip()
+    if not text or not above.strip() or _STARTS.match(text):
+        return False
+    indent = len(below) - len(text)
+    if indent != hang:
+        return False
+    used = _width(above)
+    if _WIDE.match(text) or _WIDE.match(above[-1]):
+        return used + _width(text[0]) > width - 1
+    return used + 1 + _width(text.split(maxsplit=1)[0]) > width
+
+
+def _glue(above: str, below: str) -> str:
+    """Return what stood between two parts of a line: nothing where a word was broken or wide characters meet."""
+    if _WIDE.match(above[-1]) or _WIDE.match(below[0]):
+        return "" if _WIDE.match(above[-1]) and _WIDE.match(below[0]) else " " if above[-1].isascii() else ""
+    return " "
+
+
+def _text_column(text: str) -> int:
+    """Return the column in which a line's text begins: behind its indent and the mark of a list item."""
+    indent = len(text) - len(text.lstrip())
+    mark = _MARK.match(text, indent)
+    return mark.end() if mark is not None else indent
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else len(unicode14().cells(text))
