@@ -88,18 +88,19 @@ def progress(words: str) -> None:
     print(f"{start}{words}", end=end, file=sys.stderr, flush=True)
 
 
-def options(doc: str | None, *, repetitions: int) -> argparse.ArgumentParser:
-    """Return a parser with the options that all benchmarks have."""
+def options(doc: str | None, *, repetitions: int | None = None) -> argparse.ArgumentParser:
+    """Return a parser with the options that all benchmarks have; none to repeat what gives the same every time."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON instead of tables")
-    parser.add_argument("--repetitions", type=int, default=repetitions, help="runs of each kind (%(default)s)")
+    if repetitions is not None:
+        parser.add_argument("--repetitions", type=int, default=repetitions, help="runs of each kind (%(default)s)")
     return parser
 
 
 def run(parser: argparse.ArgumentParser, measure: Callable[[argparse.Namespace], Report]) -> int:
     """Measure and print; for the end of a benchmark's module."""
     arguments = parser.parse_args()
-    if arguments.repetitions < 1:
+    if getattr(arguments, "repetitions", 1) < 1:
         parser.error("--repetitions must be at least 1")
     report = measure(arguments)
     progress("")

@@ -27,6 +27,7 @@ import pyte
 
 from benchmarks import inputs, measuring
 from benchmarks.measuring import ROOT, Report, Sample, Table, progress
+from benchmarks.plotting import Panel, bars
 from benchmarks.screen import as_fed, chunks
 from streamrelay.vt import TmuxScreen
 
@@ -238,34 +239,14 @@ def measure(arguments: argparse.Namespace) -> Report:
 
 def plot(speeds: list[Speed]) -> str:
     """Return the speeds as an SVG: bars on a logarithmic scale, 0.1 to 1000 MB/s."""
-    ways = (("pyte", "#999999"), ("whole", "#2b6cb0"), ("chunked", "#63b3ed"), ("native", "#dd6b20"))
-    names = {"pyte": "pyte", "whole": "TmuxScreen", "chunked": "TmuxScreen, 4 KiB", "native": "avt (xterm-like)"}
-    parts: list[str] = []
-    for group, row in enumerate(speeds):
-        parts.append(f'<text x="8" y="{60 + group * 90 + 32}">{row.input}</text>')
-        for place, (way, colour) in enumerate(ways):
-            sample: Sample | None = getattr(row, way)
-            if sample is None:
-                continue
-            y, width = 60 + group * 90 + place * 18, max(0.0, 120 * _decades(sample.median))
-            parts.append(f'<rect x="100" y="{y}" width="{width:.0f}" height="15" fill="{colour}"/>')
-            parts.append(f'<text x="{106 + width:.0f}" y="{y + 12}">{sample.median:.1f}</text>')
-    legend = "".join(
-        f'<rect x="{100 + place * 150}" y="14" width="12" height="12" fill="{colour}"/>'
-        f'<text x="{117 + place * 150}" y="25">{names[way]}</text>'
-        for place, (way, colour) in enumerate(ways)
-    )
-    height = 70 + 90 * len(speeds)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{height}" font-family="sans-serif" '
-        'font-size="12">'
-        f'<rect width="720" height="{height}" fill="white"/>{legend}<text x="100" y="48">MB/s, logarithmic</text>'
-        f"{''.join(parts)}</svg>\n"
-    )
-
-
-def _decades(value: float) -> float:
-    return math.log10(max(value, 0.1)) + 1
+    ways = {
+        "pyte": ("pyte", "#999999"), "whole": ("TmuxScreen", "#2b6cb0"), "chunked": ("TmuxScreen, 4 KiB", "#63b3ed"),
+        "native": ("avt (xterm-like)", "#dd6b20"),
+    }  # fmt: skip
+    samples: list[list[Sample | None]] = [[getattr(row, way) for way in ways] for row in speeds]
+    medians = [[None if sample is None else sample.median for sample in group] for group in samples]
+    panel = Panel("MB/s, logarithmic", medians, width=lambda value: 120 * (math.log10(max(value, 0.1)) + 1))
+    return bars([row.input for row in speeds], [*ways.values()], [panel], labels=100, span=500)
 
 
 def options() -> argparse.ArgumentParser:

@@ -1,0 +1,199 @@
+"""The scorer: the events of one recording against the truth that was recorded with it.
+
+Two views of the same text. As *words*, in order: what of the truth came out, and what came out besides. As *lines*:
+which came out as one logical line each. A model's Markdown is compared without its markers, since agents render them,
+and a line without the decoration that agents put before it.
+
+Only the `text` events of origin `program` count as said; besides them `turn_ended`, for its time, and `gap`.
+"""
+
+import difflib
+import re
+import statistics
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from streamrelay.events import Event, Gap, Text, TurnEnded
+
+MODEL_DRIVEN = frozenset({
+    "claude", "codex", "codex_inline", "gemini", "qwen", "opencode", "aider", "ink", "textual", "textual_inline",
+})  # fmt: skip
+"""The programs whose truth is what a model streamed, in Markdown, and which have turns to end."""
+
+TOLERANCE = 0.05
+"""Seconds by which the end of a turn may come before that of the answer: two processes wrote down the two times."""
+
+GRAM = 5
+"""Words in a row that make a leak or a duplicate: fewer are there by chance."""
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+_FENCE = re.compile(r"^```.*$", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]{5,}\|?\s*$", re.MULTILINE)
+_MARKERS = re.compile(r"[*`]")
+_DECORATION = re.compile(r"^[\s│┃┆╎|▌▏▎>❯›»*•●⏺✦◆▣○⎿└├╭╰─#-]+")
+_NUMBER = re.compile(r"^\d+[.)]?\s+(?=\S)")
+_BLANKS = re.compile(r"\s+")
+
+
+class Answer(msgspec.Struct):
+    """What the program said at one time, in seconds of the recording where they are known; no `t1`: it was aborted."""
+
+    text: str | None = None
+    t0: float | None = None
+    t1: float | None = None
+
+
+class Injection(msgspec.Struct):
+    """What was put into the program."""
+
+    text: str | None = None
+
+
+class Truth(msgspec.Struct):
+    """The part of a recording's meta.json that says what there was to hear."""
+
+    program: str
+    truth: list[Answer]
+    injected: list[Injection]
+    unpainted: list[str] = []
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """Read it from the folder of a recording."""
+        return msgspec.json.decode((folder / "meta.json").read_bytes(), type=cls)
+
+    @property
+    def model_driven(self) -> bool:
+        """Whether a model said it."""
+        return self.program in MODEL_DRIVEN
+
+    @property
+    def checkable(self) -> bool:
+        """Whether anything is known of what was said."""
+        return any(answer.text for answer in self.truth)
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The answers that are known and were not aborted."""
+        return [answer for answer in self.truth if answer.text and not (answer.t0 and not answer.t1)]
+
+
+class Score(msgspec.Struct, frozen=True):
+    """The figures of one recording; those of nothing heard by default."""
+
+    recall: float = 0.0
+    """Share of the words of the truth that came out, in order."""
+    noise: int = 0
+    """Words that came out and are not truth, or are truth out of order or once more."""
+    leak: float = 0.0
+    """Share of the 5-grams of injected text that came out among the noise."""
+    dup: int = 0
+    """5-grams of the truth among the noise."""
+    lines: float = 0.0
+    """Share of the lines of the truth that came out as one line each."""
+    truth_words: int = 0
+    output_words: int = 0
+    gaps: int = 0
+    end_lag: float | None = None
+    """Seconds from the end of an answer to the next end of a turn, median; None where no answer has a time."""
+    ends_missing: int = 0
+    """Answers after which no turn ended."""
+    early_ends: int = 0
+    """Ends of turns while an answer was still coming."""
+    gap_missing: bool = False
+    """Whether there was something that nobody could have seen, and no gap says so."""
+
+
+def score(truth: Truth, events: Sequence[Event]) -> Score:
+    """Judge the events of one recording."""
+    said = [event.text for event in events if isinstance(event, Text) and event.origin == "program"]
+    sources = _sources(truth)
+    expected, output = _words("\n".join(sources)), _words("\n".join(said))
+    hits, stretches = _aligned(expected, output)
+    injected = _words("\n".join(injection.text or "" for injection in truth.injected))
+    size = min(GRAM, max(1, len(injected)))
+    # A stretch of noise is one between two places that matched: no gram reaches over such a place.
+    noise_grams = Counter(gram for stretch in stretches for gram in _grams(stretch, size))
+    injected_grams = Counter(_grams(injected, size))
+    leaked = sum(count for gram, count in noise_grams.items() if gram in injected_grams)
+    expected_grams = set(_grams(expected, size))
+    gaps = sum(isinstance(event, Gap) for event in events)
+    end_lag, ends_missing, early_ends = _ends(truth, [event.t for event in events if isinstance(event, TurnEnded)])
+    return Score(
+        recall=hits / max(1, len(expected)),
+        noise=sum(map(len, stretches)),
+        leak=leaked / max(1, injected_grams.total()),
+        dup=sum(count for gram, count in noise_grams.items() if gram in expected_grams),
+        lines=_exact_lines(sources, said),
+        truth_words=len(expected),
+        output_words=len(output),
+        gaps=gaps,
+        end_lag=end_lag,
+        ends_missing=ends_missing,
+        early_ends=early_ends,
+        gap_missing=bool(truth.unpainted) and not gaps,
+    )
+
+
+def _sources(truth: Truth) -> list[str]:
+    """Return what each answer showed: without lines that were never painted, and without Markdown."""
+    unpainted = set(truth.unpainted)
+    shown = (
+        "\n".join(line for line in (answer.text or "").split("\n") if line not in unpainted) for answer in truth.answers
+    )
+    return [_plain(text) for text in shown] if truth.model_driven else [*shown]
+
+
+def _plain(markdown: str) -> str:
+    """Take the markers out of Markdown: fences, rules of tables, emphasis, code, cell borders."""
+    text = _TABLE_RULE.sub("", _FENCE.sub("", markdown))
+    return _MARKERS.sub("", text).replace("|", " ")
+
+
+def _words(text: str) -> list[str]:
+    """Split into words; every Chinese, Japanese or Korean character is one."""
+    return _WORD.findall(unicodedata.normalize("NFC", text))
+
+
+def _grams(words: Sequence[str], size: int) -> Iterable[tuple[str, ...]]:
+    return (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
+
+
+def _aligned(expected: Sequence[str], output: Sequence[str]) -> tuple[int, list[list[str]]]:
+    """Align both; return how many words match, and the stretches of output between the matches."""
+    hits, end, stretches = 0, 0, []
+    for match in difflib.SequenceMatcher(None, expected, output, autojunk=False).get_matching_blocks():
+        hits += match.size
+        stretches.append([*output[end : match.b]])
+        end = match.b + match.size
+    return hits, stretches
+
+
+def _canonical(line: str) -> str:
+    """Reduce a line to what it says: without decoration, Markdown, the number of a list item, doubled blanks."""
+    plain = _MARKERS.sub("", _DECORATION.sub("", line))
+    return _BLANKS.sub(" ", _NUMBER.sub("", plain)).strip()
+
+
+def _exact_lines(sources: Iterable[str], said: Iterable[str]) -> float:
+    expected = Counter(filter(None, (_canonical(line) for source in sources for line in source.split("\n"))))
+    got = Counter(_canonical(line) for text in said for line in text.split("\n"))
+    return (expected & got).total() / max(1, expected.total())
+
+
+def _ends(truth: Truth, times: Iterable[float]) -> tuple[float | None, int, int]:
+    """Return the median lag of the ends, how many are missing, how many came early."""
+    ends = sorted(times)
+    finished = [(answer.t0, answer.t1) for answer in truth.answers if answer.t1]
+    after = [next((end for end in ends if end >= t1 - TOLERANCE), None) for _, t1 in finished]
+    lags = [end - t1 for (_, t1), end in zip(finished, after, strict=True) if end is not None]
+    lag = statistics.median(lags) if lags else None
+    if not truth.model_driven:
+        return lag, 0, 0
+    early = sum(t0 < end < t1 - TOLERANCE for t0, t1 in finished if t0 for end in ends)
+    return lag, len(finished) - len(lags), early

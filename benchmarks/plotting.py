@@ -1,0 +1,56 @@
+"""Plots as SVG, written by hand: groups of horizontal bars, one or several panels side by side."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import msgspec
+
+_MARGIN, _HEAD, _BAR, _PITCH = 8, 60, 15, 18
+_NUMBER = 45
+"""Room for the figure behind a bar."""
+
+
+class Panel(msgspec.Struct, frozen=True):
+    """One scale, and for each group the values of all series; None leaves a bar out."""
+
+    title: str
+    groups: Sequence[Sequence[float | None]]
+    width: Callable[[float], float]
+    """From a value to the length of its bar, in pixels."""
+    digits: int = 1
+
+
+def bars(
+    names: Sequence[str], series: Sequence[tuple[str, str]], panels: Sequence[Panel], *, labels: int, span: int
+) -> str:
+    """Return the SVG: a group of bars for each name, one bar for each series, given by its words and its colour.
+
+    `labels` is the width of the column of names, `span` that of a panel's longest bar, in pixels.
+    """
+    pitch = _PITCH * len(series) + _PITCH
+    starts = [labels + place * (span + _NUMBER) for place in range(len(panels))]
+    parts = [
+        f'<rect x="{labels + place * 150}" y="14" width="12" height="12" fill="{colour}"/>'
+        f'<text x="{labels + 17 + place * 150}" y="25">{escape(words)}</text>'
+        for place, (words, colour) in enumerate(series)
+    ]
+    parts += [
+        f'<text x="{start}" y="48">{escape(panel.title)}</text>' for start, panel in zip(starts, panels, strict=True)
+    ]
+    for group, name in enumerate(names):
+        top = _HEAD + group * pitch
+        middle = top + _PITCH * len(series) // 2 + 2
+        parts.append(f'<text x="{_MARGIN}" y="{middle}">{escape(name)}</text>')
+        for start, panel in zip(starts, panels, strict=True):
+            for place, ((_, colour), value) in enumerate(zip(series, panel.groups[group], strict=True)):
+                if value is None:
+                    continue
+                y, width = top + place * _PITCH, max(0.0, panel.width(value))
+                parts.append(f'<rect x="{start}" y="{y}" width="{width:.0f}" height="{_BAR}" fill="{colour}"/>')
+                parts.append(f'<text x="{start + width + 6:.0f}" y="{y + 12}">{value:.{panel.digits}f}</text>')
+    full = max(starts[-1] + span + _NUMBER, labels + 150 * len(series))
+    height = _HEAD + 10 + pitch * len(names)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{full}" height="{height}" font-family="sans-serif" '
+        f'font-size="12"><rect width="{full}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n'
+    )
