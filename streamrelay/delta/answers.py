@@ -21,13 +21,14 @@ from streamrelay.delta.unwrapping import logical_lines, right_edge
 _BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○*])(?:\s(?P<text>.*))?")
 _CORNER = regex.compile(r"\s*[⎿└╰]\s?")
 _FOOTER = regex.compile(
-    r"\s*(?:[^\w\s]\s+)?[^.!?:]{0,60}?"
-    r"(?:\b\d+(?:\.\d+)?\s?(?:ms|s|sec|secs|seconds|m|min)\b|\btokens?\b[^.!?]*\d)(?:\s*[•·|,]?\s*[^.!?]{0,40})\.?"
+    r"(?i)[^!?]{0,60}?\b(?:\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)|\d[\d.,]*k?\s+tokens?|tokens?:\s.*\d.*)\b"
+    r"[^!?]{0,40}"
 )
+_TIP = regex.compile(r"\s*[⎿└╰]?\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
 
 
-Kind = Literal["text", "activity", "injected", "typed"]
+Kind = Literal["text", "activity", "injected", "typed", "gap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ def read_answer(
     for message in messages:
         echo = find_echo(texts, message.forms, position)
         if echo is None and not answer.echoes:
-            echo = find_tail_of_echo(texts, message.forms[0])
+            tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
+            echo = find_tail_of_echo(texts, message.forms[0], tops)
         if echo is None:
             continue
         if answer.echoes:
@@ -103,7 +105,9 @@ def _common_beginning(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -
 
 
 def _read(answer: Answer, rows: list[PaintedRow], columns: int, is_spinner: Callable[[str], bool]) -> None:
-    rows = _without_footers([row for row in rows if not is_spinner(row.text)])
+    if any(row.skipped for row in rows):
+        answer.passages.append(Passage("gap", []))
+    rows = _without_footers([row for row in rows if not (row.skipped or is_spinner(row.text) or _TIP.match(row.text))])
     width = right_edge(rows, columns)
     for kind, block in _blocks(rows):
         lines = logical_lines(block, width)
@@ -165,7 +169,7 @@ def _bullet_indent(rows: list[PaintedRow]) -> int | None:
 
 def _classified(rows: list[PaintedRow]) -> tuple[Kind, list[PaintedRow]]:
     texts = [row.text for row in rows if row.text.strip()]
-    if len(texts) > 1 and _CORNER.match(texts[1]) and _BULLET.match(texts[0]):
+    if len(rows) > 1 and _CORNER.match(rows[1].text) and _BULLET.match(rows[0].text):
         return "activity", rows
     if texts and _BULLET.match(texts[0]):
         head = rows[0]

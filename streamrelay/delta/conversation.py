@@ -34,8 +34,8 @@ class Conversation:
         self._cursor = 0
         self._sent: list[_Sent] = []
         self._empty_composer = ""
-        self._draft = ""
-        self.skipped = False
+        self.works = False
+        """Whether the screen shows that the program is at work."""
 
     def restart(self, frame: Frame) -> None:
         """Begin with the screen as it is."""
@@ -49,7 +49,9 @@ class Conversation:
         self._cursor = frame.cursor.y
         changed = self._document.take(frame)
         if changed:
-            self._furniture.observe(before, [row.text for row in self._document.screen], self._cursor)
+            rows = [row.text for row in self._document.screen]
+            self._furniture.observe(before, rows, self._cursor)
+            self.works = self._furniture.shows_work(rows, self._cursor)
         return changed
 
     def settle_down(self) -> None:
@@ -58,7 +60,6 @@ class Conversation:
         self._mark = self._document.mark()
         self._furniture.rest(rows, self._cursor)
         self._empty_composer = self._composer_text()
-        self._document.skipped = False
 
     @property
     def has_rows_below(self) -> bool:
@@ -95,7 +96,6 @@ class Conversation:
             is_spinner=self._furniture.is_spinner,
         )
         self._sent = [sent for sent in self._sent if not sent.submitted]
-        self.skipped = self._document.skipped
         self.settle_down()
         return answer
 

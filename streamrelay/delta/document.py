@@ -11,6 +11,7 @@ A row is a plain string without trailing blanks; a soft wrap is remembered besid
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from streamrelay.delta.furniture import composer_top
 from streamrelay.delta.scrolling import is_jump, scroll_between
 from streamrelay.vt.engine import Engine, Frame
 
@@ -23,6 +24,8 @@ class PaintedRow(NamedTuple):
 
     text: str
     wrapped: bool = False
+    skipped: bool = False
+    """Whether this row only stands for those that nobody saw: a picture vanished without having scrolled."""
 
 
 class Mark(NamedTuple):
@@ -47,13 +50,13 @@ class Document:
         self._screen: list[PaintedRow] = []
         self._alternate = False
         self._pinned = 0
-        self.skipped = False
-        """Whether a picture of the alternate screen vanished without having scrolled: rows may never have been seen."""
+        self._cursor = 0
 
     def restart(self, frame: Frame) -> None:
         """Forget everything but the screen: the pane was seeded or resized, rows of before don't compare."""
         self._forget()
         self._alternate = frame.alternate
+        self._cursor = frame.cursor.y
         self._screen = self._painted()
 
     def take(self, frame: Frame) -> bool:
@@ -71,6 +74,7 @@ class Document:
                 self._stitch(before)
         else:
             self._push([_painted(row.text, row.wrapped) for row in frame.committed])
+        self._cursor = frame.cursor.y
         return changed
 
     def mark(self) -> Mark:
@@ -128,9 +132,8 @@ class Document:
         scroll = scroll_between(old, new, self._pinned)
         if scroll is None:
             if is_jump(old[self._pinned :], new[self._pinned :]):
-                self._push(before[self._pinned :])
+                self._push([*before[self._pinned : composer_top(old, self._cursor)], PaintedRow("", skipped=True)])
                 self._pinned = 0
-                self.skipped = True
             return
         distance, top = scroll
         if distance > 0:

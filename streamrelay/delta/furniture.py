@@ -15,6 +15,10 @@ _SIDE = regex.compile(r"\s*[│┃▏▎▊▌|]")
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s])\s+(?P<label>\S.*)")
 _DIGITS = regex.compile(r"\d+")
 
+_INTERRUPTIBLE = regex.compile(
+    r"(?i)\b(?:esc|escape|ctrl[+-]c|\^c)\b.{0,16}\b(?:interrupt|cancel|stop)\b|\b(?:interrupt|cancel|stop)\b.{0,8}\b(?:esc|ctrl[+-]c)\b"
+)
+
 TALLEST_COMPOSER = 14
 """Rows of a composer with its borders; a taller one is not recognised."""
 MOST_STATUS_ROWS = 8
@@ -100,6 +104,14 @@ class Furniture:
         """Return the first row of the screen that is furniture, counted from the bottom up."""
         top = composer_top(rows, cursor)
         return top - min(self._status_rows, self._standing(rows, top))
+
+    def shows_work(self, rows: Sequence[str], cursor: int) -> bool:
+        """Tell whether the screen says how to interrupt: below the cursor, or in a spinner above the composer."""
+        if any(map(_INTERRUPTIBLE.search, rows[cursor + 1 :])):
+            return True
+        top = composer_top(rows, cursor)
+        above = rows[max(0, top - MOST_STATUS_ROWS) : top]
+        return any(_INTERRUPTIBLE.search(row) and self.is_spinner(row) for row in above)
 
     def is_spinner(self, row: str) -> bool:
         """Tell whether a row is one that was seen spinning."""

@@ -198,9 +198,11 @@ class DeltaStream:
             self._look_for_need()
         if self._greeting_due is not None and now >= self._greeting_due:
             self._end_greeting("program")
+        if self._turns.is_over(now):
+            self._say_held()
         ended = self._turns.advance(now)
         if ended is not None:
-            self._end_turn(ended)
+            self._say_ended(ended)
         return self._taken()
 
     def close(self, now: float, reason: ClosedReason, *, tail_certain: bool = False) -> list[Event]:
@@ -216,7 +218,7 @@ class DeltaStream:
         self._publish(self._ledger.rest())
         ended = self._turns.close()
         if ended is not None:
-            self._end_turn(ended)
+            self._say_ended(ended)
         self._emit(PaneClosed(reason=reason, tail_certain=tail_certain))
         return self._taken()
 
@@ -323,11 +325,20 @@ class DeltaStream:
             self._following = frame.alternate or self._composer.asks_for_paste
             if self._following:
                 self._conversation.restart(frame)
-        elif self._following and self._conversation.take(frame) and self._converses:
-            if self._last_output is not None:
-                self._turns.output(self._last_output)
-            if self._awaited:
-                self._begin_turn()
+        elif self._following:
+            worked = self._conversation.works
+            changed = self._conversation.take(frame)
+            if changed and self._converses:
+                self._note_change(worked)
+
+    def _note_change(self, worked: bool) -> None:
+        """The screen of a conversation reads differently."""
+        if self._last_output is not None:
+            self._turns.output(self._last_output)
+        if self._awaited:
+            self._begin_turn()
+        if self._conversation.works != worked:
+            self._turns.vote("furniture", "busy" if self._conversation.works else "idle", self._now)
 
     def _read_conversation(self) -> None:
         """Publish what was answered on the screen."""
@@ -335,8 +346,6 @@ class DeltaStream:
         answer = self._conversation.read()
         if not answer.echoes and self._alternate and not self._signals.tell:
             return
-        if self._conversation.skipped:
-            self._emit(Gap(reason="unpainted"))
         for passage in answer.passages:
             match passage.kind:
                 case "text":
@@ -344,6 +353,8 @@ class DeltaStream:
                     self._line += len(passage.lines)
                 case "activity":
                     self._emit(Activity(text="\n".join(passage.lines)))
+                case "gap":
+                    self._emit(Gap(reason="unpainted"))
                 case origin:
                     self._publish(Piece(line, origin, passage.message_id) for line in passage.lines)
         self._ledger.forget_submitted()
@@ -447,14 +458,14 @@ class DeltaStream:
         if ended is not None:
             self._say_ended(ended)
 
-    def _end_turn(self, ended: Ended) -> None:
+    def _say_held(self) -> None:
+        """A turn is over: nothing that was held back for its sake can change any more."""
         if self._converses:
             self._read_conversation()
         else:
             self._release_held()
         for piece in self._ledger.rest():
             self._emit_text(piece)
-        self._say_ended(ended)
 
     def _say_ended(self, ended: Ended) -> None:
         event = TurnEnded(reason=ended.reason, certain=ended.certain, votes=ended.votes)

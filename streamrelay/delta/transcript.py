@@ -47,10 +47,14 @@ def find_echo(rows: Sequence[str], forms: Sequence[str], start: int = 0) -> Bloc
     return None
 
 
-def find_tail_of_echo(rows: Sequence[str], form: str) -> Block | None:
-    """Return the block that begins with the first row and spells the end of a message too tall for the screen."""
+def find_tail_of_echo(rows: Sequence[str], form: str, tops: Sequence[int]) -> Block | None:
+    """Return the block that spells the end of a message too tall for the screen, and begins at one of the `tops`."""
     target = spelling(form)
-    first = next((y for y, row in enumerate(rows) if row.strip()), None)
+    return next((block for top in tops if (block := _tail_at(rows, target, top)) is not None), None)
+
+
+def _tail_at(rows: Sequence[str], target: str, top: int) -> Block | None:
+    first = next((y for y in range(top, len(rows)) if rows[y].strip()), None)
     if first is None:
         return None
     head = spelling(rows[first]).lstrip("".join(MARKS))

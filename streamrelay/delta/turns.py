@@ -17,7 +17,7 @@ from streamrelay.events import TurnEnd, Vote
 QUIET = 1.5
 SIGNAL_REST = 0.15
 
-Witness = Literal["composer", "title", "agent_state"]
+Witness = Literal["composer", "title", "agent_state", "furniture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,11 @@ class Turns:
         if not self._busy_since_submission:
             return self._last_output + QUIET
         return max(self._last_output, *(vote.since for vote in self._witnesses.values())) + SIGNAL_REST
+
+    def is_over(self, now: float) -> bool:
+        """Tell whether `advance` is going to end the turn that is open."""
+        due = self.deadline()
+        return due is not None and now >= due
 
     def advance(self, now: float) -> Ended | None:
         """Let time pass; return the turn that it ends."""
