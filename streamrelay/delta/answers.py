@@ -65,8 +65,12 @@ def read_answer(
     *,
     columns: int,
     is_spinner: Callable[[str], bool],
+    reprinted: bool = False,
 ) -> Answer:
-    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were."""
+    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were.
+
+    Where the transcript may have been `reprinted`, the last copy of the first message counts, else the first.
+    """
     start = _common_beginning(before, now)
     region = list(now[start:])
     answer = Answer()
@@ -74,6 +78,11 @@ def read_answer(
     position = 0
     for message in messages:
         echo = find_echo(texts, message.forms, position)
+        while reprinted and echo is not None and not answer.echoes:
+            again = find_echo(texts, message.forms, echo.stop)
+            if again is None:
+                break
+            echo = again
         if echo is None and not answer.echoes:
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
             echo = find_tail_of_echo(texts, message.forms[0], tops)

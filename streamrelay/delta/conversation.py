@@ -2,6 +2,10 @@
 
 Nothing it paints is final before its turn is over: rows are redrawn, moved, wiped and painted again. So its words are
 read off the document when the turn ends, as what the document says more than it said when the message was sent.
+
+A message leaves two traces. Between the paste and the Enter its composer shows it, whole or as a placeholder; later
+the transcript shows it, whole or as that same placeholder. What a person types leaves the same traces: a draft that
+vanishes from the composer and appears above it was submitted.
 """
 
 from dataclasses import dataclass
@@ -9,10 +13,12 @@ from dataclasses import dataclass
 from streamrelay.delta.answers import Answer, Message, read_answer
 from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, composer_top, is_border
-from streamrelay.delta.transcript import MARKS, spelling
+from streamrelay.delta.transcript import MARKS, find_echo, spelling
 from streamrelay.vt.engine import Engine, Frame
 
 MOST_MESSAGES = 64
+TALLEST_DRAFT = 12
+"""Rows of a composer that are read."""
 
 
 @dataclass(slots=True)
@@ -31,17 +37,43 @@ class Conversation:
         self._document = Document(engine)
         self._furniture = Furniture()
         self._mark = self._document.mark()
+        self._reprinted = False
         self._cursor = 0
         self._sent: list[_Sent] = []
         self._empty_composer = ""
+        self._draft = ""
+        self._vanished = ""
+        self.typed = False
+        """Set when a person's draft was submitted; whoever reads it resets it."""
         self.works = False
         """Whether the screen shows that the program is at work."""
 
-    def restart(self, frame: Frame) -> None:
-        """Begin with the screen as it is."""
+    @property
+    def has_rows_below(self) -> bool:
+        """Whether anything stands below the cursor."""
+        return any(row.text for row in self._document.screen[self._cursor + 1 :])
+
+    @property
+    def last_line(self) -> str:
+        """The last row that was said so far, as it stands."""
+        rows = [row.text for row in self._document.screen]
+        for row in reversed(rows[: self._furniture.tail_start(rows, self._cursor)]):
+            if row.strip() and not is_border(row) and not self._furniture.is_spinner(row):
+                return row.strip()
+        return ""
+
+    def look_anew(self, frame: Frame, *, answering: bool) -> None:
+        """Go on with a screen on which nothing stands where it stood; in the middle of an answer, what is old is known.
+
+        A program may paint its whole transcript again then: the answer is what stands behind the last copy of the
+        message.
+        """
         self._cursor = frame.cursor.y
-        self._document.restart(frame)
-        self.settle_down()
+        self._document.restart(frame, keep_above=answering)
+        if answering:
+            self._reprinted = True
+        else:
+            self.settle_down()
 
     def take(self, frame: Frame) -> bool:
         """Follow a frame; return whether anything reads differently now."""
@@ -52,33 +84,30 @@ class Conversation:
             rows = [row.text for row in self._document.screen]
             self._furniture.observe(before, rows, self._cursor)
             self.works = self._furniture.shows_work(rows, self._cursor)
+            self._watch_draft(rows)
         return changed
 
     def settle_down(self) -> None:
         """Nothing is being answered: what stands on the screen now is old."""
         rows = [row.text for row in self._document.screen]
         self._mark = self._document.mark()
+        self._reprinted = False
         self._furniture.rest(rows, self._cursor)
-        self._empty_composer = self._composer_text()
-
-    @property
-    def has_rows_below(self) -> bool:
-        """Whether anything stands below the cursor."""
-        return any(row.text for row in self._document.screen[self._cursor + 1 :])
+        self._empty_composer = self._composer_text(rows)
 
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""
         self._sent.append(_Sent(message_id, text))
+        self._draft = self._vanished = ""
         del self._sent[:-MOST_MESSAGES]
 
     def submit(self, message_id: str) -> bool:
         """The Enter behind a message is being sent; return whether its composer shows anything of it."""
+        shown = self._composer_text([row.text for row in self._document.screen])
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.submitted = True
-                shown = self._composer_text()
-                if shown != self._empty_composer:
-                    sent.shown = shown
+                sent.shown = shown if shown != self._empty_composer else ""
                 return bool(sent.shown)
         return False
 
@@ -87,35 +116,47 @@ class Conversation:
         before, now = self._document.since(self._mark)
         rows = [row.text for row in self._document.screen]
         furniture = len(rows) - self._furniture.tail_start(rows, self._cursor)
-        messages = [Message(sent.message_id, _forms(sent)) for sent in self._sent if sent.submitted]
         answer = read_answer(
             before,
             now[: len(now) - furniture],
-            messages,
+            [Message(sent.message_id, _forms(sent)) for sent in self._sent if sent.submitted],
             columns=self._engine.columns,
             is_spinner=self._furniture.is_spinner,
+            reprinted=self._reprinted,
         )
         self._sent = [sent for sent in self._sent if not sent.submitted]
         self.settle_down()
         return answer
 
-    def _composer_text(self) -> str:
+    def _watch_draft(self, rows: list[str]) -> None:
+        """Notice what a person types into the composer, and that it was submitted."""
+        if any(not sent.submitted for sent in self._sent):
+            return
+        draft = self._composer_text(rows)
+        if draft == self._draft:
+            return
+        if draft == self._empty_composer:
+            self._vanished = self._draft
+        self._draft = "" if draft == self._empty_composer else draft
+        if self._vanished and find_echo(rows[: composer_top(rows, self._cursor)], [self._vanished]) is not None:
+            self._sent.append(_Sent(None, self._vanished, submitted=True))
+            self._vanished = ""
+            self.typed = True
+
+    def _composer_text(self, rows: list[str]) -> str:
         """Return what stands in the composer, its marks and borders left out."""
-        rows = [row.text for row in self._document.screen]
         if not rows:
             return ""
         top = composer_top(rows, self._cursor)
         inside: list[str] = []
-        for row in rows[top + 1 if is_border(rows[top]) else top : max(self._cursor, top) + 12]:
+        for row in rows[top + 1 if is_border(rows[top]) else top : max(self._cursor, top) + TALLEST_DRAFT]:
             if is_border(row) or not row.strip():
                 break
-            inside.append(_bare(row))
+            inside.append(row.strip(_AROUND))
         return "\n".join(inside).strip()
 
 
-def _bare(row: str) -> str:
-    """Return a row of a composer without its marks."""
-    return row.strip(" " + "".join(MARKS))
+_AROUND = " " + "".join(MARKS)
 
 
 def _forms(sent: _Sent) -> tuple[str, ...]:

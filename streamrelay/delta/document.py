@@ -52,9 +52,14 @@ class Document:
         self._pinned = 0
         self._cursor = 0
 
-    def restart(self, frame: Frame) -> None:
-        """Forget everything but the screen: the pane was seeded or resized, rows of before don't compare."""
-        self._forget()
+    def restart(self, frame: Frame, *, keep_above: bool = False) -> None:
+        """Look at the whole screen anew: it was seeded, resized or switched.
+
+        The rows above it are forgotten, unless they are to be kept and are history: what was stitched together in
+        another size does not compare.
+        """
+        if not keep_above or frame.alternate or self._alternate:
+            self._forget()
         self._alternate = frame.alternate
         self._cursor = frame.cursor.y
         self._screen = self._painted()

@@ -1,0 +1,180 @@
+"""Programs that print: each line is final when the line feed has passed it.
+
+Three things delay a line. What passes in the region of a line editor is held until the editor shows whether it is one.
+What a program prints while it hides its cursor is held until it is done repainting it, or until it leaves the screen.
+And what a program prints first, having begun before our eyes, is held until it asks for input: then it was a greeting,
+said to nobody and nobody's answer.
+"""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from streamrelay.delta.answers import painted_lines
+from streamrelay.delta.attribution import Attribution
+from streamrelay.delta.composer import Composer
+from streamrelay.delta.lines import LineTracker
+from streamrelay.delta.provenance import Piece
+from streamrelay.delta.speaking import Speaker
+from streamrelay.events import Gap, Origin
+from streamrelay.vt.engine import Engine, Frame
+
+LONGEST_GREETING, GREETING_PATIENCE = 100, 10.0
+"""Lines, and seconds, after which what a program prints first is taken for what it says, as it asks for no input."""
+
+
+class Printing:
+    """Says the lines of one pane as they pass."""
+
+    def __init__(self, engine: Engine, speaker: Speaker, *, newborn: bool) -> None:
+        self.attribution = Attribution()
+        self.composer = Composer()
+        self._engine = engine
+        self._speaker = speaker
+        self._lines = LineTracker(engine)
+        self._lines.seed(engine.take())
+        self._held = False
+        self._greeting: list[str] | None = [] if newborn else None
+        self.greeting_due: float | None = None
+
+    def seed(self, frame: Frame) -> None:
+        """Start at the line that holds the cursor."""
+        self._lines.seed(frame)
+
+    @property
+    def open_text(self) -> str:
+        """What of the line at the cursor is not said yet."""
+        return self.attribution.unpublished(self._lines.open_text())
+
+    @property
+    def open_head(self) -> str:
+        """The same, up to the cursor."""
+        return self.attribution.unpublished(self._lines.open_head())
+
+    @property
+    def line_at_cursor(self) -> str:
+        """The line at the cursor, up to the cursor, said or not."""
+        return self._lines.open_head().rstrip()
+
+    def take(self, frame: Frame, *, held: bool) -> None:
+        """Say what a frame has passed; with `held`, only what can no longer be repainted."""
+        passed = self._passed(frame, held=held)
+        if self._lines.lost:
+            self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
+        self._lines.lost = 0
+        if not self.composer.is_open:
+            self.say(passed)
+        elif any(event.kind == "bracketed_paste_off" for event in frame.events):
+            self._submit(passed)
+        else:
+            self.say(self.composer.keep(passed))
+
+    def skip(self, frame: Frame) -> None:
+        """Pass over what a frame holds: it is not printed."""
+        self._lines.passed(frame)
+        self._lines.lost = 0
+        self._held = False
+
+    def asked_for_input(self) -> None:
+        """A line editor begins: bracketed paste was asked for."""
+        self.end_greeting("unknown")
+        self.say(self.composer.release())
+        self.composer.begin(self._lines.open_head())
+
+    def settle(self) -> None:
+        """The screen rests, and no line editor is at work."""
+        unfinished = self.attribution.settle(self.open_head)
+        if unfinished:
+            self._say_explained([Piece(unfinished, "program")])
+
+    def settle_composer(self) -> None:
+        """The screen rests, and a line editor is at work: what stands left of its prompt was printed before."""
+        shown = self.composer.settle(self.open_head)
+        if shown is None or not shown[1].strip() or self.composer.lines:
+            return
+        unfinished, prompt = shown
+        if unfinished:
+            self.say([unfinished.rstrip()])
+        self.attribution.prompts.learn(prompt)
+
+    def show_live(self) -> None:
+        """Show people the line at the cursor, as far as it is the program's."""
+        text = ""
+        if not self.composer.is_open:
+            text = self.attribution.ledger.without_echo(self.open_text).rstrip()
+        if text not in self.attribution.prompts:
+            self._speaker.show(text)
+
+    def release(self) -> None:
+        """A turn is over: nothing that was held back for its sake can change any more."""
+        if self._held:
+            self.say(self._passed(self._engine.take(), held=False))
+        for piece in self.attribution.ledger.rest():
+            self._speaker.say_piece(piece)
+
+    def close(self) -> None:
+        """The pane is gone: whatever stands unfinished is final."""
+        self.end_greeting("program")
+        if self._held:
+            self.say(self._passed(self._engine.take(), held=False))
+        self.say(self.composer.release())
+        rest = self.open_text.rstrip()
+        if rest and not self.composer.is_open and rest not in self.attribution.prompts:
+            self.say([rest])
+
+    def end_greeting(self, origin: Origin) -> None:
+        """Say what a program that began before our eyes printed first."""
+        greeting, self._greeting, self.greeting_due = self._greeting, None, None
+        if greeting and origin == "program":
+            self.say(greeting)
+        else:
+            for line in greeting or ():
+                self._speaker.say_line([Piece(line, origin)])
+
+    def say(self, lines: Iterable[str]) -> None:
+        """Say passed lines, each attributed to whoever wrote it."""
+        if self._greeting is not None:
+            self._greet(self._greeting, lines)
+            return
+        rest = iter(lines)
+        for line in rest:
+            if not self.attribution and not self._speaker.shows_live:
+                self._speaker.say_plain(chain((line,), rest))
+                return
+            pieces = self.attribution.explain(line, has_composer=self.composer.asks_for_paste)
+            if pieces is not None:
+                self._say_explained(pieces)
+
+    def _greet(self, greeting: list[str], lines: Iterable[str]) -> None:
+        greeting += lines
+        if greeting and self.greeting_due is None:
+            self.greeting_due = self._speaker.now + GREETING_PATIENCE
+        if len(greeting) > LONGEST_GREETING:
+            self.end_greeting("program")
+
+    def _say_explained(self, pieces: list[Piece]) -> None:
+        if any(piece.origin == "typed" and piece.text for piece in pieces):
+            self._speaker.next_turn(None, at_prompt=True)
+        self._speaker.say_line(pieces)
+        if self.attribution.ledger.holding:
+            self._speaker.begin_turn()
+
+    def _submit(self, passed: list[str]) -> None:
+        """A line editor has withdrawn: what it shows was submitted."""
+        content = self.composer.content(passed, self._lines.open_head())
+        self.attribution.publish_open_line(self._lines.open_text().rstrip())
+        message_id = self.attribution.ledger.in_composer(content)
+        behind = self.attribution.prompts.behind(content)
+        typed = content.strip() if behind is None else behind
+        if message_id is not None:
+            self._speaker.say_piece(Piece(typed, "injected", message_id))
+        elif typed:
+            self._speaker.next_turn(None, at_prompt=True)
+            self._speaker.say_piece(Piece(typed, "typed"))
+
+    def _passed(self, frame: Frame, *, held: bool) -> list[str]:
+        """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
+        lines = self._lines.passed(frame, held=held)
+        if self._held and not held:
+            lines = painted_lines(lines, self._engine.columns)
+        self._held = held
+        return lines

@@ -1,0 +1,120 @@
+"""What a pane's stream says: events, in order, with the turn and the line they belong to.
+
+A printed line is explained before it is said, and replaces or takes back what people were shown of it meanwhile.
+"""
+
+from collections.abc import Iterable
+
+from streamrelay.delta.answers import Answer
+from streamrelay.delta.provenance import Piece
+from streamrelay.delta.turns import Ended, Turns
+from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, TurnEnded, TurnStarted
+
+LONGEST_LIVE = 4096
+"""Characters of an unfinished line that are shown: its end, when it is longer."""
+
+
+class Speaker:
+    """Collects the events of one pane until they are taken."""
+
+    def __init__(self, session: str, pane: str) -> None:
+        self.now = 0.0
+        self.turns = Turns()
+        self.line = 1
+        self.session = session
+        self.pane = pane
+        self._live = ""
+        self._events: list[Event] = []
+
+    @property
+    def shows_live(self) -> bool:
+        """Whether people are being shown a line that is not final."""
+        return bool(self._live)
+
+    def emit(self, event: Event) -> None:
+        """Add an event that happens now."""
+        event.t, event.session, event.pane, event.turn = round(self.now, 6), self.session, self.pane, self.turns.turn
+        self._events.append(event)
+
+    def taken(self) -> list[Event]:
+        """Return the events, and forget them."""
+        events, self._events = self._events, []
+        return events
+
+    # Text
+
+    def say_plain(self, lines: Iterable[str]) -> None:
+        """Say lines that can only be the program's: the way of every flood, at half the cost of the other."""
+        self.begin_turn()
+        now, session, pane, turn = round(self.now, 6), self.session, self.pane, self.turns.turn
+        texts = [
+            Text(text=line, origin="program", line=number, t=now, session=session, pane=pane, turn=turn)
+            for number, line in enumerate(lines, self.line)
+        ]
+        self._events += texts
+        self.line += len(texts)
+
+    def say_line(self, pieces: Iterable[Piece]) -> None:
+        """Say one line that was explained."""
+        final = False
+        for piece in pieces:
+            self.say_piece(piece)
+            final = final or piece.origin == "program"
+        if self._live and not final:
+            self.emit(Retracted(line=self.line))
+        self._live = ""
+        self.line += 1
+
+    def say_piece(self, piece: Piece) -> None:
+        """Say a line or part of one; nothing is said of an empty one that is not the program's."""
+        if piece.origin == "program":
+            self.begin_turn()
+        elif not piece.text:
+            return
+        self.emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self.line))
+
+    def tell(self, answer: Answer) -> None:
+        """Say what was read off a transcript."""
+        self.show("")
+        for passage in answer.passages:
+            match passage.kind:
+                case "text":
+                    for line in passage.lines:
+                        self.say_line([Piece(line, "program")])
+                case "activity":
+                    self.emit(Activity(text="\n".join(passage.lines)))
+                case "gap":
+                    self.emit(Gap(reason="unpainted"))
+                case origin:
+                    for line in passage.lines:
+                        self.say_line([Piece(line, origin, passage.message_id)])
+
+    def show(self, text: str) -> None:
+        """Show people a line that is not final; an empty one takes back what was shown."""
+        if text == self._live:
+            return
+        self._live, before = text, self._live
+        if text:
+            self.emit(Live(text=text[-LONGEST_LIVE:], line=self.line))
+        elif before:
+            self.emit(Retracted(line=self.line))
+
+    # Turns
+
+    def begin_turn(self) -> None:
+        """The program says something: a turn begins, if none is open."""
+        began = self.turns.said()
+        if began is not None:
+            self.emit(TurnStarted(message_id=began.message_id))
+
+    def next_turn(self, message_id: str | None, *, at_prompt: bool = False) -> None:
+        """Something was submitted to the program."""
+        ended = self.turns.submitted(message_id, at_prompt=at_prompt)
+        if ended is not None:
+            self.end_turn(ended)
+
+    def end_turn(self, ended: Ended) -> None:
+        """Say that a turn is over."""
+        event = TurnEnded(reason=ended.reason, certain=ended.certain, votes=ended.votes)
+        self.emit(event)
+        event.turn = ended.turn
