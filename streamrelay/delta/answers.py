@@ -15,6 +15,7 @@ import regex
 
 from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border, masked
+from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.transcript import find_echo, find_tail_of_echo
 from streamrelay.delta.unwrapping import logical_lines, right_edge
 
@@ -66,11 +67,13 @@ def read_answer(
     columns: int,
     is_spinner: Callable[[str], bool],
     reprinted: bool = False,
+    profile: Profile = GENERIC,
 ) -> Answer:
     """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were.
 
     Where the transcript may have been `reprinted`, the last copy of the first message counts, else the first.
     """
+    look = _Look(columns, is_spinner, profile)
     start = _common_beginning(before, now)
     region = list(now[start:])
     answer = Answer()
@@ -89,12 +92,12 @@ def read_answer(
         if echo is None:
             continue
         if answer.echoes:
-            _read(answer, region[position : echo.start], columns, is_spinner)
+            _read(answer, region[position : echo.start], look)
         kind: Kind = "typed" if message.message_id is None else "injected"
         answer.passages.append(Passage(kind, message.forms[0].split("\n"), message.message_id))
         answer.echoes += 1
         position = echo.stop
-    _read(answer, region[position:], columns, is_spinner)
+    _read(answer, region[position:], look)
     return answer
 
 
@@ -113,23 +116,37 @@ def _common_beginning(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -
     return start
 
 
-def _read(answer: Answer, rows: list[PaintedRow], columns: int, is_spinner: Callable[[str], bool]) -> None:
+class _Look(NamedTuple):
+    """How a program paints, as far as it matters for reading it."""
+
+    columns: int
+    is_spinner: Callable[[str], bool]
+    profile: Profile
+
+    def says(self, row: PaintedRow) -> bool:
+        """Tell whether a row belongs to what is said."""
+        text = row.text
+        furniture = self.is_spinner(text) or _TIP.match(text) is not None or matches(self.profile.furniture, text)
+        return not (row.skipped or furniture)
+
+
+def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
     if any(row.skipped for row in rows):
         answer.passages.append(Passage("gap", []))
-    rows = _without_footers([row for row in rows if not (row.skipped or is_spinner(row.text) or _TIP.match(row.text))])
-    width = right_edge(rows, columns)
-    for kind, block in _blocks(rows):
+    rows = _without_footers([row for row in rows if look.says(row)], look.profile)
+    width = right_edge(rows, look.columns)
+    for kind, block in _blocks(rows, look.profile):
         lines = logical_lines(block, width)
         if kind == "text":
             lines = _dedented(lines)
         answer.passages.append(Passage(kind, lines))
 
 
-def _without_footers(rows: list[PaintedRow]) -> list[PaintedRow]:
+def _without_footers(rows: list[PaintedRow], profile: Profile = GENERIC) -> list[PaintedRow]:
     stop = len(rows)
     while stop and not rows[stop - 1].text.strip():
         stop -= 1
-    while stop and _is_footer(rows[stop - 1].text, rows[stop - 2].text if stop > 1 else ""):
+    while stop and _is_footer(rows[stop - 1].text, rows[stop - 2].text if stop > 1 else "", profile):
         stop -= 1
         while stop and not rows[stop - 1].text.strip():
             stop -= 1
@@ -139,14 +156,14 @@ def _without_footers(rows: list[PaintedRow]) -> list[PaintedRow]:
     return rows[start:stop]
 
 
-def _is_footer(text: str, above: str) -> bool:
+def _is_footer(text: str, above: str, profile: Profile) -> bool:
     """Tell whether a last row sums up a turn: alone in its paragraph, short, with a duration or a count of tokens."""
-    if is_border(text):
+    if is_border(text) or matches(profile.footers, text):
         return True
     return not above.strip() and len(text) <= LONGEST_FOOTER and _FOOTER.fullmatch(text) is not None
 
 
-def _blocks(rows: list[PaintedRow]) -> list[tuple[Kind, list[PaintedRow]]]:
+def _blocks(rows: list[PaintedRow], profile: Profile) -> list[tuple[Kind, list[PaintedRow]]]:
     """Divide rows at the bullets of the outermost level; a block with a corner under its head is activity."""
     outermost = _bullet_indent(rows)
     blocks: list[tuple[Kind, list[PaintedRow]]] = []
@@ -154,11 +171,11 @@ def _blocks(rows: list[PaintedRow]) -> list[tuple[Kind, list[PaintedRow]]]:
     for row in rows:
         bullet = _BULLET.fullmatch(row.text)
         if bullet is not None and len(bullet["indent"]) == outermost and current:
-            blocks.append(_classified(current))
+            blocks.append(_classified(current, profile))
             current = []
         current.append(row)
     if current:
-        blocks.append(_classified(current))
+        blocks.append(_classified(current, profile))
     return blocks
 
 
@@ -176,9 +193,10 @@ def _bullet_indent(rows: list[PaintedRow]) -> int | None:
     return indent
 
 
-def _classified(rows: list[PaintedRow]) -> tuple[Kind, list[PaintedRow]]:
+def _classified(rows: list[PaintedRow], profile: Profile) -> tuple[Kind, list[PaintedRow]]:
     texts = [row.text for row in rows if row.text.strip()]
-    if len(rows) > 1 and _CORNER.match(rows[1].text) and _BULLET.match(rows[0].text):
+    shows_deed = len(rows) > 1 and _CORNER.match(rows[1].text) and _BULLET.match(rows[0].text)
+    if shows_deed or matches(profile.activity, rows[0].text):
         return "activity", rows
     if texts and _BULLET.match(texts[0]):
         head = rows[0]

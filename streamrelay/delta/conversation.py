@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from streamrelay.delta.answers import Answer, Message, read_answer
 from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, composer_top, is_border
+from streamrelay.delta.profiles import GENERIC
 from streamrelay.delta.transcript import MARKS, find_echo, spelling
 from streamrelay.vt.engine import Engine, Frame
 
@@ -34,6 +35,7 @@ class Conversation:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.profile = GENERIC
         self._document = Document(engine)
         self._furniture = Furniture()
         self._mark = self._document.mark()
@@ -52,6 +54,11 @@ class Conversation:
     def has_rows_below(self) -> bool:
         """Whether anything stands below the cursor."""
         return any(row.text for row in self._document.screen[self._cursor + 1 :])
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows of the screen."""
+        return [row.text for row in self._document.screen]
 
     @property
     def last_line(self) -> str:
@@ -123,6 +130,7 @@ class Conversation:
             columns=self._engine.columns,
             is_spinner=self._furniture.is_spinner,
             reprinted=self._reprinted,
+            profile=self.profile,
         )
         self._sent = [sent for sent in self._sent if not sent.submitted]
         self.settle_down()

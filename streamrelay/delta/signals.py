@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import regex
 
+from streamrelay.delta.profiles import GENERIC, matches
 from streamrelay.vt.engine import TerminalEvent
 
 State = Literal["busy", "idle"]
@@ -29,6 +30,7 @@ class Signals:
     """Reads the state signals of one program."""
 
     def __init__(self) -> None:
+        self.profile = GENERIC
         self._titles_tell = False
         self.tell = False
         """Whether the program has ever told its state."""
@@ -42,7 +44,13 @@ class Signals:
             return Signal("agent_state", says) if says is not None else None
         if event.kind != "title":
             return None
-        if event.payload and ord(event.payload[0]) in _BRAILLE:
+        if _is_busy(event.payload) or matches(self.profile.busy_titles, event.payload):
             self._titles_tell = self.tell = True
             return Signal("title", "busy")
-        return Signal("title", "idle") if self._titles_tell else None
+        if self._titles_tell or matches(self.profile.idle_titles, event.payload):
+            return Signal("title", "idle")
+        return None
+
+
+def _is_busy(title: str) -> bool:
+    return bool(title) and ord(title[0]) in _BRAILLE

@@ -11,11 +11,14 @@ transcript on a screen which it paints itself has its words read off that screen
 was submitted, and moves its cursor about.
 """
 
+from collections.abc import Sequence
+
 from streamrelay.delta import attention
 from streamrelay.delta.conversation import Conversation
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.printing import Printing
+from streamrelay.delta.profiles import GENERIC, Profile, recognise
 from streamrelay.delta.signals import Signals
 from streamrelay.delta.speaking import Speaker
 from streamrelay.events import (
@@ -35,7 +38,16 @@ from streamrelay.vt.engine import Engine, Frame, Snapshot
 class DeltaStream:
     """Says what the program of one pane says; `newborn` if its program starts before our eyes."""
 
-    def __init__(self, engine: Engine, *, session: str = "", pane: str = "", newborn: bool = False) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        session: str = "",
+        pane: str = "",
+        newborn: bool = False,
+        profiles: Sequence[Profile] = (),
+    ) -> None:
+        self._profiles = profiles
         self.session = session
         self.pane = pane
         self._engine = engine
@@ -80,6 +92,7 @@ class DeltaStream:
 
     def opened(self, now: float, *, command: str = "", title: str = "") -> list[Event]:
         """Tell a listener what it is going to hear."""
+        self._recognise(command=command, rows=[title])
         opened = PaneOpened(columns=self._engine.columns, lines=self._engine.lines, command=command, title=title)
         return self._say(now, opened)
 
@@ -125,6 +138,7 @@ class DeltaStream:
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
         if self._following:
+            self._recognise(rows=self._conversation.rows)
             if not self._turns.is_open:
                 self._conversation.settle_down()
             self._conversation.inject(message_id, text)
@@ -143,6 +157,7 @@ class DeltaStream:
 
     def program_changed(self, now: float, command: str) -> list[Event]:
         """Note that another program is in the foreground."""
+        self._recognise(command=command)
         return self._say(now, ProgramChanged(command=command))
 
     def gap(self, now: float, reason: str, *, lost_bytes: int | None = None) -> list[Event]:
@@ -197,6 +212,14 @@ class DeltaStream:
         keeps_composer = self._composer.asks_for_paste and self._composer.withdraws is False
         return self._alternate or (keeps_composer and self._cutter.moved)
 
+    def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
+        """Take up the profile of the program, where it is one that has a profile."""
+        profile = recognise(self._profiles, command=command, rows=rows)
+        if profile is None and command:
+            profile = GENERIC
+        if profile is not None:
+            self._signals.profile = self._conversation.profile = profile
+
     def _seed(self, snapshot: Snapshot) -> None:
         self._engine.seed(snapshot)
         frame = self._engine.take()
@@ -220,6 +243,8 @@ class DeltaStream:
         else:
             self._printing.take(frame, held=self._cutter.painting and not self._following)
         for event in frame.events:
+            if event.kind == "title":
+                self._recognise(rows=[event.payload])
             signal = self._signals.read(event)
             if signal is not None:
                 self._turns.vote(signal.by, signal.says, self.now)

@@ -4,9 +4,10 @@ Time and injections come from the recording, and nothing is known of what comes 
 is advanced to every deadline that falls before it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.errors import RecordingError
 from streamrelay.events import Event
@@ -30,14 +31,14 @@ def open_recording(path: Path) -> Recording:
     return Asciicast(path)
 
 
-def replay(recording: Recording) -> Iterator[Event]:
-    """Yield the events of a recording, numbered, with the recording's own times."""
-    for seq, event in enumerate(_events(recording), 1):
+def replay(recording: Recording, profiles: Sequence[Profile] = ()) -> Iterator[Event]:
+    """Yield the events of a recording, numbered, with the recording's own times; `profiles` are the programs known."""
+    for seq, event in enumerate(_events(recording, profiles), 1):
         event.seq = seq
         yield event
 
 
-def _events(recording: Recording) -> Iterator[Event]:
+def _events(recording: Recording, profiles: Sequence[Profile]) -> Iterator[Event]:
     streams: dict[str, DeltaStream] = {}
     now = 0.0
     for entry in recording.entries():
@@ -46,7 +47,7 @@ def _events(recording: Recording) -> Iterator[Event]:
         stream = streams.get(entry.pane)
         if stream is None:
             screen = TmuxScreen(recording.columns, recording.lines)
-            stream = streams[entry.pane] = DeltaStream(screen, pane=entry.pane, newborn=True)
+            stream = streams[entry.pane] = DeltaStream(screen, pane=entry.pane, newborn=True, profiles=profiles)
             yield from stream.opened(now)
         yield from _take(stream, entry)
     yield from _advance(streams, until=None)
