@@ -9,6 +9,7 @@ indent under it are decoration, everything else keeps its layout.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 import regex
@@ -27,6 +28,7 @@ _FOOTER = regex.compile(
 )
 _TIP = regex.compile(r"\s*[⎿└╰]?\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
+SHORTEST_LEFTOVER = 40
 
 
 Kind = Literal["text", "activity", "injected", "typed", "gap"]
@@ -104,7 +106,13 @@ def read_answer(
 def painted_lines(lines: Sequence[str], columns: int) -> list[str]:
     """Return the logical lines of what a program without a composer painted: unwrapped, without a footer."""
     rows = _without_footers([PaintedRow(line) for line in lines])
-    return logical_lines(rows, right_edge(rows, columns))
+    painted = logical_lines(rows, right_edge(rows, columns))
+    return [line for line, below in zip_longest(painted, painted[1:], fillvalue="") if not _is_leftover(line, below)]
+
+
+def _is_leftover(line: str, below: str) -> bool:
+    """Tell whether a line is what remained of an earlier state of the one below it: an echo had moved the rows."""
+    return len(line) >= SHORTEST_LEFTOVER and below.startswith(line)
 
 
 def _common_beginning(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> int:

@@ -9,6 +9,7 @@ vanishes from the composer and appears above it was submitted.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from streamrelay.delta.answers import Answer, Message, read_answer
 from streamrelay.delta.document import Document
@@ -30,6 +31,13 @@ class _Sent:
     submitted: bool = False
 
 
+class _Composer(NamedTuple):
+    """The glyph in front of what is typed, empty where there is none, and the text."""
+
+    mark: str
+    text: str
+
+
 class Conversation:
     """Follows the screen of a program that keeps a transcript."""
 
@@ -42,7 +50,9 @@ class Conversation:
         self._reprinted = False
         self._cursor = 0
         self._sent: list[_Sent] = []
-        self._empty_composer = ""
+        self._empty = _Composer("", "")
+        self.in_repaint = False
+        """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._draft = ""
         self._vanished = ""
         self.typed = False
@@ -56,6 +66,11 @@ class Conversation:
         return any(row.text for row in self._document.screen[self._cursor + 1 :])
 
     @property
+    def awaits_draft(self) -> bool:
+        """Whether a message is being pasted: what stands in the composer is not a person's."""
+        return any(not sent.submitted for sent in self._sent)
+
+    @property
     def rows(self) -> list[str]:
         """The rows of the screen."""
         return [row.text for row in self._document.screen]
@@ -63,7 +78,7 @@ class Conversation:
     @property
     def last_line(self) -> str:
         """The last row that was said so far, as it stands."""
-        rows = [row.text for row in self._document.screen]
+        rows = self.rows
         for row in reversed(rows[: self._furniture.tail_start(rows, self._cursor)]):
             if row.strip() and not is_border(row) and not self._furniture.is_spinner(row):
                 return row.strip()
@@ -88,19 +103,22 @@ class Conversation:
         self._cursor = frame.cursor.y
         changed = self._document.take(frame)
         if changed:
-            rows = [row.text for row in self._document.screen]
-            self._furniture.observe(before, rows, self._cursor)
-            self.works = self._furniture.shows_work(rows, self._cursor)
-            self._watch_draft(rows)
+            rows = self.rows
+            draft = self._composer(rows)
+            self.in_repaint = bool(self._empty.mark) and draft.mark != self._empty.mark
+            if not self.in_repaint:
+                self._furniture.observe(before, rows, self._cursor)
+                self.works = self._furniture.shows_work(rows, self._cursor)
+                self._watch_draft(rows, draft.text)
         return changed
 
     def settle_down(self) -> None:
         """Nothing is being answered: what stands on the screen now is old."""
-        rows = [row.text for row in self._document.screen]
+        rows = self.rows
         self._mark = self._document.mark()
         self._reprinted = False
         self._furniture.rest(rows, self._cursor)
-        self._empty_composer = self._composer_text(rows)
+        self._empty = self._composer(rows)
 
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""
@@ -110,18 +128,21 @@ class Conversation:
 
     def submit(self, message_id: str) -> bool:
         """The Enter behind a message is being sent; return whether its composer shows anything of it."""
-        shown = self._composer_text([row.text for row in self._document.screen])
+        shown = self._composer(self.rows).text
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.submitted = True
-                sent.shown = shown if shown != self._empty_composer else ""
+                sent.shown = shown if shown != self._empty.text else ""
                 return bool(sent.shown)
         return False
 
     def read(self) -> Answer:
-        """Return what was answered, as far as it is painted; what is returned will not be returned again."""
+        """Return what was answered, as far as it is painted; what is returned will not be returned again.
+
+        A message that still stands in the composer was not submitted by its Enter, and is waited for.
+        """
         before, now = self._document.since(self._mark)
-        rows = [row.text for row in self._document.screen]
+        rows = self.rows
         furniture = len(rows) - self._furniture.tail_start(rows, self._cursor)
         answer = read_answer(
             before,
@@ -132,36 +153,51 @@ class Conversation:
             reprinted=self._reprinted,
             profile=self.profile,
         )
-        self._sent = [sent for sent in self._sent if not sent.submitted]
-        self.settle_down()
+        draft = self._composer(rows).text
+        self._sent = [
+            sent for sent in self._sent if not sent.submitted or (not answer.echoes and self._stands(sent, draft))
+        ]
+        if not self.waits:
+            self.settle_down()
         return answer
 
-    def _watch_draft(self, rows: list[str]) -> None:
+    @property
+    def waits(self) -> bool:
+        """Whether a message was submitted that has not been seen in the transcript."""
+        return any(sent.submitted for sent in self._sent)
+
+    def _stands(self, sent: _Sent, draft: str) -> bool:
+        """Tell whether a message still stands in the composer."""
+        return bool(draft) and draft != self._empty.text and draft in {sent.shown, sent.text}
+
+    def _watch_draft(self, rows: list[str], draft: str) -> None:
         """Notice what a person types into the composer, and that it was submitted."""
-        if any(not sent.submitted for sent in self._sent):
+        if self.awaits_draft:
             return
-        draft = self._composer_text(rows)
-        if draft == self._draft:
-            return
-        if draft == self._empty_composer:
+        if draft == self._empty.text:
+            draft = ""
+        if draft != self._draft and not draft:
             self._vanished = self._draft
-        self._draft = "" if draft == self._empty_composer else draft
+        self._draft = draft
         if self._vanished and find_echo(rows[: composer_top(rows, self._cursor)], [self._vanished]) is not None:
             self._sent.append(_Sent(None, self._vanished, submitted=True))
             self._vanished = ""
             self.typed = True
 
-    def _composer_text(self, rows: list[str]) -> str:
+    def _composer(self, rows: list[str]) -> _Composer:
         """Return what stands in the composer, its marks and borders left out."""
         if not rows:
-            return ""
+            return _Composer("", "")
         top = composer_top(rows, self._cursor)
         inside: list[str] = []
         for row in rows[top + 1 if is_border(rows[top]) else top : max(self._cursor, top) + TALLEST_DRAFT]:
             if is_border(row) or not row.strip():
                 break
-            inside.append(row.strip(_AROUND))
-        return "\n".join(inside).strip()
+            inside.append(row.strip())
+        if not inside:
+            return _Composer("", "")
+        mark = inside[0][0] if not inside[0][0].isalnum() else ""
+        return _Composer(mark, "\n".join(row.lstrip(mark).strip(_AROUND) for row in inside).strip())
 
 
 _AROUND = " " + "".join(MARKS)

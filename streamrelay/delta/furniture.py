@@ -1,11 +1,12 @@
 """What a program keeps around its transcript: the composer, status lines, spinners.
 
 None of it is known by name. A composer is where the cursor rests, with the borders or rules drawn around it. Status
-lines stand below it, or above it without a blank row between, and stay in place while the transcript grows. A spinner
-is a row whose first glyph changes while the rest stays as it is, digits aside.
+lines stand below it, or above it without a blank row between, and were seen to stay in place while the rows above them
+changed. A spinner is a row whose first glyph changes while the rest stays as it is, digits aside.
 """
 
 from collections.abc import Sequence
+from operator import ne
 
 import regex
 
@@ -45,7 +46,7 @@ def composer_top(rows: Sequence[str], cursor: int) -> int:
         top = _border_above(rows, cursor)
         if top is not None and any(map(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER])):
             return top
-        return cursor
+        return _bar_top(rows, cursor)
     last = cursor
     while last > 0 and not rows[last].strip():
         last -= 1
@@ -56,6 +57,14 @@ def composer_top(rows: Sequence[str], cursor: int) -> int:
         if not rows[bottom].strip():
             break
     return cursor
+
+
+def _bar_top(rows: Sequence[str], y: int) -> int:
+    """Return the first of the rows beside the same bar as row `y`; that row where there is none."""
+    bar = _SIDE.match(rows[y])
+    while bar is not None and y > 0 and rows[y - 1].startswith(bar[0]):
+        y -= 1
+    return y
 
 
 def _border_above(rows: Sequence[str], y: int) -> int | None:
@@ -91,11 +100,13 @@ class Furniture:
         """Note how the screen looks while the program waits for input."""
         top = composer_top(rows, cursor)
         self._idle = tuple(rows[max(0, top - MOST_STATUS_ROWS) : top])
-        self._status_rows = len(self._idle)
+        self._status_rows = 0
 
     def observe(self, before: Sequence[str], after: Sequence[str], cursor: int) -> None:
         """Note what changed from one picture of a working program to the next."""
-        self._status_rows = min(self._status_rows, self._standing(after, composer_top(after, cursor)))
+        top = composer_top(after, cursor)
+        if any(map(ne, reversed(self._idle), reversed(after[:top]))):
+            self._status_rows = max(self._status_rows, self._standing(after, top))
         for old, new in zip(before, after, strict=False):
             if old != new:
                 self._learn_spinner(old, new)

@@ -162,9 +162,10 @@ class Printing:
         """A line editor has withdrawn: what it shows was submitted."""
         content = self.composer.content(passed, self._lines.open_head())
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
-        message_id = self.attribution.ledger.in_composer(content)
-        behind = self.attribution.prompts.behind(content)
-        typed = content.strip() if behind is None else behind
+        prompts = self.attribution.prompts
+        rows = [row if (text := prompts.behind(row)) is None else text for row in content.split("\n")]
+        message_id = self.attribution.ledger.in_composer("\n".join(rows))
+        typed = "\n".join(rows).strip()
         if message_id is not None:
             self._speaker.say_piece(Piece(typed, "injected", message_id))
         elif typed:

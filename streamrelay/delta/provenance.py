@@ -22,6 +22,9 @@ from typing import NamedTuple
 from streamrelay.delta.echo import ShownLine, squeeze
 from streamrelay.events import Origin
 
+SHORTEST_TAIL = 100
+"""Characters of a message's end by which it is known."""
+
 MOST_PENDING = 64
 """Injections remembered without having been seen; older ones are given up."""
 
@@ -45,6 +48,14 @@ class _Injection:
     line_feed_owed: bool = False
     held: list[str] = field(default_factory=list)
     marked: bool = False
+
+    def ends_in(self, squeezed: str) -> bool:
+        """Tell whether a composer too low for the message shows its end, once or, when it was redrawn, twice."""
+        message = "".join(squeeze(line.text) for line in self.lines)
+        half = squeezed[: len(squeezed) // 2]
+        return len(half) >= SHORTEST_TAIL and (
+            message.endswith(squeezed) or (half * 2 == squeezed and message.endswith(half))
+        )
 
     def spelled_out(self) -> bool:
         return self.seen == len(self.lines)
@@ -93,7 +104,7 @@ class Ledger:
         squeezed = squeeze(text)
         for injection in self._pending:
             lines = injection.lines[injection.seen :]
-            if all(line.is_in(squeezed) for line in lines):
+            if all(line.is_in(squeezed) for line in lines) or injection.ends_in(squeezed):
                 self._pending.remove(injection)
                 return injection.message_id
             if not injection.submitted and lines[0].is_at_end(squeezed):

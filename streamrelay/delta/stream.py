@@ -298,6 +298,8 @@ class DeltaStream:
             self._speaker.begin_turn()
         if self._conversation.works != worked:
             self._turns.vote("furniture", "busy" if self._conversation.works else "idle", self.now)
+            if self._conversation.works and self._turns.turn:
+                self._speaker.begin_turn()
 
     def _read_conversation(self) -> None:
         """Say what was answered on the screen.
@@ -305,8 +307,8 @@ class DeltaStream:
         What shows neither the message nor a state of its own on the alternate screen is no conversation: an editor, a
         pager, a monitor.
         """
-        self._awaited = False
         answer = self._conversation.read()
+        self._awaited = self._conversation.waits
         if answer.echoes or self._signals.tell or not self._alternate:
             self._speaker.tell(answer)
         self._ledger.forget_submitted()
@@ -322,14 +324,15 @@ class DeltaStream:
             self._printing.settle()
         if not self._converses:
             self._printing.show_live()
-        elif self._turns.is_open:
+        elif self._turns.is_open and not self._conversation.in_repaint:
             self._speaker.show(self._conversation.last_line)
         if self._last_output is not None:
             self._attention_due = self._last_output + attention.REST
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer()
-        if self._composer.stays_open(paints=self._cutter.moved, below=self._conversation.has_rows_below):
+        below = self._conversation.has_rows_below and not self._conversation.awaits_draft
+        if self._composer.stays_open(paints=self._cutter.moved, below=below):
             held = self._composer.release()
             if not self._converses:
                 self._printing.say(held)

@@ -15,6 +15,8 @@ from streamrelay.delta.furniture import is_border
 MARKS = frozenset("│┃┆╎|▌▏▎▊❯>›»•●⏺✦◆▣○⎿└├╭╰─#$%-↳+")
 """Glyphs that programs put in front of or beside what they quote."""
 
+_BARS = " │┃▏▎▊▌|"
+
 SHORTEST_TAIL_ROW = 16
 """Characters that the first visible row of a beheaded echo must have: fewer could stand anywhere in a message."""
 
@@ -95,8 +97,16 @@ def _takes(row: str, target: str, spelled: int) -> int | None:
         start += 1
 
 
+def _is_bar(row: str) -> bool:
+    return bool(row.strip()) and not row.strip(_BARS) and len(row.strip()) <= 2
+
+
 def _with_borders(rows: Sequence[str], start: int, stop: int) -> Block:
-    """Add the border drawn around a block."""
+    """Add the border drawn around a block, or what of the bar beside it stands above and below."""
+    while start > 0 and _is_bar(rows[start - 1]):
+        start -= 1
+    while stop < len(rows) and _is_bar(rows[stop]):
+        stop += 1
     if start > 0 and stop < len(rows) and is_border(rows[start - 1]) and is_border(rows[stop]):
         return Block(start - 1, stop + 1)
     return Block(start, stop)
