@@ -20,7 +20,7 @@ from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.transcript import find_echo, find_tail_of_echo
 from streamrelay.delta.unwrapping import logical_lines, right_edge
 
-_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○*])(?:\s(?P<text>.*))?")
+_BULLET = regex.compile(r"(?P<indent>\s*)(?:[●⏺•✦◆▪■◉○]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
 _CORNER = regex.compile(r"\s*[⎿└╰]\s?")
 _FOOTER = regex.compile(
     r"(?i)[^!?]{0,60}?\b(?:\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)|\d[\d.,]*k?\s+tokens?|tokens?:\s.*\d.*)\b"
@@ -209,8 +209,10 @@ def _classified(rows: list[PaintedRow], profile: Profile) -> tuple[Kind, list[Pa
     if texts and _BULLET.match(texts[0]):
         head = rows[0]
         bullet = _BULLET.fullmatch(head.text)
-        if bullet is not None and all(not t.strip() or t.startswith(bullet["indent"] + "  ") for t in texts[1:]):
-            text = bullet["indent"] + "  " + (bullet["text"] or "")
+        # A terminal in which the glyph is one column wide shows no gap where the program took it for two.
+        indent = (bullet["indent"] + " " + bullet["gap"]) if bullet is not None else ""
+        if bullet is not None and all(not t.strip() or t.startswith(indent) for t in texts[1:]):
+            text = indent + bullet["text"]
             return "text", [head._replace(text=text), *rows[1:]]
     return "text", rows
 

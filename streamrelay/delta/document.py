@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from streamrelay.delta.furniture import composer_top
-from streamrelay.delta.scrolling import is_jump, scroll_between
+from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, scroll_between, share_of
 from streamrelay.vt.engine import Engine, Frame
 
 MOST_ROWS_ABOVE = 5000
@@ -50,6 +50,7 @@ class Document:
         self._screen: list[PaintedRow] = []
         self._alternate = False
         self._pinned = 0
+        self._page: int | None = None
         self._cursor = 0
 
     def restart(self, frame: Frame, *, keep_above: bool = False) -> None:
@@ -76,7 +77,7 @@ class Document:
         changed = self._follow(frame)
         if frame.alternate:
             if changed:
-                self._stitch(before)
+                self._stitch(before, frame.cursor.y)
         else:
             self._push([_painted(row.text, row.wrapped) for row in frame.committed])
         self._cursor = frame.cursor.y
@@ -109,6 +110,7 @@ class Document:
         self._above = []
         self._generation += 1
         self._pinned = 0
+        self._page = None
 
     def _follow(self, frame: Frame) -> bool:
         """Bring the rows of the screen up to date; O(rows that changed)."""
@@ -132,14 +134,16 @@ class Document:
         self._screen = screen
         return changed
 
-    def _stitch(self, before: Sequence[PaintedRow]) -> None:
+    def _stitch(self, before: Sequence[PaintedRow], cursor: int) -> None:
+        """Keep what left the alternate screen at the top; composer and status lines below it are not looked at."""
         old, new = [row.text for row in before], [row.text for row in self._screen]
+        del old[composer_top(old, self._cursor) :], new[composer_top(new, cursor) :]
         scroll = scroll_between(old, new, self._pinned)
         if scroll is None:
             if is_jump(old[self._pinned :], new[self._pinned :]):
-                self._push([*before[self._pinned : composer_top(old, self._cursor)], PaintedRow("", skipped=True)])
-                self._pinned = 0
+                self._turn_page(before[self._pinned : len(old)], new)
             return
+        self._page = None
         distance, top = scroll
         if distance > 0:
             self._push(before[self._pinned : top + distance])
@@ -147,6 +151,18 @@ class Document:
         else:
             self._above = self._above[: max(0, len(self._above) + distance)]
             self._pinned = min(self._pinned, top + distance) if self._above else 0
+
+    def _turn_page(self, left: Sequence[PaintedRow], new: Sequence[str]) -> None:
+        """Another picture took the place of the old one. If it is the one before that, something was only in front."""
+        if self._page is not None and share_of([row.text for row in self._above[self._page :]], new) > 1 - SAME_PICTURE:
+            self._above = self._above[: self._page]
+            self._page = None
+        else:
+            self._page = len(self._above)
+            standing = set(new)
+            self._push([row for row in left if row.text not in standing or not row.text])
+            self._push([PaintedRow("", skipped=True)])
+        self._pinned = 0
 
     def _push(self, rows: Sequence[PaintedRow]) -> None:
         self._above += rows

@@ -16,6 +16,9 @@ from typing import NamedTuple
 FEWEST_ROWS_OF_A_JUMP = 5
 """Rows that must vanish together before a picture with nothing in common counts as one that skipped something."""
 
+SAME_PICTURE = 0.2
+"""Part of the changed rows that must still be there for two pictures to have something to do with each other."""
+
 TALLEST_HEADER = 3
 """Rows at the top that may stand still, besides those known to be pinned, while others scroll under them."""
 
@@ -55,9 +58,19 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
 
 
 def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Tell whether the new picture shares no row with what vanished from the old one."""
-    left = [text for y, text in enumerate(before) if text and (y >= len(after) or after[y] != text)]
-    return len(left) >= FEWEST_ROWS_OF_A_JUMP and set(after).isdisjoint(left)
+    """Tell whether the old picture is gone: of what changed, next to nothing is anywhere in the new one.
+
+    A row that only grew has not changed, and one that was merely erased has made room for nothing.
+    """
+    left = [text for text, now in zip(before, after, strict=False) if text and now and not now.startswith(text)]
+    return len(left) >= FEWEST_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
+
+
+def share_of(rows: Sequence[str], picture: Sequence[str]) -> float:
+    """Return which part of the rows that hold text stands anywhere in a picture; 0 where none holds text."""
+    held = [row for row in rows if row]
+    present = set(picture)
+    return sum(row in present for row in held) / len(held) if held else 0.0
 
 
 def _only_places(rows: Sequence[str]) -> dict[str, int]:
