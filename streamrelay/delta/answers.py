@@ -17,16 +17,16 @@ import regex
 from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border, masked
 from streamrelay.delta.profiles import GENERIC, Profile, matches
-from streamrelay.delta.transcript import find_echo, find_tail_of_echo
+from streamrelay.delta.transcript import find_echo, find_last_copy, find_tail_of_echo
 from streamrelay.delta.unwrapping import logical_lines, right_edge
 
-_BULLET = regex.compile(r"(?P<indent>\s*)(?:[●⏺•✦◆▪■◉○]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
+_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
+_OUTCOMES = frozenset("✔✓✗✘⚠")
+"""Marks of what was done, not of what is said."""
 _CORNER = regex.compile(r"\s*[⎿└╰]\s?")
-_FOOTER = regex.compile(
-    r"(?i)[^!?]{0,60}?\b(?:\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)|\d[\d.,]*k?\s+tokens?|tokens?:\s.*\d.*)\b"
-    r"[^!?]{0,40}"
-)
-_TIP = regex.compile(r"\s*[⎿└╰]?\s*(?:💡\s*)?Tips?: ")
+_COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
+_SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
+_TIP = regex.compile(r"\s*[⎿└╰]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
 SHORTEST_LEFTOVER = 40
 
@@ -55,10 +55,12 @@ class Passage(NamedTuple):
 
 @dataclass(slots=True)
 class Answer:
-    """What the document says since the last turn; `echoes` counts the messages that were found in it."""
+    """What the document says since the last turn, and how many messages are accounted for: the last one found and
+    all that were sent before it.
+    """
 
     passages: list[Passage] = field(default_factory=list)
-    echoes: int = 0
+    accounted: int = 0
 
 
 def read_answer(
@@ -68,36 +70,29 @@ def read_answer(
     *,
     columns: int,
     is_spinner: Callable[[str], bool],
-    reprinted: bool = False,
     profile: Profile = GENERIC,
 ) -> Answer:
-    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were.
-
-    Where the transcript may have been `reprinted`, the last copy of the first message counts, else the first.
-    """
+    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were."""
     look = _Look(columns, is_spinner, profile)
     start = _common_beginning(before, now)
     region = list(now[start:])
     answer = Answer()
     texts = [row.text for row in region]
     position = 0
-    for message in messages:
+    for number, message in enumerate(messages, 1):
         echo = find_echo(texts, message.forms, position)
-        while reprinted and echo is not None and not answer.echoes:
-            again = find_echo(texts, message.forms, echo.stop)
-            if again is None:
-                break
-            echo = again
-        if echo is None and not answer.echoes:
+        if echo is not None and sum(message.forms == other.forms for other in messages) == 1:
+            echo = find_last_copy(texts, message.forms, echo)
+        if echo is None and not answer.accounted:
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
             echo = find_tail_of_echo(texts, message.forms[0], tops)
         if echo is None:
             continue
-        if answer.echoes:
+        if answer.accounted:
             _read(answer, region[position : echo.start], look)
         kind: Kind = "typed" if message.message_id is None else "injected"
         answer.passages.append(Passage(kind, message.forms[0].split("\n"), message.message_id))
-        answer.echoes += 1
+        answer.accounted = number
         position = echo.stop
     _read(answer, region[position:], look)
     return answer
@@ -144,10 +139,7 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
     rows = _without_footers([row for row in rows if look.says(row)], look.profile)
     width = right_edge(rows, look.columns)
     for kind, block in _blocks(rows, look.profile):
-        lines = logical_lines(block, width)
-        if kind == "text":
-            lines = _dedented(lines)
-        answer.passages.append(Passage(kind, lines))
+        answer.passages.append(Passage(kind, _dedented(logical_lines(block, width))))
 
 
 def _without_footers(rows: list[PaintedRow], profile: Profile = GENERIC) -> list[PaintedRow]:
@@ -165,10 +157,15 @@ def _without_footers(rows: list[PaintedRow], profile: Profile = GENERIC) -> list
 
 
 def _is_footer(text: str, above: str, profile: Profile) -> bool:
-    """Tell whether a last row sums up a turn: alone in its paragraph, short, with a duration or a count of tokens."""
+    """Tell whether a last row sums up a turn.
+
+    Such a row is alone in its paragraph, short, has a duration or a count of tokens, and is no sentence: it begins with
+    a glyph that marks no list, or has parts divided by dots.
+    """
     if is_border(text) or matches(profile.footers, text):
         return True
-    return not above.strip() and len(text) <= LONGEST_FOOTER and _FOOTER.fullmatch(text) is not None
+    is_alone = not above.strip() and len(text) <= LONGEST_FOOTER
+    return is_alone and _COUNTED.search(text) is not None and _SUMMARY.fullmatch(text) is not None
 
 
 def _blocks(rows: list[PaintedRow], profile: Profile) -> list[tuple[Kind, list[PaintedRow]]]:
@@ -188,13 +185,22 @@ def _blocks(rows: list[PaintedRow], profile: Profile) -> list[tuple[Kind, list[P
 
 
 def _bullet_indent(rows: list[PaintedRow]) -> int | None:
-    """Return the indent of bullets that mark blocks: the first row has one, and all rows without are indented under."""
+    """Return the indent of bullets that mark blocks.
+
+    The first row has one, all rows without are indented under one, and blocks are paragraphs: bullets in rows that
+    follow each other mark the items of a list.
+    """
     first = _BULLET.fullmatch(rows[0].text) if rows else None
     if first is None:
         return None
     indent = len(first["indent"])
+    was_bullet = False
     for row in rows:
         bullet = _BULLET.fullmatch(row.text)
+        is_bullet = bullet is not None and len(bullet["indent"]) == indent
+        if is_bullet and was_bullet:
+            return None
+        was_bullet = is_bullet
         under = len(row.text) - len(row.text.lstrip()) > indent
         if row.text.strip() and not under and not (bullet is not None and len(bullet["indent"]) == indent):
             return None
@@ -204,16 +210,18 @@ def _bullet_indent(rows: list[PaintedRow]) -> int | None:
 def _classified(rows: list[PaintedRow], profile: Profile) -> tuple[Kind, list[PaintedRow]]:
     texts = [row.text for row in rows if row.text.strip()]
     shows_deed = len(rows) > 1 and _CORNER.match(rows[1].text) and _BULLET.match(rows[0].text)
-    if shows_deed or matches(profile.activity, rows[0].text):
+    head = _BULLET.fullmatch(rows[0].text)
+    shows_outcome = head is not None and head["glyph"] in _OUTCOMES
+    if shows_deed or shows_outcome or matches(profile.activity, rows[0].text):
         return "activity", rows
     if texts and _BULLET.match(texts[0]):
-        head = rows[0]
-        bullet = _BULLET.fullmatch(head.text)
+        first = rows[0]
+        bullet = _BULLET.fullmatch(first.text)
         # A terminal in which the glyph is one column wide shows no gap where the program took it for two.
         indent = (bullet["indent"] + " " + bullet["gap"]) if bullet is not None else ""
         if bullet is not None and all(not t.strip() or t.startswith(indent) for t in texts[1:]):
             text = indent + bullet["text"]
-            return "text", [head._replace(text=text), *rows[1:]]
+            return "text", [first._replace(text=text), *rows[1:]]
     return "text", rows
 
 

@@ -11,7 +11,7 @@ vanishes from the composer and appears above it was submitted.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from streamrelay.delta.answers import Answer, Message, read_answer
+from streamrelay.delta.answers import Answer, Message, Passage, read_answer
 from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, composer_top, is_border
 from streamrelay.delta.profiles import GENERIC
@@ -47,8 +47,10 @@ class Conversation:
         self._document = Document(engine)
         self._furniture = Furniture()
         self._mark = self._document.mark()
-        self._reprinted = False
         self._cursor = 0
+        self._rest: list[str] = []
+        self.proved = False
+        """Whether the program has ever shown what was sent to it: it is one that converses."""
         self._sent: list[_Sent] = []
         self._empty = _Composer("", "")
         self.in_repaint = False
@@ -85,16 +87,10 @@ class Conversation:
         return ""
 
     def look_anew(self, frame: Frame, *, answering: bool) -> None:
-        """Go on with a screen on which nothing stands where it stood; in the middle of an answer, what is old is known.
-
-        A program may paint its whole transcript again then: the answer is what stands behind the last copy of the
-        message.
-        """
+        """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
         self._cursor = frame.cursor.y
         self._document.restart(frame, keep_above=answering)
-        if answering:
-            self._reprinted = True
-        else:
+        if not answering:
             self.settle_down()
 
     def take(self, frame: Frame) -> bool:
@@ -116,7 +112,7 @@ class Conversation:
         """Nothing is being answered: what stands on the screen now is old."""
         rows = self.rows
         self._mark = self._document.mark()
-        self._reprinted = False
+        self._rest = rows[: composer_top(rows, self._cursor)]
         self._furniture.rest(rows, self._cursor)
         self._empty = self._composer(rows)
 
@@ -136,29 +132,46 @@ class Conversation:
                 return bool(sent.shown)
         return False
 
-    def read(self) -> Answer:
+    @property
+    def has_moved_on(self) -> bool:
+        """Whether the transcript reads differently than when the last turn was over."""
+        rows = self.rows
+        return not self.in_repaint and rows[: composer_top(rows, self._cursor)] != self._rest
+
+    def read(self, *, certain: bool, trusted: bool) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
 
-        A message that still stands in the composer was not submitted by its Enter, and is waited for.
+        None while the answer has not begun: a message that still stands in the composer was not submitted by its
+        Enter, and one that a program of this kind has not shown yet is waited for, unless its turn is `certain` to be
+        over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
+        pagers and monitors don't.
         """
         before, now = self._document.since(self._mark)
         rows = self.rows
+        submitted = [sent for sent in self._sent if sent.submitted]
         furniture = len(rows) - self._furniture.tail_start(rows, self._cursor)
         answer = read_answer(
             before,
             now[: len(now) - furniture],
-            [Message(sent.message_id, _forms(sent)) for sent in self._sent if sent.submitted],
+            [Message(sent.message_id, _forms(sent)) for sent in submitted],
             columns=self._engine.columns,
             is_spinner=self._furniture.is_spinner,
-            reprinted=self._reprinted,
             profile=self.profile,
         )
-        draft = self._composer(rows).text
-        self._sent = [
-            sent for sent in self._sent if not sent.submitted or (not answer.echoes and self._stands(sent, draft))
-        ]
-        if not self.waits:
+        if not submitted and not trusted and not self.proved:
             self.settle_down()
+            return None
+        if submitted and not answer.accounted:
+            if self._stands(submitted[0], self._composer(rows).text) or (self.proved and not certain):
+                return None
+            accounted = len(submitted)
+            answer = Answer([Passage("gap", [])]) if self.proved or not trusted else answer
+        else:
+            accounted = answer.accounted
+            self.proved = self.proved or accounted > 0
+        for sent in submitted[:accounted]:
+            self._sent.remove(sent)
+        self.settle_down()
         return answer
 
     @property

@@ -50,6 +50,8 @@ class FrameCutter:
         self.linear = True
         self.painting = False
         """Whether the program hid its cursor and may still repaint what it printed since."""
+        self.at_landmark = False
+        """Whether the piece last yielded ends where the program meant it to, and not where a read did."""
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
         self._hidden = False
@@ -72,12 +74,14 @@ class FrameCutter:
             if not (self.linear or self._hidden) and self._calm_from() <= before:
                 calm = self._calm_from()
                 self._rest()
+                self.at_landmark = True
                 yield data[start:calm], True
                 start = calm
             modes = {mode.lstrip(b"0") for mode in (landmark["modes"] or b"").split(b";")}
             moves = landmark["vertical"] is not None or not modes.isdisjoint(_HOMING)
             changes_screen = not modes.isdisjoint(_ALTERNATE)
             hides = _CURSOR_SHOWN in modes and landmark["switch"] == b"l"
+            self.at_landmark = True
             if changes_screen or ((moves or hides) and self.linear):
                 yield data[start:before], True
                 start = before
@@ -102,8 +106,10 @@ class FrameCutter:
         if not (self.linear or self._hidden) and self._calm_from() <= len(data):
             calm = self._calm_from()
             self._rest()
+            self.at_landmark = True
             yield data[start:calm], True
             start = calm
+        self.at_landmark = False
         yield data[start:], self.linear
         self._last_move -= len(data)
         self._stretch_began -= len(data)

@@ -62,6 +62,7 @@ class DeltaStream:
         self._following = False
         self._alternate = False
         self._awaited = False
+        self._may_continue = False
         self._last_output: float | None = None
         self._unsettled = False
         self._asked_at: tuple[int, str] | None = None
@@ -124,7 +125,12 @@ class DeltaStream:
         for piece, complete in self._cutter.pieces(data):
             if piece:
                 self._engine.feed(piece)
-            if complete or (self._cutter.painting and not self._following):
+            # A picture is whole at a landmark or at a rest, never because a read ended.
+            if self._converses:
+                whole = complete and self._cutter.at_landmark
+            else:
+                whole = complete or (self._cutter.painting and not self._following)
+            if whole:
                 self._take_frame()
         if not (conversed and self._converses):
             self._turns.output(now)
@@ -151,7 +157,7 @@ class DeltaStream:
         if self._ledger.submit(message_id, self._printing.open_text) or shown:
             self._speaker.emit(Injected(message_id=message_id, state="painted"))
         self._speaker.next_turn(message_id)
-        self._awaited = True
+        self._awaited, self._may_continue = True, False
         self._composer.entered = True
         return self._say(now, Injected(message_id=message_id, state="submitted"))
 
@@ -183,11 +189,12 @@ class DeltaStream:
             self._printing.end_greeting("program")
         if self._turns.is_over(now):
             if self._converses:
-                self._read_conversation()
+                self._read_conversation(certain=self._turns.is_certain)
             self._printing.release()
         ended = self._turns.advance(now)
         if ended is not None:
             self._speaker.end_turn(ended)
+            self._may_continue = not ended.certain
         return self._speaker.taken()
 
     def close(self, now: float, reason: ClosedReason, *, tail_certain: bool = False) -> list[Event]:
@@ -197,7 +204,7 @@ class DeltaStream:
         if not self._converses:
             self._printing.close()
         elif self._turns.is_open:
-            self._read_conversation()
+            self._read_conversation(certain=True)
         self._printing.release()
         ended = self._turns.close()
         if ended is not None:
@@ -230,7 +237,11 @@ class DeltaStream:
         self._attention_due = self.now + attention.REST
 
     def _look_anew(self, frame: Frame) -> None:
-        """Go on with a screen on which nothing stands where it stood."""
+        """Go on with a screen on which nothing stands where it stood.
+
+        Between turns a program may paint its transcript again for the new size: that continues nothing.
+        """
+        self._may_continue = False
         self._printing.seed(frame)
         self._conversation.look_anew(frame, answering=self._turns.is_open)
 
@@ -257,7 +268,7 @@ class DeltaStream:
 
     def _withdrawn(self) -> None:
         if self._converses and self._turns.is_open:
-            self._read_conversation()
+            self._read_conversation(certain=True)
         self._turns.vote("composer", "busy", self.now)
         self._composer.withdraw()
         self._following = self._alternate
@@ -273,7 +284,7 @@ class DeltaStream:
     def _follow(self, frame: Frame) -> None:
         """Let the conversation follow the screen while there may be one."""
         if self._alternate and not frame.alternate and self._turns.is_open:
-            self._read_conversation()
+            self._read_conversation(certain=True)
         switched = frame.alternate != self._alternate
         self._alternate = frame.alternate
         if switched:
@@ -294,22 +305,18 @@ class DeltaStream:
             self._conversation.typed = False
             self._speaker.next_turn(None)
             self._awaited = True
-        if self._awaited:
+        if self._awaited or (self._may_continue and self._conversation.has_moved_on):
             self._speaker.begin_turn()
         if self._conversation.works != worked:
             self._turns.vote("furniture", "busy" if self._conversation.works else "idle", self.now)
             if self._conversation.works and self._turns.turn:
                 self._speaker.begin_turn()
 
-    def _read_conversation(self) -> None:
-        """Say what was answered on the screen.
-
-        What shows neither the message nor a state of its own on the alternate screen is no conversation: an editor, a
-        pager, a monitor.
-        """
-        answer = self._conversation.read()
+    def _read_conversation(self, *, certain: bool) -> None:
+        """Say what was answered on the screen."""
+        answer = self._conversation.read(certain=certain, trusted=self._signals.tell or not self._alternate)
         self._awaited = self._conversation.waits
-        if answer.echoes or self._signals.tell or not self._alternate:
+        if answer is not None:
             self._speaker.tell(answer)
         self._ledger.forget_submitted()
 

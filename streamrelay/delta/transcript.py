@@ -17,6 +17,8 @@ MARKS = frozenset("│┃┆╎|▌▏▎▊❯>›»•●⏺✦◆▣○⎿└
 
 _BARS = " │┃▏▎▊▌|"
 
+_AROUND = " " + "".join(MARKS)
+
 SHORTEST_TAIL_ROW = 16
 """Characters that the first visible row of a beheaded echo must have: fewer could stand anywhere in a message."""
 
@@ -26,27 +28,48 @@ _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 
 def spelling(text: str) -> str:
     """Return what of a text can be compared with what a program shows of it."""
-    return _UNSPOKEN.sub("", text)
+    return _UNSPOKEN.sub("", text) or "".join(text.split())
 
 
 class Block(NamedTuple):
-    """Rows `start` to `stop` (exclusive) of a document."""
+    """Rows `start` to `stop` (exclusive) of a document; `mark` is what stands in front of the text."""
 
     start: int
     stop: int
+    mark: str = ""
 
 
 def find_echo(rows: Sequence[str], forms: Sequence[str], start: int = 0) -> Block | None:
     """Return the earliest block of whole rows that spells one of the forms of a message."""
-    targets = [squeezed for form in forms if (squeezed := spelling(form))]
+    targets = [spelled for form in forms if (spelled := spelling(form))]
     for first in range(start, len(rows)):
         if not rows[first].strip():
             continue
         for target in targets:
             stop = _spelled(rows, first, target)
             if stop is not None:
-                return _with_borders(rows, first, stop)
+                return _with_borders(rows, Block(first, stop, _mark(rows[first])))
     return None
+
+
+def find_last_copy(rows: Sequence[str], forms: Sequence[str], echo: Block) -> Block:
+    """Return the last copy of an echo that stands behind the same mark.
+
+    A transcript that is painted again leaves copies of itself behind, and a composer that scrolled away leaves a copy
+    of what stood in it. A quote stands behind the mark of an answer, or behind none.
+    """
+    while echo.mark.strip():
+        again = find_echo(rows, forms, echo.stop)
+        while again is not None and again.mark != echo.mark:
+            again = find_echo(rows, forms, again.stop)
+        if again is None:
+            break
+        echo = again
+    return echo
+
+
+def _mark(row: str) -> str:
+    return row[: len(row) - len(row.lstrip(_AROUND))]
 
 
 def find_tail_of_echo(rows: Sequence[str], form: str, tops: Sequence[int]) -> Block | None:
@@ -64,7 +87,7 @@ def _tail_at(rows: Sequence[str], target: str, top: int) -> Block | None:
     while position > 0:
         stop = _spelled(rows, first, target[position:])
         if stop is not None:
-            return _with_borders(rows, first, stop)
+            return _with_borders(rows, Block(first, stop))
         position = target.find(head, position + 1)
     return None
 
@@ -101,12 +124,13 @@ def _is_bar(row: str) -> bool:
     return bool(row.strip()) and not row.strip(_BARS) and len(row.strip()) <= 2
 
 
-def _with_borders(rows: Sequence[str], start: int, stop: int) -> Block:
+def _with_borders(rows: Sequence[str], block: Block) -> Block:
     """Add the border drawn around a block, or what of the bar beside it stands above and below."""
+    start, stop, mark = block
     while start > 0 and _is_bar(rows[start - 1]):
         start -= 1
     while stop < len(rows) and _is_bar(rows[stop]):
         stop += 1
     if start > 0 and stop < len(rows) and is_border(rows[start - 1]) and is_border(rows[stop]):
-        return Block(start - 1, stop + 1)
-    return Block(start, stop)
+        return Block(start - 1, stop + 1, mark)
+    return Block(start, stop, mark)

@@ -100,6 +100,11 @@ class Turns:
             return self._last_output + QUIET
         return max(self._last_output, *(vote.since for vote in self._witnesses.values())) + SIGNAL_REST
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether witnesses have said that the turn is over, so that it does not take silence to tell."""
+        return self._busy_since_submission and not self._is_busy()
+
     def is_over(self, now: float) -> bool:
         """Tell whether `advance` is going to end the turn that is open."""
         due = self.deadline()
