@@ -3,8 +3,7 @@
     document now - old transcript (a common beginning) - furniture (the end) - echoes - activity - footers
 
 What stands above the first echo is not an answer to it and is left out. Where a second message was sent meanwhile, its
-echo divides the answers. Each answer is a list of blocks, a block being what follows a bullet; the bullet and the
-indent under it are decoration, everything else keeps its layout.
+echo divides the answers.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,16 +13,13 @@ from typing import Literal, NamedTuple
 
 import regex
 
+from streamrelay.delta.blocks import blocks_of
 from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border, masked
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.transcript import find_echo, find_last_copy, find_tail_of_echo
 from streamrelay.delta.unwrapping import logical_lines, right_edge
 
-_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
-_OUTCOMES = frozenset("✔✓✗✘⚠")
-"""Marks of what was done, not of what is said."""
-_CORNER = regex.compile(r"\s*[⎿└╰]\s?")
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
 _TIP = regex.compile(r"\s*[⎿└╰]\s*(?:💡\s*)?Tips?: ")
@@ -51,6 +47,8 @@ class Passage(NamedTuple):
     kind: Kind
     lines: list[str]
     message_id: str | None = None
+    lost: int | None = None
+    """Rows that a gap stands for, where they could be counted."""
 
 
 @dataclass(slots=True)
@@ -138,8 +136,7 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
         answer.passages.append(Passage("gap", []))
     rows = _without_footers([row for row in rows if look.says(row)], look.profile)
     width = right_edge(rows, look.columns)
-    for kind, block in _blocks(rows, look.profile):
-        answer.passages.append(Passage(kind, _dedented(logical_lines(block, width))))
+    answer.passages += (Passage(*block) for block in blocks_of(rows, width, look.profile))
 
 
 def _without_footers(rows: list[PaintedRow], profile: Profile = GENERIC) -> list[PaintedRow]:
@@ -166,71 +163,3 @@ def _is_footer(text: str, above: str, profile: Profile) -> bool:
         return True
     is_alone = not above.strip() and len(text) <= LONGEST_FOOTER
     return is_alone and _COUNTED.search(text) is not None and _SUMMARY.fullmatch(text) is not None
-
-
-def _blocks(rows: list[PaintedRow], profile: Profile) -> list[tuple[Kind, list[PaintedRow]]]:
-    """Divide rows at the bullets of the outermost level; a block with a corner under its head is activity."""
-    outermost = _bullet_indent(rows)
-    blocks: list[tuple[Kind, list[PaintedRow]]] = []
-    current: list[PaintedRow] = []
-    for row in rows:
-        bullet = _BULLET.fullmatch(row.text)
-        if bullet is not None and len(bullet["indent"]) == outermost and current:
-            blocks.append(_classified(current, profile))
-            current = []
-        current.append(row)
-    if current:
-        blocks.append(_classified(current, profile))
-    return blocks
-
-
-def _bullet_indent(rows: list[PaintedRow]) -> int | None:
-    """Return the indent of bullets that mark blocks.
-
-    The first row has one, all rows without are indented under one, and blocks are paragraphs: bullets in rows that
-    follow each other mark the items of a list.
-    """
-    first = _BULLET.fullmatch(rows[0].text) if rows else None
-    if first is None:
-        return None
-    indent = len(first["indent"])
-    was_bullet = False
-    for row in rows:
-        bullet = _BULLET.fullmatch(row.text)
-        is_bullet = bullet is not None and len(bullet["indent"]) == indent
-        if is_bullet and was_bullet:
-            return None
-        was_bullet = is_bullet
-        under = len(row.text) - len(row.text.lstrip()) > indent
-        if row.text.strip() and not under and not (bullet is not None and len(bullet["indent"]) == indent):
-            return None
-    return indent
-
-
-def _classified(rows: list[PaintedRow], profile: Profile) -> tuple[Kind, list[PaintedRow]]:
-    texts = [row.text for row in rows if row.text.strip()]
-    shows_deed = len(rows) > 1 and _CORNER.match(rows[1].text) and _BULLET.match(rows[0].text)
-    head = _BULLET.fullmatch(rows[0].text)
-    shows_outcome = head is not None and head["glyph"] in _OUTCOMES
-    if shows_deed or shows_outcome or matches(profile.activity, rows[0].text):
-        return "activity", rows
-    if texts and _BULLET.match(texts[0]):
-        first = rows[0]
-        bullet = _BULLET.fullmatch(first.text)
-        # A terminal in which the glyph is one column wide shows no gap where the program took it for two.
-        indent = (bullet["indent"] + " " + bullet["gap"]) if bullet is not None else ""
-        if bullet is not None and all(not t.strip() or t.startswith(indent) for t in texts[1:]):
-            text = indent + bullet["text"]
-            return "text", [first._replace(text=text), *rows[1:]]
-    return "text", rows
-
-
-def _dedented(lines: list[str]) -> list[str]:
-    indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
-    indent = min(indents, default=0)
-    lines = [line[indent:] for line in lines]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    return lines

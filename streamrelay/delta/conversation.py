@@ -146,6 +146,7 @@ class Conversation:
         over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
         pagers and monitors don't.
         """
+        lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
         rows = self.rows
         submitted = [sent for sent in self._sent if sent.submitted]
@@ -161,7 +162,10 @@ class Conversation:
         if not submitted and not trusted and not self.proved:
             self.settle_down()
             return None
-        if submitted and not answer.accounted:
+        if lost:
+            answer.passages.insert(0, Passage("gap", [], lost=lost))
+            accounted = len(submitted)
+        elif submitted and not answer.accounted:
             if self._stands(submitted[0], self._composer(rows).text) or (self.proved and not certain):
                 return None
             accounted = len(submitted)

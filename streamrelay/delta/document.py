@@ -45,7 +45,7 @@ class Document:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._above: list[PaintedRow] = []
-        self._dropped = 0
+        self._dropped = self._dropped_since_forgetting = 0
         self._generation = 0
         self._screen: list[PaintedRow] = []
         self._alternate = False
@@ -71,7 +71,7 @@ class Document:
             self.restart(frame)
             return True
         for event in frame.events:
-            if event.kind in {"history_cleared", "reset"}:
+            if event.kind in {"history_cleared", "reset"} and not frame.alternate:
                 self._forget()
         before = self._screen
         changed = self._follow(frame)
@@ -106,9 +106,16 @@ class Document:
         unchanged = max(0, mark.height - (self._dropped - mark.dropped))
         return list(mark.screen), [*self._above[unchanged:], *self._screen[self._pinned :]]
 
+    def lost_since(self, mark: Mark) -> int:
+        """Return how many rows were painted since the mark and are no longer remembered."""
+        if mark.generation != self._generation:
+            return self._dropped_since_forgetting
+        return max(0, self._dropped - mark.dropped - mark.height)
+
     def _forget(self) -> None:
         self._above = []
         self._generation += 1
+        self._dropped_since_forgetting = 0
         self._pinned = 0
         self._page = None
 
@@ -170,6 +177,7 @@ class Document:
         if too_many > MOST_ROWS_ABOVE // 10:
             self._above = self._above[too_many:]
             self._dropped += too_many
+            self._dropped_since_forgetting += too_many
 
     def _painted(self) -> list[PaintedRow]:
         return [_painted(row.text, row.wrapped) for row in map(self._engine.row, range(self._engine.lines))]

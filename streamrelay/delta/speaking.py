@@ -84,7 +84,7 @@ class Speaker:
                 case "activity":
                     self.emit(Activity(text="\n".join(passage.lines)))
                 case "gap":
-                    self.emit(Gap(reason="unpainted"))
+                    self.emit(Gap(reason="unpainted" if passage.lost is None else "history", lost_lines=passage.lost))
                 case origin:
                     for line in passage.lines:
                         self.say_line([Piece(line, origin, passage.message_id)])

@@ -143,6 +143,8 @@ class DeltaStream:
         head = self._printing.open_head
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
+        if self._converses and not self._turns.is_open and self._conversation.waits:
+            self._read_conversation(certain=True)
         if self._following:
             self._recognise(rows=self._conversation.rows)
             if not self._turns.is_open:

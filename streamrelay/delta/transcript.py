@@ -19,6 +19,9 @@ _BARS = " │┃▏▎▊▌|"
 
 _AROUND = " " + "".join(MARKS)
 
+MOST_LOOKS_PER_ROW = 50
+"""Rows looked at for each row searched, on average, before a search is given up: a hostile program can make it long."""
+
 SHORTEST_TAIL_ROW = 16
 """Characters that the first visible row of a beheaded echo must have: fewer could stand anywhere in a message."""
 
@@ -42,13 +45,16 @@ class Block(NamedTuple):
 def find_echo(rows: Sequence[str], forms: Sequence[str], start: int = 0) -> Block | None:
     """Return the earliest block of whole rows that spells one of the forms of a message."""
     targets = [spelled for form in forms if (spelled := spelling(form))]
+    spelled_rows = [spelling(row) for row in rows]
+    patience = MOST_LOOKS_PER_ROW * len(rows)
     for first in range(start, len(rows)):
-        if not rows[first].strip():
-            continue
-        for target in targets:
-            stop = _spelled(rows, first, target)
+        for target in targets if spelled_rows[first] else ():
+            stop, looked = _spelled(spelled_rows, first, target)
             if stop is not None:
                 return _with_borders(rows, Block(first, stop, _mark(rows[first])))
+            patience -= looked
+            if patience < 0:
+                return None
     return None
 
 
@@ -84,26 +90,29 @@ def _tail_at(rows: Sequence[str], target: str, top: int) -> Block | None:
         return None
     head = spelling(rows[first]).lstrip("".join(MARKS))
     position = target.find(head) if len(head) >= SHORTEST_TAIL_ROW else -1
+    spelled_rows = [spelling(row) for row in rows]
     while position > 0:
-        stop = _spelled(rows, first, target[position:])
+        stop, _ = _spelled(spelled_rows, first, target[position:])
         if stop is not None:
             return _with_borders(rows, Block(first, stop))
         position = target.find(head, position + 1)
     return None
 
 
-def _spelled(rows: Sequence[str], first: int, target: str) -> int | None:
-    """Return the row behind the block that begins at `first` and spells `target`; None if none does."""
+def _spelled(rows: Sequence[str], first: int, target: str) -> tuple[int | None, int]:
+    """Return the row behind the block that begins at `first` and spells `target`, and how many rows were looked at.
+
+    The rows are spelled already. The first is None if no block does.
+    """
     spelled = 0
     for y in range(first, len(rows)):
-        row = spelling(rows[y])
-        taken = _takes(row, target, spelled) if row else 0
+        taken = _takes(rows[y], target, spelled) if rows[y] else 0
         if taken is None or (not taken and y == first):
-            return None
+            return None, y - first
         spelled += taken
         if spelled == len(target):
-            return y + 1
-    return None
+            return y + 1, y - first
+    return None, len(rows) - first
 
 
 def _takes(row: str, target: str, spelled: int) -> int | None:

@@ -47,7 +47,7 @@ def right_edge(rows: Sequence[PaintedRow], columns: int) -> int:
 
 def _continues(above: str, below: str, hang: int, width: int) -> bool:
     text = below.lstrip()
-    if not text or not above.strip() or _STARTS.match(text):
+    if not text or not above.strip() or "\t" in above or _STARTS.match(text):
         return False
     indent = len(below) - len(text)
     if indent != hang:

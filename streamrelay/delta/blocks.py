@@ -1,0 +1,259 @@
+"""The blocks of an answer: what is said, what only shows a deed, tables, numbered code.
+
+Programs with a transcript mark each block with a bullet and indent what follows under it. Bullet and indent are
+decoration; everything else keeps its layout. What shows a deed (a tool call and its output) is told apart by its frame:
+a corner under its head, a box around it, a bar left of where the text begins, an outcome (✔) for a bullet.
+A table is a row of cells for every row, whatever was drawn between them.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import regex
+
+from streamrelay.delta.document import PaintedRow
+from streamrelay.delta.furniture import is_border
+from streamrelay.delta.profiles import Profile, matches
+from streamrelay.delta.unwrapping import logical_lines
+
+BlockKind = Literal["text", "activity"]
+
+_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
+_OUTCOMES = frozenset("✔✓✗✘⚠")
+_CORNER = regex.compile(r"\s*[⎿└╰]\s?")
+_BAR = regex.compile(r"\s*[┃▌▎▍]")
+_BOX_TOP, _BOX_BOTTOM = regex.compile(r"\s*[╭┌┏╔][─━═╌┄]{4,}"), regex.compile(r"\s*[╰└┗╚][─━═╌┄]{4,}")
+_CROSSING = regex.compile(r"[┬┴┼╪╤╧╬┿╋┳┻]")
+_COLUMN = regex.compile(r"[│┃║|]")
+_RULES = regex.compile(r"\s*[─━═]{2,}(?:\s+[─━═]{2,})+\s*")
+_GAP = regex.compile(r"\s{2,}")
+_NUMBERED = regex.compile(r"(?P<number>\s*(?P<value>\d+)) (?P<text>.*)")
+FEWEST_NUMBERED_ROWS = 2
+
+
+class Block(NamedTuple):
+    """Logical lines of one kind."""
+
+    kind: BlockKind
+    lines: list[str]
+
+
+def blocks_of(rows: Sequence[PaintedRow], width: int, profile: Profile) -> Iterator[Block]:
+    """Yield the blocks of painted rows; the program wraps its text at `width` columns."""
+    for kind, framed in _frames(rows):
+        if kind == "activity":
+            yield Block("activity", _trimmed([row.text for row in framed]))
+            continue
+        for block in _bulleted(framed):
+            yield _read(block, width, profile)
+
+
+def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
+    head = _BULLET.fullmatch(rows[0].text)
+    has_corner = head is not None and len(rows) > 1 and _CORNER.match(rows[1].text) is not None
+    shows_outcome = head is not None and head["glyph"] in _OUTCOMES
+    if has_corner or shows_outcome or matches(profile.activity, rows[0].text):
+        return Block("activity", _trimmed([row.text for row in rows]))
+    rows = _without_bullet(rows)
+    return Block("text", _trimmed(_dedented(logical_lines(_without_line_numbers(list(_cells(rows))), width))))
+
+
+# Frames
+
+
+def _frames(rows: Sequence[PaintedRow]) -> Iterator[tuple[BlockKind, list[PaintedRow]]]:
+    """Divide rows at the boxes and bars around them; a box with columns is a table, and said."""
+    text_column = min((_indent(row.text) for row in rows if row.text.strip() and not _BAR.match(row.text)), default=0)
+    said: list[PaintedRow] = []
+    y = 0
+    while y < len(rows):
+        stop = _framed_until(rows, y, text_column)
+        if stop == y:
+            said.append(rows[y])
+            y += 1
+            continue
+        if said:
+            yield "text", said
+            said = []
+        yield "activity", list(rows[y:stop])
+        y = stop
+    if said:
+        yield "text", said
+
+
+def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
+    """Return the row behind the frame that begins at row `y`; `y` itself where none does."""
+    text = rows[y].text
+    if _BOX_TOP.match(text) and not _CROSSING.search(text):
+        for bottom in range(y + 1, len(rows)):
+            if _BOX_BOTTOM.match(rows[bottom].text):
+                return bottom + 1 if not _CROSSING.search(rows[bottom].text) else y
+            if not _COLUMN.match(rows[bottom].text.lstrip()):
+                break
+        return y
+    while y < len(rows) and _BAR.match(rows[y].text) and _indent(rows[y].text) < text_column:
+        y += 1
+    return y
+
+
+# Bullets
+
+
+def _bulleted(rows: list[PaintedRow]) -> Iterator[list[PaintedRow]]:
+    """Divide rows at the bullets of the outermost level."""
+    outermost = _bullet_indent(rows)
+    block: list[PaintedRow] = []
+    for row in rows:
+        bullet = _BULLET.fullmatch(row.text)
+        if block and bullet is not None and len(bullet["indent"]) == outermost:
+            yield block
+            block = []
+        if block or row.text.strip():
+            block.append(row)
+    if block:
+        yield block
+
+
+def _bullet_indent(rows: list[PaintedRow]) -> int | None:
+    """Return the indent of bullets that mark blocks.
+
+    The first row has one, all rows without are indented under one, and blocks are paragraphs: bullets in rows that
+    follow each other mark the items of a list.
+    """
+    texts = [row.text for row in rows]
+    first = next((text for text in texts if text.strip()), "")
+    head = _BULLET.fullmatch(first)
+    if head is None:
+        return None
+    indent = len(head["indent"])
+    was_bullet = False
+    for text in texts:
+        bullet = _BULLET.fullmatch(text)
+        is_bullet = bullet is not None and len(bullet["indent"]) == indent
+        if (is_bullet and was_bullet) or (text.strip() and not is_bullet and _indent(text) <= indent):
+            return None
+        was_bullet = is_bullet
+    return indent
+
+
+def _without_bullet(rows: list[PaintedRow]) -> list[PaintedRow]:
+    """Replace a block's bullet by the indent of what follows under it, where something does so."""
+    bullet = _BULLET.fullmatch(rows[0].text)
+    if bullet is None:
+        return rows
+    # A terminal in which the glyph is one column wide shows no gap where the program took it for two.
+    indent = bullet["indent"] + " " + bullet["gap"]
+    if any(row.text.strip() and not row.text.startswith(indent) for row in rows[1:]):
+        return rows
+    return [rows[0]._replace(text=indent + bullet["text"]), *rows[1:]]
+
+
+# Tables and code
+
+
+def _cells(rows: Sequence[PaintedRow]) -> Iterator[PaintedRow]:
+    """Yield rows with drawn tables replaced by rows of cells, divided by tabs."""
+    y = 0
+    while y < len(rows):
+        stop = _table_until(rows, y)
+        if stop == y:
+            yield rows[y]
+            y += 1
+            continue
+        indent = " " * _indent(rows[y].text)
+        for cells in _table(rows[y:stop]):
+            yield PaintedRow(indent + "\t".join(cells))
+        y = stop
+
+
+def _table_until(rows: Sequence[PaintedRow], y: int) -> int:
+    """Return the row behind the table that begins at row `y`; `y` itself where none does."""
+    text = rows[y].text
+    if _BOX_TOP.match(text) and _CROSSING.search(text):
+        stop = y + 1
+        while (stop < len(rows) and _COLUMN.match(rows[stop].text.lstrip()[:1] or " ") is not None) or (
+            stop < len(rows) and is_border(rows[stop].text)
+        ):
+            stop += 1
+        return stop
+    if y + 1 < len(rows) and text.strip() and _RULES.fullmatch(rows[y + 1].text):
+        stop = y + 2
+        while stop < len(rows) and rows[stop].text.strip():
+            stop += 1
+        return stop
+    return y
+
+
+def _table(rows: Sequence[PaintedRow]) -> Iterator[list[str]]:
+    """Yield the cells of each row; cells that were wrapped are whole again where rules divide all rows."""
+    texts = [row.text for row in rows]
+    rules = [y for y, text in enumerate(texts) if is_border(text) or _RULES.fullmatch(text)]
+    lines = [y for y in range(len(texts)) if y not in rules]
+    is_ruled = len([y for y in rules if 0 < y < len(texts) - 1]) >= 2
+    cells: list[str] = []
+    for y in lines:
+        row = _columns(texts[y])
+        if cells and is_ruled and y - 1 not in rules and len(row) == len(cells):
+            cells = [f"{above} {below}".strip() for above, below in zip(cells, row, strict=True)]
+            continue
+        if cells:
+            yield cells
+        cells = row
+    if cells:
+        yield cells
+
+
+def _columns(text: str) -> list[str]:
+    if _COLUMN.match(text.lstrip()[:1] or " "):
+        return [cell.strip() for cell in _COLUMN.split(text.strip())[1:-1]]
+    return _GAP.split(text.strip())
+
+
+def _without_line_numbers(rows: list[PaintedRow]) -> list[PaintedRow]:
+    """Leave out the numbers that were put in front of lines of code.
+
+    They count from 1, end in one column, and what stands behind them is indented at least once; the numbers of a list
+    are followed by text at one indent.
+    """
+    plain: list[PaintedRow] = []
+    y = 0
+    while y < len(rows):
+        stop, column = _numbered_until(rows, y)
+        plain += [row._replace(text=" " * _indent(row.text) + row.text[column + 1 :]) for row in rows[y:stop]]
+        if stop == y:
+            plain.append(rows[y])
+            stop += 1
+        y = stop
+    return plain
+
+
+def _numbered_until(rows: Sequence[PaintedRow], y: int) -> tuple[int, int]:
+    stop, column, is_indented = y, 0, False
+    while stop < len(rows):
+        numbered = _NUMBERED.fullmatch(rows[stop].text + " ")
+        if numbered is None or int(numbered["value"][:9]) != stop - y + 1:
+            break
+        if stop > y and numbered.end("number") != column:
+            break
+        column = numbered.end("number")
+        is_indented = is_indented or numbered["text"].startswith(" ")
+        stop += 1
+    return (stop, column) if is_indented and stop - y >= FEWEST_NUMBERED_ROWS else (y, 0)
+
+
+# Lines
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    indent = min((_indent(line) for line in lines if line.strip()), default=0)
+    return [line[indent:] for line in lines]
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    """Leave out empty lines at both ends."""
+    held = [y for y, line in enumerate(lines) if line.strip()]
+    return lines[held[0] : held[-1] + 1] if held else []
