@@ -1,0 +1,121 @@
+"""Which dialog stands on a screen: a question that only a person may answer.
+
+Classic one-line questions (`[y/N]`, `Password:`) are `attention`'s. Here are those that are painted: a list of choices
+with a pointer before one of them, or a row that names the keys to go on with. An agent's answer can hold the very same
+characters, so three things must be true at once, and each is a matter of where, not of words:
+
+* the program *owns* the place: its cursor is hidden, or stands in the dialog (a program that merely printed a list
+  leaves a visible cursor behind it);
+* nobody can type: the cursor does not stand behind a prompt, where a composer or a person's draft is;
+* nothing follows: below the choices come only key hints, borders and remarks of the same box, to the end of the screen
+  (below a transcript comes the composer).
+
+Words decide only which kind it is; in a language that is not known, choices are still a picker. What a program paints
+otherwise (choices told apart by colour alone, a window in mid-screen) its profile describes by patterns. A program that
+hides its cursor, has no composer and stops in the midst of printing such a list is taken at its word.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, cast
+
+import regex
+
+from streamrelay.delta.choices import Choices, find_choices
+from streamrelay.delta.dialog_screen import FURTHEST, DialogScreen, is_bullet, is_hint, one_line
+from streamrelay.delta.profiles import DialogSign
+
+DialogKind = Literal["confirmation", "permission", "trust", "login", "picker"]
+
+
+class Dialog(NamedTuple):
+    """A dialog that stands: its kind, and the question it asks, as one line."""
+
+    kind: DialogKind
+    text: str
+
+
+_GOING_ON = regex.compile(
+    r"(?i)\b(?:press|hit)\s+(?:the\s+)?[\[<]?(?:enter|return|any)\b|\benter\s*(?:/\S+)?\s+(?:to\s+)?"
+    r"(?:confirm|continue|select|choose|save|submit|accept|proceed|apply|open)\b|[⏎↵]"
+)
+_ARROW = regex.compile(r"[↑↓←→⇆⇅]\s*(?:/|to\b)")
+_LEAVING = regex.compile(r"(?i)\besc(?:ape)?\s+(?:to\s+)?(?:cancel|close|exit|leave|quit|(?:go\s+)?back|clear)\b")
+_MOVING = regex.compile(r"(?i)[↑↓←→⇆⇅]|\b(?:select|choose|navigate|filter|toggle|search)\b")
+
+# A name of a file (trust.txt) is no word of a question.
+_TRUST = regex.compile(r"(?i)\btrust(?:ed)?\b(?!\.\w)")
+_LOGIN = regex.compile(
+    r"(?i)\b(?:sign(?:ing)?[- ]?in|log(?:ging)?[- ]?in|API[- ]key|authenticat\w+|auth (?:method|code))\b(?!\.\w)"
+)
+_PERMISSION = regex.compile(
+    r"(?i)\b(?:allow|approve|permit|permission|proceed|run|execute|make|create|edit|write|overwrite|delete|apply|fetch)\b"
+)
+_REQUIRED = regex.compile(
+    r"(?i)\b(?:permission|approval)s?\s+(?:is\s+)?(?:required|needed)\b"
+    r"|\b(?:requires?|needs?)\s+(?:your\s+)?(?:permission|approval)\b"
+)
+_YES = regex.compile(r"(?i)^(?:yes|allow|approve|accept|proceed|run|ok)\b")
+_NO = regex.compile(r"(?i)^(?:no|deny|reject|cancel|decline|don['’]t)\b")
+
+
+def find_dialog(
+    rows: Sequence[str],
+    cursor: tuple[int, int],
+    *,
+    cursor_visible: bool = True,
+    signs: Iterable[DialogSign] = (),
+) -> Dialog | None:
+    """Return the dialog that stands on a screen at rest, if any.
+
+    `rows` are the visible rows from top to bottom, `cursor` is (x, y) in cells, both from zero. `signs` are a
+    profile's, and are asked first; a group `text` in a pattern is the question, else it is the row. Costs a pass over
+    the rows of one screen; never raises.
+    """
+    for sign in signs:
+        for row in rows:
+            if found := sign.pattern.search(row):
+                return Dialog(cast("DialogKind", sign.kind), one_line([found.groupdict().get("text") or row]))
+    screen = DialogScreen(rows, cursor, cursor_visible=cursor_visible)
+    if screen.last < 0 or screen.is_typed_at():
+        return None
+    choices = find_choices(screen)
+    return _of_hint(screen) if choices is None else _of_choices(screen, choices)
+
+
+def _of_choices(screen: DialogScreen, choices: Choices) -> Dialog:
+    asked = screen.question_above(choices.begin) or screen.paragraph_above(choices.begin)
+    options = list(choices.options.values())
+    return Dialog(_kind(asked, options) or "picker", asked or options[0])
+
+
+def _of_hint(screen: DialogScreen) -> Dialog | None:
+    """Read a screen that ends in the key to go on with: choices without a pointer, a form, a notice."""
+    last = screen.last
+    ending = screen.rows[max(0, last - 1) : last + 1]
+    hints = [row for row in ending if is_hint(row, _GOING_ON) or (is_hint(row, _LEAVING) and _ARROW.search(row))]
+    x, y = screen.cursor
+    if not hints or (screen.cursor_visible and not (y == last and x >= len(screen.rows[last]))):
+        return None
+    asked = screen.question_above(last)
+    kind = _kind(asked, ()) if asked else None
+    for above in reversed(screen.rows[max(0, last - FURTHEST) : last]):
+        if kind is not None or is_bullet(above):
+            break
+        if named := _LOGIN.search(above) or _REQUIRED.search(above):
+            kind, asked = ("login" if named.re is _LOGIN else "permission"), one_line([above])
+    if kind is None:
+        kind = "picker" if any(_MOVING.search(hint) for hint in hints) else "confirmation"
+    return Dialog(kind, asked or screen.head_above(last) or one_line(hints))
+
+
+def _kind(asked: str, options: Sequence[str]) -> DialogKind | None:
+    """Name a dialog by its question, then by its choices."""
+    if _TRUST.search(asked) or any(map(_TRUST.search, (*options[:1], *options[-1:]))):
+        return "trust"
+    if _LOGIN.search(asked):
+        return "login"
+    words = [option.lstrip("0123456789.) ") for option in options]
+    refusable = any(map(_YES.match, words)) and any(map(_NO.match, words))
+    if refusable or ("?" in asked and _PERMISSION.search(asked)):
+        return "permission"
+    return "login" if options and _LOGIN.search(options[0]) else None
