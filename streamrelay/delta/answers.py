@@ -8,7 +8,6 @@ echo divides the answers.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 import regex
@@ -24,7 +23,6 @@ _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|m
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
 _TIP = regex.compile(r"\s*[⎿└╰]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
-SHORTEST_LEFTOVER = 40
 
 
 Kind = Literal["text", "activity", "injected", "typed", "gap"]
@@ -96,16 +94,22 @@ def read_answer(
     return answer
 
 
-def painted_lines(lines: Sequence[str], columns: int) -> list[str]:
+def painted_lines(passed: Sequence[str], columns: int) -> list[str]:
     """Return the logical lines of what a program without a composer painted: unwrapped, without a footer."""
-    rows = _without_footers([PaintedRow(line) for line in lines])
-    painted = logical_lines(rows, right_edge(rows, columns))
-    return [line for line, below in zip_longest(painted, painted[1:], fillvalue="") if not _is_leftover(line, below)]
+    rows = _without_footers([PaintedRow(line) for line in passed])
+    width = right_edge(rows, columns)
+    painted = logical_lines(rows, width)
+    lines: list[str] = []
+    for line in reversed(painted):
+        if not (lines and _is_leftover(line, lines[-1], width)):
+            lines.append(line)
+    return lines[::-1]
 
 
-def _is_leftover(line: str, below: str) -> bool:
-    """Tell whether a line is what remained of an earlier state of the one below it: an echo had moved the rows."""
-    return len(line) >= SHORTEST_LEFTOVER and below.startswith(line)
+def _is_leftover(line: str, below: str, width: int) -> bool:
+    """Tell whether a line is the first row of an earlier picture of the line below it: an echo had moved the rows."""
+    rest = below[len(line) :].split(maxsplit=1)
+    return bool(rest) and below.startswith(f"{line} ") and len(line) + 1 + len(rest[0]) > width
 
 
 def _common_beginning(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> int:

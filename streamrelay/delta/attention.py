@@ -1,15 +1,20 @@
-"""When a program waits for a person: what its open line says while it rests.
+"""When a program waits for a person: what its open line says while it rests, or which dialog it has put up.
 
 Only signs that no ordinary output leaves standing at the cursor are here; what is special about one program's dialogs
 belongs into its profile.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import regex
 
+from streamrelay.delta.dialogs import Dialog, find_dialog
+from streamrelay.delta.profiles import DialogSign
+from streamrelay.events import NeedsHuman
+
 REST = 0.3
-"""Seconds the open line must have stood still: a question that is answered at once needs nobody."""
+"""Seconds the screen must have stood still: a question that is answered at once needs nobody."""
 
 
 class Sign(NamedTuple):
@@ -37,6 +42,48 @@ _SECRET = regex.compile(
 def asks_for_secret(open_line: str) -> bool:
     """Tell whether a line at the cursor can be the question for a secret, where the terminal hides what is typed."""
     return bool(open_line.strip()) and _SECRET.search(open_line) is not None
+
+
+class Attention:
+    """Watches one pane for what only a person may answer, and tells each question once."""
+
+    def __init__(self) -> None:
+        self.due: float | None = None
+        """When the screen is to be looked at next (stream time)."""
+        self.kind: str | None = None
+        """What a person is needed for right now."""
+        self._asked: tuple[int, str] | None = None
+
+    def changed(self) -> None:
+        """The program printed something: nothing is known until it rests again."""
+        self.due = self.kind = None
+
+    def rests(self, since: float) -> None:
+        """The screen rests since then."""
+        self.due = since + REST
+
+    def look(
+        self,
+        open_line: str,
+        rows: Sequence[str],
+        cursor: tuple[int, int],
+        *,
+        line: int,
+        cursor_visible: bool,
+        signs: Sequence[DialogSign],
+    ) -> NeedsHuman | None:
+        """Look at a screen that has rested, with the `open_line` at its cursor, which is the stream's line `line`.
+
+        Returns what a person is needed for, if that is news.
+        """
+        self.due = None
+        dialog: Dialog | None = find_dialog(rows, cursor, cursor_visible=cursor_visible, signs=signs)
+        self.kind = dialog.kind if dialog is not None else needed_for(open_line)
+        text = dialog.text if dialog is not None else open_line
+        asked = (0 if dialog is not None else line, text) if self.kind is not None else None
+        news = asked is not None and asked != self._asked
+        self._asked = asked
+        return NeedsHuman(kind=self.kind, text=text) if news and self.kind is not None else None
 
 
 def needed_for(open_line: str) -> Literal["password", "confirmation"] | None:

@@ -16,15 +16,13 @@ hides its cursor, has no composer and stops in the midst of printing such a list
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple
 
 import regex
 
 from streamrelay.delta.choices import Choices, find_choices
 from streamrelay.delta.dialog_screen import FURTHEST, DialogScreen, is_bullet, is_hint, one_line
-from streamrelay.delta.profiles import DialogSign
-
-DialogKind = Literal["confirmation", "permission", "trust", "login", "picker"]
+from streamrelay.delta.profiles import DialogKind, DialogSign
 
 
 class Dialog(NamedTuple):
@@ -74,7 +72,7 @@ def find_dialog(
     for sign in signs:
         for row in rows:
             if found := sign.pattern.search(row):
-                return Dialog(cast("DialogKind", sign.kind), one_line([found.groupdict().get("text") or row]))
+                return Dialog(sign.kind, one_line([found.groupdict().get("text") or row]))
     screen = DialogScreen(rows, cursor, cursor_visible=cursor_visible)
     if screen.last < 0 or screen.is_typed_at():
         return None

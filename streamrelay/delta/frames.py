@@ -54,7 +54,8 @@ class FrameCutter:
         """Whether the piece last yielded ends where the program meant it to, and not where a read did."""
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
-        self._hidden = False
+        self.hidden = False
+        """Whether the program has hidden the cursor."""
         self._carried = b""
         # Where the last movement was and where the stretch began, counted from the beginning of the current read.
         self._last_move = 0
@@ -71,7 +72,7 @@ class FrameCutter:
         start = 0
         for landmark in _LANDMARK.finditer(scanned):
             before, after = max(0, landmark.start() - carried), landmark.end() - carried
-            if not (self.linear or self._hidden) and self._calm_from() <= before:
+            if not (self.linear or self.hidden) and self._calm_from() <= before:
                 calm = self._calm_from()
                 self._rest()
                 self.at_landmark = True
@@ -91,7 +92,7 @@ class FrameCutter:
                 self._last_move = after
             ends_repaint = _SYNCHRONIZED in modes and landmark["switch"] == b"l"
             if _CURSOR_SHOWN in modes:
-                self._hidden = hides
+                self.hidden = hides
                 self.painting = self.painting or hides
                 self._last_move = after
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
@@ -103,7 +104,7 @@ class FrameCutter:
                 self.linear = not self.painting
         unfinished = _UNFINISHED.search(scanned, max(0, len(scanned) - LONGEST_SEQUENCE))
         self._carried = unfinished[0] if unfinished else b""
-        if not (self.linear or self._hidden) and self._calm_from() <= len(data):
+        if not (self.linear or self.hidden) and self._calm_from() <= len(data):
             calm = self._calm_from()
             self._rest()
             self.at_landmark = True
@@ -120,7 +121,7 @@ class FrameCutter:
 
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor."""
-        if not self._hidden:
+        if not self.hidden:
             self._rest()
 
     def _rest(self) -> None:

@@ -8,7 +8,7 @@ Soft-wrapped rows are joined: the terminal's width is not something the program 
 since on a screen a written blank at the end and an erased cell look the same.
 """
 
-from streamrelay.vt.engine import Engine, Frame, Row
+from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
 
 class LineTracker:
@@ -71,6 +71,11 @@ class LineTracker:
             del unfinished[-on_screen:]
         self._first_row = max(self._first_row, number - on_screen)
         return lines
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the cursor was in the last frame."""
+        return self._frame.cursor if self._frame is not None else Cursor(0, 0)
 
     def open_text(self) -> str:
         """Return the open line as it stands, up to its last cell in use."""

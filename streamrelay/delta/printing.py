@@ -16,7 +16,7 @@ from streamrelay.delta.lines import LineTracker
 from streamrelay.delta.provenance import Piece
 from streamrelay.delta.speaking import Speaker
 from streamrelay.events import Gap, Origin
-from streamrelay.vt.engine import Engine, Frame
+from streamrelay.vt.engine import Cursor, Engine, Frame
 
 LONGEST_GREETING, GREETING_PATIENCE = 100, 10.0
 """Lines, and seconds, after which what a program prints first is taken for what it says, as it asks for no input."""
@@ -54,6 +54,11 @@ class Printing:
     def line_at_cursor(self) -> str:
         """The line at the cursor, up to the cursor, said or not."""
         return self._lines.open_head().rstrip()
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the cursor is."""
+        return self._lines.cursor
 
     def take(self, frame: Frame, *, held: bool) -> None:
         """Say what a frame has passed; with `held`, only what can no longer be repainted."""

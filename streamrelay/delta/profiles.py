@@ -5,8 +5,11 @@ Everything works without a profile; one only makes known what otherwise has to b
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import regex
+
+DialogKind = Literal["confirmation", "permission", "trust", "login", "picker"]
 
 Patterns = tuple[regex.Pattern[str], ...]
 
@@ -15,7 +18,7 @@ Patterns = tuple[regex.Pattern[str], ...]
 class DialogSign:
     """How a dialog reads: its kind as in `needs_human`, and a pattern for one of its rows."""
 
-    kind: str
+    kind: DialogKind
     pattern: regex.Pattern[str]
 
 

@@ -16,7 +16,7 @@ State = Literal["busy", "idle"]
 
 _BRAILLE = range(0x2800, 0x2900)
 _STATE = regex.compile(r"(?:^|[;:])state=(\w+)")
-_STATES: dict[str, State] = {"working": "busy", "busy": "busy", "done": "idle", "idle": "idle"}
+_STATES: dict[str, State] = {"working": "busy", "busy": "busy", "blocked": "busy", "done": "idle", "idle": "idle"}
 
 
 class Signal(NamedTuple):

@@ -13,7 +13,7 @@ was submitted, and moves its cursor about.
 
 from collections.abc import Sequence
 
-from streamrelay.delta import attention
+from streamrelay.delta.attention import Attention
 from streamrelay.delta.conversation import Conversation
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
@@ -26,7 +26,6 @@ from streamrelay.events import (
     Event,
     Gap,
     Injected,
-    NeedsHuman,
     PaneClosed,
     PaneOpened,
     PaneResized,
@@ -65,9 +64,7 @@ class DeltaStream:
         self._may_continue = False
         self._last_output: float | None = None
         self._unsettled = False
-        self._asked_at: tuple[int, str] | None = None
-        self._needs_human: str | None = None
-        self._attention_due: float | None = None
+        self._attention = Attention()
 
     @property
     def now(self) -> float:
@@ -82,7 +79,7 @@ class DeltaStream:
     @property
     def needs_human(self) -> str | None:
         """What the program wants from a person right now, if anything: the kind of the last `needs_human` event."""
-        return self._needs_human
+        return self._attention.kind
 
     # What goes in
 
@@ -120,7 +117,7 @@ class DeltaStream:
         self._speaker.now = now
         self._last_output = now
         self._unsettled = True
-        self._attention_due = self._needs_human = None
+        self._attention.changed()
         conversed = self._converses
         for piece, complete in self._cutter.pieces(data):
             if piece:
@@ -174,7 +171,7 @@ class DeltaStream:
 
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
-        due = [self._turns.deadline(), self._attention_due, self._printing.greeting_due]
+        due = [self._turns.deadline(), self._attention.due, self._printing.greeting_due]
         if self._unsettled and self._last_output is not None:
             due.append(self._last_output + SETTLE)
         return min((time for time in due if time is not None), default=None)
@@ -184,8 +181,7 @@ class DeltaStream:
         self._speaker.now = now
         if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
             self._settle()
-        if self._attention_due is not None and now >= self._attention_due:
-            self._attention_due = None
+        if self._attention.due is not None and now >= self._attention.due:
             self._look_for_need()
         if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
             self._printing.end_greeting("program")
@@ -236,7 +232,8 @@ class DeltaStream:
         self._alternate = frame.alternate
         self._following = frame.alternate or self._composer.asks_for_paste
         self._cutter.settle()
-        self._attention_due = self.now + attention.REST
+        self._cutter.hidden = not snapshot.modes.cursor_visible
+        self._attention.rests(self.now)
 
     def _look_anew(self, frame: Frame) -> None:
         """Go on with a screen on which nothing stands where it stood.
@@ -336,7 +333,7 @@ class DeltaStream:
         elif self._turns.is_open and not self._conversation.in_repaint:
             self._speaker.show(self._conversation.last_line)
         if self._last_output is not None:
-            self._attention_due = self._last_output + attention.REST
+            self._attention.rests(self._last_output)
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer()
@@ -347,13 +344,17 @@ class DeltaStream:
                 self._printing.say(held)
 
     def _look_for_need(self) -> None:
-        head = self._printing.line_at_cursor
-        kind = attention.needed_for(head)
-        asked_at = (self._speaker.line, head) if kind is not None else None
-        if kind is not None and asked_at != self._asked_at:
-            self._speaker.emit(NeedsHuman(kind=kind, text=head))
-        self._asked_at = asked_at
-        self._needs_human = kind
+        cursor = self._printing.cursor
+        needed = self._attention.look(
+            self._printing.line_at_cursor,
+            [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)],
+            (cursor.x, cursor.y),
+            line=self._speaker.line,
+            cursor_visible=not self._cutter.hidden,
+            signs=self._conversation.profile.dialogs,
+        )
+        if needed is not None:
+            self._speaker.emit(needed)
 
     def _say(self, now: float, event: Event) -> list[Event]:
         self._speaker.now = now
