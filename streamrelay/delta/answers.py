@@ -72,6 +72,8 @@ def read_answer(
     look = _Look(columns, is_spinner, profile)
     start = _common_beginning(before, now)
     region = list(now[start:])
+    if region and not messages and start < len(before):
+        region[0] = _continued(before[start], region[0])
     answer = Answer()
     texts = [row.text for row in region]
     position = 0
@@ -110,6 +112,14 @@ def _is_leftover(line: str, below: str, width: int) -> bool:
     """Tell whether a line is the first row of an earlier picture of the line below it: an echo had moved the rows."""
     rest = below[len(line) :].split(maxsplit=1)
     return bool(rest) and below.startswith(f"{line} ") and len(line) + 1 + len(rest[0]) > width
+
+
+def _continued(before: PaintedRow, now: PaintedRow) -> PaintedRow:
+    """Return what was added to a row that was said already, at its old indent."""
+    if not before.text.strip() or not now.text.startswith(before.text):
+        return now
+    indent = len(before.text) - len(before.text.lstrip())
+    return now._replace(text=" " * indent + now.text[len(before.text) :].lstrip())
 
 
 def _common_beginning(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> int:

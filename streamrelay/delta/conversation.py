@@ -47,6 +47,7 @@ class Conversation:
         self._document = Document(engine)
         self._furniture = Furniture()
         self._mark = self._document.mark()
+        self._rows: list[str] = []
         self._cursor = 0
         self._rest: list[str] = []
         self.proved = False
@@ -65,7 +66,7 @@ class Conversation:
     @property
     def has_rows_below(self) -> bool:
         """Whether anything stands below the cursor."""
-        return any(row.text for row in self._document.screen[self._cursor + 1 :])
+        return any(self.rows[self._cursor + 1 :])
 
     @property
     def awaits_draft(self) -> bool:
@@ -74,8 +75,8 @@ class Conversation:
 
     @property
     def rows(self) -> list[str]:
-        """The rows of the screen."""
-        return [row.text for row in self._document.screen]
+        """The rows of the screen, as they were looked at last."""
+        return self._rows
 
     @property
     def last_line(self) -> str:
@@ -90,15 +91,19 @@ class Conversation:
         """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
         self._cursor = frame.cursor.y
         self._document.restart(frame, keep_above=answering)
+        self._rows = [row.text for row in self._document.screen]
         if not answering:
             self.settle_down()
 
-    def take(self, frame: Frame) -> bool:
-        """Follow a frame; return whether anything reads differently now."""
-        before = [row.text for row in self._document.screen]
+    def take(self, frame: Frame, *, whole: bool) -> bool:
+        """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` picture."""
+        self._document.take(frame)
+        if not whole:
+            return False
         self._cursor = frame.cursor.y
-        changed = self._document.take(frame)
+        changed = self._document.look(self._cursor)
         if changed:
+            before, self._rows = self._rows, [row.text for row in self._document.screen]
             rows = self.rows
             draft = self._composer(rows)
             self.in_repaint = bool(self._empty.mark) and draft.mark != self._empty.mark
@@ -137,6 +142,15 @@ class Conversation:
         """Whether the transcript reads differently than when the last turn was over."""
         rows = self.rows
         return not self.in_repaint and rows[: composer_top(rows, self._cursor)] != self._rest
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether every message that was submitted is in the transcript already."""
+        waiting = [sent for sent in self._sent if sent.submitted]
+        if not waiting:
+            return True
+        _, now = self._document.since(self._mark)
+        return find_echo([row.text for row in now], _forms(waiting[0])) is not None
 
     def read(self, *, certain: bool, trusted: bool) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.

@@ -48,6 +48,7 @@ class Document:
         self._dropped = self._dropped_since_forgetting = 0
         self._generation = 0
         self._screen: list[PaintedRow] = []
+        self._picture = self._screen
         self._alternate = False
         self._pinned = 0
         self._page: int | None = None
@@ -63,24 +64,31 @@ class Document:
             self._forget()
         self._alternate = frame.alternate
         self._cursor = frame.cursor.y
-        self._screen = self._painted()
+        self._screen = self._picture = self._painted()
 
-    def take(self, frame: Frame) -> bool:
-        """Follow one frame; return whether any row of the screen reads differently now."""
+    def take(self, frame: Frame) -> None:
+        """Follow one frame. Where it ends with a wipe of history, so does all that came before."""
         if frame.alternate != self._alternate:
             self.restart(frame)
-            return True
-        for event in frame.events:
-            if event.kind in {"history_cleared", "reset"} and not frame.alternate:
-                self._forget()
-        before = self._screen
-        changed = self._follow(frame)
+            return
+        self._follow(frame)
         if frame.alternate:
-            if changed:
-                self._stitch(before, frame.cursor.y)
+            return
+        if any(event.kind in {"history_cleared", "reset"} for event in frame.events):
+            self._forget()
         else:
             self._push([_painted(row.text, row.wrapped) for row in frame.committed])
-        self._cursor = frame.cursor.y
+
+    def look(self, cursor: int) -> bool:
+        """Take the screen as it is for a picture that the program meant to show, its cursor in row `cursor`.
+
+        Returns whether any row reads differently than in the picture before.
+        """
+        before, self._picture = self._picture, self._screen
+        changed = before is not self._screen and before != self._screen
+        if changed and self._alternate:
+            self._stitch(before, cursor)
+        self._cursor = cursor
         return changed
 
     def mark(self) -> Mark:
@@ -119,27 +127,24 @@ class Document:
         self._pinned = 0
         self._page = None
 
-    def _follow(self, frame: Frame) -> bool:
+    def _follow(self, frame: Frame) -> None:
         """Bring the rows of the screen up to date; O(rows that changed)."""
+        if not (frame.dirty or frame.scrolled):
+            return
         lines = self._engine.lines
         screen = self._screen[frame.scrolled :] if frame.scrolled else list(self._screen)
         fresh = lines - len(screen)
         dirty = frame.dirty
         if fresh:
             screen += [_painted(row.text, row.wrapped) for row in map(self._engine.row, range(len(screen), lines))]
-        changed = frame.scrolled > 0
         y = 0
         while dirty:
             if dirty & 1 and y < lines - fresh:
                 row = self._engine.row(y)
-                painted = _painted(row.text, row.wrapped)
-                if painted != screen[y]:
-                    screen[y] = painted
-                    changed = True
+                screen[y] = _painted(row.text, row.wrapped)
             dirty >>= 1
             y += 1
         self._screen = screen
-        return changed
 
     def _stitch(self, before: Sequence[PaintedRow], cursor: int) -> None:
         """Keep what left the alternate screen at the top; composer and status lines below it are not looked at."""

@@ -38,6 +38,7 @@ _LANDMARK = regex.compile(
 )
 _UNFINISHED = regex.compile(rb"\x1b(?:\[[?]?[0-9;]*)?\Z")
 _SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN = b"2026", b"2004", b"25"
+_WIPES = frozenset({b"\x1b[3J", b"\x1bc"})
 _ALTERNATE = frozenset({b"1049", b"1047", b"47"})
 _HOMING = frozenset({b"6", b"3"})
 """Origin mode and 132 columns: switching them takes the cursor home."""
@@ -52,6 +53,8 @@ class FrameCutter:
         """Whether the program hid its cursor and may still repaint what it printed since."""
         self.at_landmark = False
         """Whether the piece last yielded ends where the program meant it to, and not where a read did."""
+        self.at_wipe = False
+        """Whether the piece last yielded ends with a wipe of history (`CSI 3J`, a reset)."""
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
         self.hidden = False
@@ -78,27 +81,39 @@ class FrameCutter:
                 self.at_landmark = True
                 yield data[start:calm], True
                 start = calm
-            modes = {mode.lstrip(b"0") for mode in (landmark["modes"] or b"").split(b";")}
-            moves = landmark["vertical"] is not None or not modes.isdisjoint(_HOMING)
-            changes_screen = not modes.isdisjoint(_ALTERNATE)
-            hides = _CURSOR_SHOWN in modes and landmark["switch"] == b"l"
             self.at_landmark = True
-            if changes_screen or ((moves or hides) and self.linear):
-                yield data[start:before], True
-                start = before
-                self._stretch_began = before
-            if moves or hides:
+            if landmark["vertical"] is not None:
+                if self.linear:
+                    yield data[start:before], True
+                    start = self._stretch_began = before
                 self.linear, self.moved = False, True
                 self._last_move = after
-            ends_repaint = _SYNCHRONIZED in modes and landmark["switch"] == b"l"
+                if landmark[0] in _WIPES:
+                    self.at_landmark, self.at_wipe = False, True
+                    yield data[start:after], False
+                    self.at_wipe = False
+                    start = after
+                continue
+            modes = {mode.lstrip(b"0") for mode in landmark["modes"].split(b";")}
+            is_set = landmark["switch"] == b"h"
+            changes_screen = not modes.isdisjoint(_ALTERNATE)
+            hides = _CURSOR_SHOWN in modes and not is_set
+            moves = hides or not modes.isdisjoint(_HOMING)
+            if changes_screen or (moves and self.linear):
+                yield data[start:before], True
+                start = self._stretch_began = before
+            if moves:
+                self.linear, self.moved = False, True
+                self._last_move = after
             if _CURSOR_SHOWN in modes:
                 self.hidden = hides
                 self.painting = self.painting or hides
                 self._last_move = after
+            ends_repaint = _SYNCHRONIZED in modes and not is_set
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
                 if _BRACKETED_PASTE in modes:
                     self.painting = False
-                    self.moved = self.moved and landmark["switch"] == b"h"
+                    self.moved = self.moved and is_set
                 yield data[start:after], True
                 start = after
                 self.linear = not self.painting

@@ -8,6 +8,9 @@ Soft-wrapped rows are joined: the terminal's width is not something the program 
 since on a screen a written blank at the end and an erased cell look the same.
 """
 
+from collections.abc import Iterable
+from itertools import chain
+
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
 
@@ -51,20 +54,25 @@ class LineTracker:
         cursor_row = frame.history_total + (0 if held else frame.cursor.y)
         first_committed = frame.history_total - len(frame.committed)
         self.lost += max(0, first_committed - self._first_row)
-        lines: list[str] = []
         unfinished = self._scrolled
         first_unfinished = number = max(self._first_row, first_committed)
-        while number < cursor_row:
-            if number < frame.history_total:
-                row = frame.committed[number - first_committed]
-            else:
-                row = self._engine.row(number - frame.history_total)
-            number += 1
-            unfinished.append(row.text)
-            if not row.wrapped:
-                lines.append("".join(unfinished).rstrip(" "))
+        rows: Iterable[Row] = frame.committed[number - first_committed : cursor_row - first_committed]
+        on_screen_from = max(number, frame.history_total)
+        if on_screen_from < cursor_row:
+            screen = range(on_screen_from - frame.history_total, cursor_row - frame.history_total)
+            rows = chain(rows, map(self._engine.row, screen))
+        lines: list[str] = []
+        say = lines.append
+        for number, row in enumerate(rows, number + 1):  # noqa: B020  # the loop goes on from where it stands
+            if unfinished or row.wrapped:
+                unfinished.append(row.text)
+                if row.wrapped:
+                    continue
+                say("".join(unfinished).rstrip(" "))
                 unfinished.clear()
-                first_unfinished = number
+            else:
+                say(row.text.rstrip(" "))
+            first_unfinished = number
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
         on_screen = max(0, number - max(first_unfinished, frame.history_total))
         if on_screen and unfinished:

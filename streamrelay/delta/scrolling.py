@@ -50,7 +50,7 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
     if votes == 1 and (others or stayed > 1):
         return None
     top = _first_moved(before, after, distance, tops[distance])
-    above = [y for y in range(min(pinned, top), top) if after[y]]
+    above = [y for y in range(min(pinned, top), min(top, len(before))) if after[y]]
     standing = sum(after[y] == before[y] for y in above)
     if standing > TALLEST_HEADER or 0 < standing < len(above):
         return None

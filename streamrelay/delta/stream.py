@@ -123,12 +123,10 @@ class DeltaStream:
             if piece:
                 self._engine.feed(piece)
             # A picture is whole at a landmark or at a rest, never because a read ended.
-            if self._converses:
-                whole = complete and self._cutter.at_landmark
-            else:
-                whole = complete or (self._cutter.painting and not self._following)
-            if whole:
-                self._take_frame()
+            whole = complete and self._cutter.at_landmark
+            printed = not self._converses and (complete or (self._cutter.painting and not self._following))
+            if whole or printed or self._cutter.at_wipe:
+                self._take_frame(whole=whole)
         if not (conversed and self._converses):
             self._turns.output(now)
         return self._speaker.taken()
@@ -186,6 +184,8 @@ class DeltaStream:
         if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
             self._printing.end_greeting("program")
         if self._turns.is_over(now):
+            if self._converses and not (self._turns.is_certain or self._conversation.is_heard) and self._turns.wait():
+                return self._speaker.taken()
             if self._converses:
                 self._read_conversation(certain=self._turns.is_certain)
             self._printing.release()
@@ -244,10 +244,10 @@ class DeltaStream:
         self._printing.seed(frame)
         self._conversation.look_anew(frame, answering=self._turns.is_open)
 
-    def _take_frame(self) -> None:
+    def _take_frame(self, *, whole: bool) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
-        self._follow(frame)
+        self._follow(frame, whole=whole)
         if self._converses:
             self._printing.skip(frame)
         else:
@@ -280,7 +280,7 @@ class DeltaStream:
         if self._composer.withdraws:
             self._turns.vote("composer", "idle", self.now)
 
-    def _follow(self, frame: Frame) -> None:
+    def _follow(self, frame: Frame, *, whole: bool) -> None:
         """Let the conversation follow the screen while there may be one."""
         if self._alternate and not frame.alternate and self._turns.is_open:
             self._read_conversation(certain=True)
@@ -292,7 +292,7 @@ class DeltaStream:
                 self._conversation.look_anew(frame, answering=False)
         elif self._following:
             worked = self._conversation.works
-            changed = self._conversation.take(frame)
+            changed = self._conversation.take(frame, whole=whole)
             if changed and self._converses:
                 self._note_change(worked)
 
@@ -323,7 +323,7 @@ class DeltaStream:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
         self._cutter.settle()
-        self._take_frame()
+        self._take_frame(whole=True)
         if self._composer.asks_for_paste:
             self._settle_composer()
         else:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import regex
 
+from streamrelay.delta.echo import squeeze
 from streamrelay.delta.furniture import is_border
 
 MARKS = frozenset("│┃┆╎|▌▏▎▊❯>›»•●⏺✦◆▣○⎿└├╭╰─#$%-↳+")
@@ -31,7 +32,7 @@ _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 
 def spelling(text: str) -> str:
     """Return what of a text can be compared with what a program shows of it."""
-    return _UNSPOKEN.sub("", text) or "".join(text.split())
+    return _UNSPOKEN.sub("", text)
 
 
 class Block(NamedTuple):
@@ -44,8 +45,10 @@ class Block(NamedTuple):
 
 def find_echo(rows: Sequence[str], forms: Sequence[str], start: int = 0) -> Block | None:
     """Return the earliest block of whole rows that spells one of the forms of a message."""
-    targets = [spelled for form in forms if (spelled := spelling(form))]
-    spelled_rows = [spelling(row) for row in rows]
+    # Of a message that is nothing but Markdown no program eats anything.
+    spell = spelling if all(map(spelling, forms)) else squeeze
+    targets = [spelled for form in forms if (spelled := spell(form))]
+    spelled_rows = [spell(row) for row in rows]
     patience = MOST_LOOKS_PER_ROW * len(rows)
     for first in range(start, len(rows)):
         for target in targets if spelled_rows[first] else ():

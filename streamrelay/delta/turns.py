@@ -15,6 +15,8 @@ from typing import Literal
 from streamrelay.events import TurnEnd, Vote
 
 QUIET = 1.5
+UNHEARD = 10.0
+"""Seconds of quiet for which a program is waited for that has not even shown its message."""
 SIGNAL_REST = 0.15
 
 Witness = Literal["composer", "title", "agent_state", "furniture"]
@@ -46,6 +48,7 @@ class Turns:
         self._open = False
         self._message_id: str | None = None
         self._last_output: float | None = None
+        self._quiet = QUIET
         self._witnesses: dict[Witness, Vote] = {}
         self._has_been_busy = False
         self._busy_since_submission = False
@@ -79,6 +82,7 @@ class Turns:
     def output(self, now: float) -> None:
         """Note that the program printed something."""
         self._last_output = now
+        self._quiet = QUIET
 
     def said(self) -> Began | None:
         """Note a word of the program's own; return the turn that it opens."""
@@ -93,17 +97,22 @@ class Turns:
         if not self._open or self._last_output is None:
             return None
         if not self._has_been_busy:
-            return self._last_output + QUIET
+            return self._last_output + self._quiet
         if self._is_busy():
             return None
         if not self._busy_since_submission:
-            return self._last_output + QUIET
+            return self._last_output + self._quiet
         return max(self._last_output, *(vote.since for vote in self._witnesses.values())) + SIGNAL_REST
 
     @property
     def is_certain(self) -> bool:
         """Whether witnesses have said that the turn is over, so that it does not take silence to tell."""
         return self._busy_since_submission and not self._is_busy()
+
+    def wait(self) -> bool:
+        """Wait longer than usual for the end of the turn by quiet; return whether that is news."""
+        waits, self._quiet = self._quiet == QUIET, UNHEARD
+        return waits
 
     def is_over(self, now: float) -> bool:
         """Tell whether `advance` is going to end the turn that is open."""
