@@ -23,6 +23,8 @@ _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|m
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
 _TIP = regex.compile(r"\s*[⎿└╰]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
+SHORTEST_REPRINT = 4
+"""Rows in a row by which a piece of the old transcript is known again."""
 
 
 Kind = Literal["text", "activity", "injected", "typed", "gap"]
@@ -72,8 +74,10 @@ def read_answer(
     look = _Look(columns, is_spinner, profile)
     start = _common_beginning(before, now)
     region = list(now[start:])
-    if region and not messages and start < len(before):
-        region[0] = _continued(before[start], region[0])
+    if not messages:
+        region = _without_reprint(before, region)
+        if region and start < len(before):
+            region[0] = _continued(before[start], region[0])
     answer = Answer()
     texts = [row.text for row in region]
     position = 0
@@ -112,6 +116,18 @@ def _is_leftover(line: str, below: str, width: int) -> bool:
     """Tell whether a line is the first row of an earlier picture of the line below it: an echo had moved the rows."""
     rest = below[len(line) :].split(maxsplit=1)
     return bool(rest) and below.startswith(f"{line} ") and len(line) + 1 + len(rest[0]) > width
+
+
+def _without_reprint(before: Sequence[PaintedRow], region: list[PaintedRow]) -> list[PaintedRow]:
+    """Leave out what is only the old transcript, painted again below itself: nobody had asked anything."""
+    first = next((y for y, row in enumerate(region) if row.text.strip()), None)
+    if first is None:
+        return region
+    for start in (y for y, row in enumerate(before) if row.text == region[first].text):
+        same = _common_beginning(before[start:], region[first:])
+        if start + same == len(before) or same >= SHORTEST_REPRINT:
+            return _without_reprint(before, region[first + same :])
+    return region
 
 
 def _continued(before: PaintedRow, now: PaintedRow) -> PaintedRow:

@@ -49,6 +49,7 @@ class Conversation:
         self._mark = self._document.mark()
         self._rows: list[str] = []
         self._cursor = 0
+        self._forgot = False
         self._rest: list[str] = []
         self.proved = False
         """Whether the program has ever shown what was sent to it: it is one that converses."""
@@ -90,7 +91,7 @@ class Conversation:
     def look_anew(self, frame: Frame, *, answering: bool) -> None:
         """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
         self._cursor = frame.cursor.y
-        self._document.restart(frame, keep_above=answering)
+        self._forgot = self._document.restart(frame, keep_above=answering) and answering
         self._rows = [row.text for row in self._document.screen]
         if not answering:
             self.settle_down()
@@ -176,8 +177,9 @@ class Conversation:
         if not submitted and not trusted and not self.proved:
             self.settle_down()
             return None
-        if lost:
-            answer.passages.insert(0, Passage("gap", [], lost=lost))
+        if lost or self._forgot:
+            answer.passages.insert(0, Passage("gap", [], lost=lost or None))
+            self._forgot = False
             accounted = len(submitted)
         elif submitted and not answer.accounted:
             if self._stands(submitted[0], self._composer(rows).text) or (self.proved and not certain):

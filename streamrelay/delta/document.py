@@ -15,6 +15,9 @@ from streamrelay.delta.furniture import composer_top
 from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, scroll_between, share_of
 from streamrelay.vt.engine import Engine, Frame
 
+MOST_OLD_ROWS = 500
+"""Rows above the screen at a mark that are compared with what is painted later: it may be painted again."""
+
 MOST_ROWS_ABOVE = 5000
 """Rows remembered above the screen."""
 
@@ -54,17 +57,20 @@ class Document:
         self._page: int | None = None
         self._cursor = 0
 
-    def restart(self, frame: Frame, *, keep_above: bool = False) -> None:
-        """Look at the whole screen anew: it was seeded, resized or switched.
+    def restart(self, frame: Frame, *, keep_above: bool = False) -> bool:
+        """Look at the whole screen anew: it was seeded, resized or switched; return whether rows were forgotten.
 
         The rows above it are forgotten, unless they are to be kept and are history: what was stitched together in
         another size does not compare.
         """
-        if not keep_above or frame.alternate or self._alternate:
+        forgets = not keep_above or frame.alternate or self._alternate
+        forgot = forgets and bool(self._above)
+        if forgets:
             self._forget()
         self._alternate = frame.alternate
         self._cursor = frame.cursor.y
         self._screen = self._picture = self._painted()
+        return forgot
 
     def take(self, frame: Frame) -> None:
         """Follow one frame. Where it ends with a wipe of history, so does all that came before."""
@@ -105,14 +111,16 @@ class Document:
         return self._screen
 
     def since(self, mark: Mark) -> tuple[list[PaintedRow], list[PaintedRow]]:
-        """Return the rows that may have changed since the mark: as they were then, and as they are now.
+        """Return the rows as they were at the mark, and as they are now.
 
-        While nothing was wiped, the rows above the screen of then cannot have changed and are left out.
+        While nothing was wiped, the rows above the screen of then cannot have changed: the oldest are left out.
         """
         if mark.generation != self._generation:
             return [*mark.above[: mark.height], *mark.screen], self.rows()
         unchanged = max(0, mark.height - (self._dropped - mark.dropped))
-        return list(mark.screen), [*self._above[unchanged:], *self._screen[self._pinned :]]
+        first = max(0, unchanged - MOST_OLD_ROWS)
+        old = self._above[first:unchanged]
+        return [*old, *mark.screen], [*old, *self._above[unchanged:], *self._screen[self._pinned :]]
 
     def lost_since(self, mark: Mark) -> int:
         """Return how many rows were painted since the mark and are no longer remembered."""
