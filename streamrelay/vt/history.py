@@ -79,6 +79,31 @@ class RowQueue:
             else:
                 part.start = stop
 
+    def add(self, row: StoredRow) -> None:
+        """Add one row, whichever it is."""
+        if isinstance(row, Line):
+            self.append(row)
+        else:
+            self.extend(row.printed, row.index, row.index + 1)
+
+    def take_back(self, count: int) -> list[StoredRow]:
+        """Take the newest `count` rows out, and return them, oldest first."""
+        rows: list[StoredRow] = []
+        self.size -= count
+        while count > 0:
+            part = self._parts.pop()
+            if isinstance(part, Line):
+                rows.append(part)
+                count -= 1
+                continue
+            start = max(part.start, part.stop - count)
+            rows += reversed(part.printed.rows(start, part.stop))
+            count -= part.stop - start
+            if start > part.start:
+                part.stop = start
+                self._parts.append(part)
+        return rows[::-1]
+
     def rows(self) -> tuple[StoredRow, ...]:
         """Return all rows."""
         rows: list[StoredRow] = []
@@ -133,7 +158,7 @@ class RowQueue:
         """Forget that the newest row goes on: what was handed out stays as it is."""
         last = self._parts[-1]
         if isinstance(last, Line):
-            self._parts[-1] = last.copy(wrapped=False)
+            self._parts[-1] = last.line(wrapped=False)
             return
         last.stop -= 1
         row = last.printed.row(last.stop)

@@ -10,6 +10,7 @@
 from dataclasses import replace
 
 from streamrelay.vt.drawing import put
+from streamrelay.vt.reflow import leave_alternate
 from streamrelay.vt.state import Saved, State
 
 # C0
@@ -268,7 +269,7 @@ def alignment_display(state: State) -> None:
     state.top, state.bottom = 0, state.lines - 1
     state.x = state.y = 0
     for line in grid.lines:
-        line.cells, line.look = "E" * state.columns, ""
+        line.write(0, "E" * state.columns, 0)
     grid.touch(0, state.lines - 1)
 
 
@@ -331,13 +332,9 @@ def set_alternate(state: State, on: bool, with_cursor: bool) -> None:
         grid.enter_alternate()
         state.events.add("alternate_on")
     elif not on:
-        if with_cursor and state.main_cursor is not None:
-            state.x, state.y = state.main_cursor
-            state.set_style(state.main_style)
+        leave_alternate(state, with_cursor=with_cursor)
         if alternate:
-            grid.leave_alternate()
             state.events.add("alternate_off")
-        state.move_to(state.x, state.y)
 
 
 def reset(state: State) -> None:

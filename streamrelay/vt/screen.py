@@ -67,7 +67,7 @@ class TmuxScreen(PyteEvents):
         return self._terminal.row(y)
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        """Change the size without reflow. A new epoch."""
+        """Change the size as tmux does, rows reflowed. A new epoch."""
         self._page(0)
         self._terminal.resize(lines or self.lines, columns or self.columns)
 
@@ -80,11 +80,15 @@ class TmuxScreen(PyteEvents):
 
     def text(self) -> list[str]:
         """Return the rows of the screen without trailing blanks, as `capture-pane -p` prints them."""
-        return [line.text.rstrip(" ") for line in self._terminal.state.grid.lines]
+        return [line.text.rstrip(" ") for line in self._terminal.state.grid.shown()]
 
     def history_text(self) -> list[str]:
         """Return the rows of history without trailing blanks, oldest first."""
-        return [line.text.rstrip(" ") for line in self._terminal.grid.history]
+        columns = self.columns
+        return [
+            (row.columns(0, columns) if len(row.cells) > columns else row.text).rstrip(" ")
+            for row in self._terminal.grid.history
+        ]
 
     @property
     def alternate(self) -> bool:
@@ -206,7 +210,7 @@ class TmuxScreen(PyteEvents):
     def _window(self) -> Sequence[StoredRow]:
         grid = self._terminal.state.grid
         if not self._above:
-            return grid.lines
+            return grid.shown()
         start = len(grid.history) - self._above
         return [*islice(grid.history, start, start + self.lines), *grid.lines][: self.lines]
 

@@ -57,6 +57,8 @@ class State:
         self.widths = widths
         self.events = EventLog()
         self.title = ""
+        self.epoch = 0
+        """Raised by every new size or seed."""
         self.last = ""
         """The text right before the control being carried out, its last character at least; for REP."""
         self.joining = False

@@ -6,6 +6,7 @@ from streamrelay.vt.engine import Cursor, Frame, Snapshot
 from streamrelay.vt.flow import UNFINISHED, Flow, worthwhile
 from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import StoredRow
+from streamrelay.vt.reflow import resize
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
 from streamrelay.vt.tokens import Tokenizer, split_controls
@@ -29,7 +30,6 @@ class Terminal:
         self._longest_detour = _PIECE
         self._tokens = Tokenizer()
         self._operations = compiled()
-        self._epoch = 0
 
     @property
     def columns(self) -> int:
@@ -144,7 +144,7 @@ class Terminal:
             scrolled=grid.scrolled,
             cursor=Cursor(state.x, state.y),
             alternate=grid.saved is not None,
-            epoch=self._epoch,
+            epoch=state.epoch,
             ground=self.ground,
             events=state.events.take(),
         )
@@ -175,27 +175,19 @@ class Terminal:
         """Return screen line `y` as it is now."""
         if self._flow is not None and y < self._state.lines - 1:
             return self._flow.row(y)
-        return self.state.grid.lines[y].copy()
+        return self.state.grid.lines[y].cropped(self._state.columns)
 
     def resize(self, lines: int, columns: int) -> None:
-        """Change the size without reflow. A new epoch."""
-        state = self.state
-        up = state.grid.resize(lines, columns, state.y)
-        if columns != state.columns:
-            state.columns = columns
-            state.reset_tabs()
-        state.lines = lines
-        state.top, state.bottom = 0, lines - 1
-        state.x, state.y = min(state.x, columns), state.y - up
-        self._epoch += 1
+        """Change the size as tmux does, rows reflowed. A new epoch."""
+        resize(self.state, lines, columns)
 
     def seed(self, snapshot: Snapshot) -> None:
         """Become the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""
         old = self.state
         self._state = seed(snapshot, old.grid.limit, old.widths)
+        self._state.epoch = old.epoch + 1
         self._state.title = old.title
         self._tokens = Tokenizer()
-        self._epoch += 1
         self.feed(snapshot.pending)
         self.state.grid.forget()
         self.state.events.take()
