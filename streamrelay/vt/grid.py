@@ -14,6 +14,7 @@ The rules other terminals don't follow:
 from collections.abc import Iterator, Sequence
 
 from streamrelay.vt.history import RowQueue, StoredRow
+from streamrelay.vt.packed import PACKED_ROWS
 from streamrelay.vt.rows import Line
 from streamrelay.vt.symbols import Symbols
 
@@ -79,9 +80,14 @@ class Grid:
     def commit(self, lines: Sequence[Line]) -> None:
         """Take rows that left the screen into history."""
         for line in lines:
-            self.history.append(line)
-            self._unseen.append(line)
+            self._remember(line)
         self._committed(len(lines))
+
+    def _remember(self, line: Line) -> None:
+        self.history.append(line)
+        self._unseen.append(line)
+        if self.history.loose >= PACKED_ROWS:
+            self.history.pack(self._unseen)
 
     def take_in(self, window: RowQueue, count: int) -> None:
         """Take the oldest rows of `window` into history."""
@@ -118,6 +124,8 @@ class Grid:
         lines.append(self.blank(style))
         self.history.append(line)
         self._unseen.append(line)
+        if self.history.loose >= PACKED_ROWS:
+            self.history.pack(self._unseen)
         self.total += 1
         if self.history.size > self.limit or self._unseen.size > self.limit:
             self._trim(1)
@@ -279,8 +287,7 @@ class Grid:
     def push(self, count: int) -> None:
         """Give the top rows to history, which may then hold more than its limit."""
         for line in self.lines[:count]:
-            self.history.append(line)
-            self._unseen.append(line)
+            self._remember(line)
         del self.lines[:count]
         self.total += count
 
@@ -298,6 +305,8 @@ class Grid:
         self.history.clear()
         for row in history[-2 * self.limit :]:
             self.history.add(row)
+            if self.history.loose >= PACKED_ROWS:
+                self.history.pack()
         self.lines = [row if isinstance(row, Line) and id(row) in own else row.line(self.symbols) for row in rows]
         self.total = max(self.total, self.history.size)
         self._cleared_at = self.total - min(pullable, self.history.size)
