@@ -160,6 +160,8 @@ class PanePipeline:
         deadline = None if self.closed else self._stream.deadline()
         if deadline is not None:
             self._timer = self._loop.call_at(self._began + deadline, self._advance)
+        elif self._seeded and not self.closed:
+            self._stream.rest()
 
     def _advance(self) -> None:
         self._timer = None

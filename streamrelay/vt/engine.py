@@ -152,5 +152,8 @@ class Engine(Protocol):
     def resize(self, lines: int, columns: int) -> None:
         """Change the size. A new epoch; rows that a lower screen gives to history commit."""
 
+    def rest(self) -> None:
+        """Hold the screen in as little memory as can be: nothing is expected to come soon. Nothing else changes."""
+
     def seed(self, snapshot: Snapshot) -> None:
         """Become the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""

@@ -160,15 +160,15 @@ def reverse_index(state: State) -> None:
 def set_tab_stop(state: State) -> None:
     """Put a tab stop at the cursor."""
     if state.x < state.columns:
-        state.tabs.add(state.x)
+        state.tabs |= {state.x}
 
 
 def clear_tab_stop(state: State, how: int) -> None:
     """Take away the tab stop at the cursor (0) or all of them (3)."""
     if how == 0:
-        state.tabs.discard(state.x)
+        state.tabs -= {state.x}
     elif how == 3:
-        state.tabs.clear()
+        state.tabs = frozenset()
 
 
 # Lines and cells

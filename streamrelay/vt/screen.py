@@ -78,6 +78,10 @@ class TmuxScreen(PyteEvents):
         self._dirty_since_take = self._scrolled_since_take = 0
         self._dirty.update(range(self.lines))
 
+    def rest(self) -> None:
+        """Hold the screen in little memory until it is fed or looked at as a whole; it costs a millisecond."""
+        self._terminal.rest()
+
     def text(self) -> list[str]:
         """Return the rows of the screen without trailing blanks, as `capture-pane -p` prints them."""
         return [line.text.rstrip(" ") for line in self._terminal.state.grid.shown()]
@@ -173,7 +177,7 @@ class TmuxScreen(PyteEvents):
     @property
     def tabstops(self) -> set[int]:  # type: ignore[override]
         """The columns of the tab stops."""
-        return self._terminal.state.tabs
+        return set(self._terminal.state.tabs)
 
     @property
     def charset(self) -> int:  # type: ignore[override]
