@@ -94,7 +94,8 @@ class Answer:
 class Oracle:
     """Shows bytes to panes of a private tmux and tells what they hold then.
 
-    What the bytes leave unfinished is cut off with CAN, so that tmux can say when it has read everything.
+    What the bytes leave unfinished is cut off with ST (for the strings that nothing else ends) and CAN, so that tmux can
+    say when it has read everything.
     """
 
     def __init__(self, server: PrivateTmux) -> None:
@@ -124,7 +125,7 @@ class Oracle:
         for name, stream in zip(names, streams, strict=True):
             files = [self._server.directory / f"{name}.{number}" for number in range(len(stream))]
             for number, (file, (part, _)) in enumerate(zip(files, stream, strict=True)):
-                file.write_bytes(part + b"\x18\x1b]2;seen%d\x1b\\" % number)
+                file.write_bytes(part + b"\x1b\\\x18\x1b]2;seen%d\x1b\\" % number)
             size = ("-x", str(columns), "-y", str(lines))
             command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", *map(str, files), ";"]
         self._server.run(*command[:-1])
@@ -147,8 +148,8 @@ class Oracle:
         command: list[str] = []
         for name, part in zip(names, data, strict=True):
             file = self._server.directory / name
-            # A title tells that everything was read; CAN ends what the data may have left unfinished.
-            file.write_bytes(part + b"\x18\x1b]2;seen\x1b\\")
+            # A title tells that everything was read.
+            file.write_bytes(part + b"\x1b\\\x18\x1b]2;seen\x1b\\")
             size = ("-x", str(columns), "-y", str(lines))
             command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", str(file), ";"]
         self._server.run(*command[:-1])

@@ -41,7 +41,7 @@ def resized_streams(mixture: str, columns: int, lines: int) -> list[Resized]:
         ]
         screen = TmuxScreen(columns, lines)
         for data, (width, height) in parts:
-            screen.feed(data + b"\x18")
+            screen.feed(data + b"\x1b\\\x18")
             if screen.row(screen.lines - 1).wrapped or (screen.alternate and screen.cursor.x >= width):
                 break
             screen.resize(height, width)
@@ -62,7 +62,7 @@ def test_same_as_a_running_tmux(oracle: Any, mixture: str, size: tuple[int, int]
     for parts, answer in zip(made, oracle.resized(made, *size), strict=True):
         screen = TmuxScreen(*size)
         for data, (columns, lines) in parts:
-            screen.feed(data + b"\x18")
+            screen.feed(data + b"\x1b\\\x18")
             screen.resize(lines, columns)
         rows = rows_of(screen)
         texts = [shown(row, screen.columns) for row in rows]
