@@ -94,8 +94,8 @@ class Answer:
 class Oracle:
     """Shows bytes to panes of a private tmux and tells what they hold then.
 
-    What the bytes leave unfinished is cut off with ST (for the strings that nothing else ends) and CAN, so that tmux can
-    say when it has read everything.
+    What the bytes leave unfinished is cut off with ST (strings that nothing else ends) and CAN, so that tmux can say
+    when it has read everything.
     """
 
     def __init__(self, server: PrivateTmux) -> None:
