@@ -124,3 +124,15 @@ need_tmux() {
     if install_package tmux tmux && tmux -V >/dev/null 2>&1; then return 0; fi
     missing 'tmux' "$(what_to_type tmux tmux)"
 }
+
+# Full-screen programs that the tests record as they run. Without one its test is skipped, and says so.
+want_programs() {
+    for wanted in vim:vim less:less htop:htop mc:midnight-commander top:; do
+        program=${wanted%%:*}
+        command -v "$program" >/dev/null 2>&1 && continue
+        package=$program
+        [ "$program" != top ] || package=procps
+        if install_package "$package" "${wanted#*:}"; then continue; fi
+        say "no $program here: its recording is not tested. To have it: $(what_to_type "$package" "${wanted#*:}")"
+    done
+}

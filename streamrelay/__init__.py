@@ -41,13 +41,15 @@ def connect(
     socket_path: str | None = None,
     tmux: str | None = None,
     transport: TransportName = "pipes",
+    self_check: float | None = None,
 ) -> Server:
     """Return a running tmux server, to be entered with `async with`.
 
     The server is named as tmux's `-L` (`socket_name`) and `-S` (`socket_path`) name it; inside tmux the default is
     the server around. `tmux` is the binary (default: $STREAMRELAY_TMUX, else "tmux"), `transport` is "pipes"
-    (`tmux -C`) or "cc" (`tmux -CC` over a pseudo terminal). Entering raises NoServer, TmuxMissing or TmuxTooOld.
+    (`tmux -C`) or "cc" (`tmux -CC` over a pseudo terminal). With `self_check`, one resting pane is compared with tmux
+    every so many seconds (see `Server.check`). Entering raises NoServer, TmuxMissing or TmuxTooOld.
     """
     named = Tmux(socket_name=socket_name, socket_path=socket_path)
     chosen = named if tmux is None else Tmux(tmux, named.socket_name, named.socket_path)
-    return Server(chosen, transport=transport)
+    return Server(chosen, transport=transport, self_check=self_check)

@@ -107,13 +107,16 @@ def connect(
     socket_path: str | None = None,
     tmux: str | None = None,
     transport: TransportName = "pipes",
+    self_check: float | None = None,
 ) -> Iterator[BlockingServer]:
     """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`."""
     import streamrelay
 
     loop = _Loop()
     try:
-        server = streamrelay.connect(socket_name=socket_name, socket_path=socket_path, tmux=tmux, transport=transport)
+        server = streamrelay.connect(
+            socket_name=socket_name, socket_path=socket_path, tmux=tmux, transport=transport, self_check=self_check
+        )
         loop.wait(server.__aenter__())
         try:
             yield BlockingServer(loop, server)

@@ -17,6 +17,7 @@ from streamrelay.control import ServerInfo, Tmux, TransportName, Version
 from streamrelay.errors import NoServer, StreamrelayError
 from streamrelay.events import Text
 from streamrelay.panes.server import Server
+from streamrelay.panes.widths import WidthCache
 from streamrelay.testing.calibration import disagreements
 from streamrelay.testing.tmux import PrivateTmux
 
@@ -54,7 +55,7 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
         return
     for transport in get_args(TransportName):
         yield await _try_control_mode(tmux.binary, transport)
-    yield await asyncio.to_thread(_widths, tmux.binary)
+    yield await asyncio.to_thread(_widths, tmux, version.text)
     async for check in _server(tmux, version):
         yield check
 
@@ -68,22 +69,19 @@ def _locale() -> Check:
     )
 
 
-def _widths(binary: str) -> Check:
-    """A character that is wider to tmux than to us shifts everything right of it."""
+def _widths(tmux: Tmux, version: str) -> Check:
+    """A character that is wider to tmux than to us shifts everything right of it: what is found here is kept for us."""
     try:
-        with PrivateTmux(binary) as private:
+        with PrivateTmux(tmux.binary) as private:
             differing = disagreements(private)
+        WidthCache(tmux, version).keep(differing)
     except (StreamrelayError, TimeoutError, OSError) as error:
         return Check("widths", "warning", str(error), "")
     if not differing:
-        return Check("widths", "ok", "every character is as wide as in tmux")
+        return Check("widths", "ok", "every character is as wide in tmux as in the built-in table")
     some = ", ".join(f"U+{ord(one):04X} ({columns})" for one, columns in list(differing.items())[:5])
-    return Check(
-        "widths",
-        "warning",
-        f"{len(differing)} characters have another width in this tmux: {some}",
-        "lines with them may be cut differently than tmux shows them; please report your system and tmux -V",
-    )
+    found = f"{len(differing)} characters have another width in this tmux, and from now on here as well: {some}"
+    return Check("widths", "ok", found)
 
 
 async def _try_control_mode(binary: str, transport: TransportName) -> Check:

@@ -3,6 +3,8 @@
 A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -20,3 +22,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "private_tmux" in getattr(item, "fixturenames", ()):
             item.add_marker("tmux")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is measured in tests is not kept for the user, nor what the user measured taken."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -38,6 +38,16 @@ def watch(
     transport: TransportOption = Transport.pipes,
     as_json: AsEvents = False,
     quiet: Quiet = False,
+    self_check: Annotated[
+        float | None,
+        typer.Option(
+            "--self-check",
+            help="Compare a pane that rests with tmux every so many seconds; a difference is a gap.",
+            metavar="SECONDS",
+            min=0.1,
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Print each line that the programs in these panes say, once, as it is said; until the panes close or Ctrl-C."""
     output = Output(quiet=quiet, as_json=as_json)
@@ -46,7 +56,11 @@ def watch(
         closed: list[PaneClosed] = []
         async with (
             streamrelay.connect(
-                socket_name=socket_name, socket_path=socket_path, tmux=tmux, transport=transport.value
+                socket_name=socket_name,
+                socket_path=socket_path,
+                tmux=tmux,
+                transport=transport.value,
+                self_check=self_check,
             ) as server,
             server.watch(*(targets or [])) as stream,
         ):

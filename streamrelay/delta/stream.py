@@ -195,6 +195,10 @@ class DeltaStream:
             self._may_continue = not ended.certain
         return self._speaker.taken()
 
+    def rest(self) -> None:
+        """Take little memory: nothing is due, and nothing was printed for a while."""
+        self._engine.rest()
+
     def close(self, now: float, reason: ClosedReason, *, tail_certain: bool = False) -> list[Event]:
         """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
         self._speaker.now = now

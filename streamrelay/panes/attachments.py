@@ -26,7 +26,9 @@ from streamrelay.errors import CommandTimeout, PaneGone, ServerLost, Streamrelay
 from streamrelay.events import ClosedReason
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
 from streamrelay.panes.pipeline import Listener, PanePipeline
+from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
+from streamrelay.vt.widths import Widths
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +69,9 @@ class Attachments:
         self._panes: dict[str, _Attachment] = {}
         self._inventory: dict[str, list[PaneInfo]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self.widths: Widths | None = None
+        """How wide characters are to this server; None for the built-in table."""
+        self.selfcheck = SelfCheck()
         self._changing = asyncio.Lock()
         self._listing_wanted = False
 
@@ -91,7 +96,7 @@ class Attachments:
         """Hand a pane's events to `listener` from here on; opens its pipeline where there is none yet."""
         async with self._changing:
             attached = self._panes.get(info.pane)
-            pipeline = attached.pipeline if attached is not None else PanePipeline(info)
+            pipeline = attached.pipeline if attached is not None else PanePipeline(info, widths=self.widths)
             pipeline.add_listener(listener)
             if attached is None:
                 if not self._inventory:
@@ -122,6 +127,31 @@ class Attachments:
     async def command(self, pane: str, line: str) -> CommandResult:
         """Send a command line over the client that carries a pane."""
         return await self._attached(pane).client.command(line)
+
+    async def check(self, pane: str) -> Verdict | None:
+        """Compare a watched pane's screen with what tmux holds; None if the pane goes away or is just resized."""
+        attached = self._attached(pane)
+        judged: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
+
+        def judge(result: CommandResult) -> None:
+            verdicts: list[Verdict | None] = [None]
+            blocks = [] if result.error else [block.lines for block in result.blocks]
+            self._guarded(attached.pipeline, lambda: verdicts.append(attached.pipeline.check(self.selfcheck, blocks)))
+            if not judged.done():
+                judged.set_result(verdicts[-1])
+
+        attached.client.request(snapshot_line(pane), judge)
+        try:
+            async with asyncio.timeout(SEED_TIMEOUT):
+                return await judged
+        except TimeoutError as error:
+            words = f"tmux did not show pane {pane} in {SEED_TIMEOUT:g} s"
+            raise CommandTimeout(words, data={"pane": pane}) from error
+
+    @property
+    def resting(self) -> list[str]:
+        """The watched panes in which nothing happens."""
+        return [pane for pane, attached in self._panes.items() if attached.pipeline.rests]
 
     async def close(self) -> None:
         """Leave every session, as if nobody had been there."""

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, PaneClosed
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Snapshot
+from streamrelay.vt.widths import Widths
 
 Listener = Callable[[Sequence[Event]], None]
 
@@ -21,14 +23,15 @@ Listener = Callable[[Sequence[Event]], None]
 class PanePipeline:
     """What one pane's bytes go through, from the moment its screen was seeded."""
 
-    def __init__(self, info: PaneInfo) -> None:
+    def __init__(self, info: PaneInfo, *, widths: Widths | None = None) -> None:
         self.info = info
         self.closed = False
         self.last_output: float | None = None
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
         self._host = socket.gethostname()
-        self._stream = DeltaStream(TmuxScreen(info.columns, info.lines), session=info.session_name, pane=info.pane)
+        self._screen = TmuxScreen(info.columns, info.lines, widths=widths)
+        self._stream = DeltaStream(self._screen, session=info.session_name, pane=info.pane)
         self._listeners: list[Listener] = []
         self._timer: asyncio.TimerHandle | None = None
         self._seeded = False
@@ -88,6 +91,25 @@ class PanePipeline:
         if self._seeded and not self.closed:
             self.last_output = read_at
             self._publish(self._stream.feed(data, read_at - self._began))
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is due and nothing was printed for a while."""
+        return self._seeded and not self.closed and self._timer is None
+
+    def check(self, selfcheck: SelfCheck, reply: Sequence[Sequence[bytes]]) -> Verdict | None:
+        """Compare the screen with what tmux holds at this place of the stream; go on with tmux's where it differs.
+
+        What the program said may then have been read off a wrong screen, so the stream says `gap`.
+        """
+        if not self._seeded or self.closed:
+            return None
+        verdict = selfcheck.judge(self._screen, reply)
+        if verdict is not None and verdict.divergences:
+            self.missed("divergence")
+            self.seed(verdict.snapshot)
+        self._set_timer()
+        return verdict
 
     def missed(self, reason: str) -> None:
         """Say that output may have been missed here."""
@@ -160,6 +182,8 @@ class PanePipeline:
         deadline = None if self.closed else self._stream.deadline()
         if deadline is not None:
             self._timer = self._loop.call_at(self._began + deadline, self._advance)
+        elif self._seeded and not self.closed:
+            self._stream.rest()
 
     def _advance(self) -> None:
         self._timer = None

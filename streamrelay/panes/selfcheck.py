@@ -1,8 +1,8 @@
 """A look at one pane while it rests: is the screen here still the one tmux holds?
 
 The reply to `snapshot_line` stands in the stream behind everything it shows (see snapshot.py), so it is judged where
-it comes in, between two outputs: whoever runs the client asks with `client.request(snapshot_line(pane), ...)`, hands
-the reply to `SelfCheck.judge`, and seeds the pipeline with the snapshot if that says so. Nothing here waits or sends.
+it comes in, between two outputs (`PanePipeline.check`). A pane that just got another size is none to be judged: it is
+seeded anew anyway. Nothing here waits or sends; `Server.check` asks, and `self_check=` has it ask by itself.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ class SelfCheck:
         """Looks that found something."""
 
     def judge(self, screen: TmuxScreen, reply: Sequence[Sequence[bytes]]) -> Verdict | None:
-        """Compare `screen` with the blocks that answered `snapshot_line`; None if the pane went away meanwhile."""
+        """Compare `screen` with the blocks that answered `snapshot_line`; None if there is nothing to compare."""
         snapshot = read_snapshot(reply)
-        if snapshot is None:
+        if snapshot is None or (snapshot.columns, snapshot.lines) != (screen.columns, screen.lines):
             return None
         self.looks += 1
         found = divergences(screen, snapshot)

@@ -1,5 +1,6 @@
 """A running tmux server, as the library shows it: what panes it has, and streams of what their programs say."""
 
+import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
@@ -11,11 +12,13 @@ from typing import Self
 import regex
 
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
-from streamrelay.errors import CommandFailed, PaneGone, TargetNotFound, UsageError
+from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
 from streamrelay.panes.pipeline import PanePipeline
+from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
+from streamrelay.panes.widths import WidthCache
 
 _PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
 
@@ -29,18 +32,26 @@ def _is_same_file(one: str, other: str) -> bool:
 class Server:
     """One tmux server; an async context manager that lets go of it without a trace."""
 
-    def __init__(self, tmux: Tmux, *, transport: TransportName = "pipes") -> None:
+    def __init__(self, tmux: Tmux, *, transport: TransportName = "pipes", self_check: float | None = None) -> None:
         self._tmux = tmux
+        self._self_check = self_check
+        self._sampling: asyncio.Task[None] | None = None
         self._info: ServerInfo | None = None
         self._attachments = Attachments(tmux, transport)
 
     async def __aenter__(self) -> Self:
         self._info = await self._tmux.probe()
+        self._attachments.widths = WidthCache(self._tmux, self._info.version.text).table()
+        if self._self_check is not None:
+            self._sampling = asyncio.ensure_future(self._sample(self._self_check))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._sampling is not None:
+            self._sampling.cancel()
+            await asyncio.gather(self._sampling, return_exceptions=True)
         await self._attachments.close()
 
     @property
@@ -116,6 +127,30 @@ class Server:
     def is_watched(self, pane: str) -> bool:
         """Tell whether a pane is there and watched."""
         return self._attachments.is_watched(pane)
+
+    @property
+    def selfcheck(self) -> SelfCheck:
+        """How many looks the self-check had, and how many found something."""
+        return self._attachments.selfcheck
+
+    async def check(self, pane: str) -> Verdict | None:
+        """Compare a watched pane's screen with what tmux holds now, and go on with tmux's where it differs.
+
+        Returns None if there is nothing to compare: the pane goes away or just got another size. A difference is also
+        a `gap` in its stream, for the reason "divergence". Raises PaneGone if the pane is not watched.
+        """
+        return await self._attachments.check(pane)
+
+    async def _sample(self, seconds: float) -> None:
+        """Check one resting pane every so many seconds, each in its turn."""
+        last = ""
+        while True:
+            await asyncio.sleep(seconds)
+            resting = sorted(self._attachments.resting)
+            if resting:
+                last = next((pane for pane in resting if pane > last), resting[0])
+                with contextlib.suppress(StreamrelayError):
+                    await self.check(last)
 
     async def command(self, pane: str, line: str) -> CommandResult:
         """Send a command line over the client that carries a watched pane."""

@@ -62,6 +62,8 @@ def check(data: bytes, choose: random.Random) -> None:
     while start < len(data):
         stop = start + choose.choice((1, 2, 7, 500))
         cut.feed(data[start:stop])
+        if choose.random() < 0.1:
+            cut.rest()
         start = stop
     if shown(whole) != shown(cut):
         raise AssertionError(f"cutting changes what {data!r} shows on {columns}x{lines}")

@@ -28,6 +28,10 @@ _FORMATS = (
 )  # fmt: skip
 
 
+Resized = Sequence[tuple[bytes, tuple[int, int]]]
+"""Parts of a stream, each with the columns and lines its window gets behind it."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What tmux holds: history and screen together, `rows` with all blanks that are in use.
@@ -90,7 +94,8 @@ class Answer:
 class Oracle:
     """Shows bytes to panes of a private tmux and tells what they hold then.
 
-    What the bytes leave unfinished is cut off with CAN, so that tmux can say when it has read everything.
+    What the bytes leave unfinished is cut off with ST (strings that nothing else ends) and CAN, so that tmux can say
+    when it has read everything.
     """
 
     def __init__(self, server: PrivateTmux) -> None:
@@ -112,26 +117,51 @@ class Oracle:
         answers = self.ask(data, columns, lines)
         return [compare(part, answer) for part, answer in zip(data, answers, strict=True)]
 
+    def resized(self, streams: Sequence[Resized], columns: int, lines: int) -> list[Answer]:
+        """Return tmux's answers to streams between whose parts the window gets other sizes; all have as many parts."""
+        names = list(itertools.islice(self._names, len(streams)))
+        script = 'stty raw -echo; for part; do cat "$part"; head -c 1; done; exec sleep 600'
+        command: list[str] = []
+        for name, stream in zip(names, streams, strict=True):
+            files = [self._server.directory / f"{name}.{number}" for number in range(len(stream))]
+            for number, (file, (part, _)) in enumerate(zip(files, stream, strict=True)):
+                file.write_bytes(part + b"\x1b\\\x18\x1b]2;seen%d\x1b\\" % number)
+            size = ("-x", str(columns), "-y", str(lines))
+            command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", *map(str, files), ";"]
+        self._server.run(*command[:-1])
+        for number in range(len(streams[0])):
+            self._wait(names, f"seen{number}")
+            steps: list[str] = []
+            for name, stream in zip(names, streams, strict=True):
+                width, height = stream[number][1]
+                steps += ["resize-window", "-t", name, "-x", str(width), "-y", str(height), ";"]
+                # A byte of no width lets the next part out; it is not shown.
+                steps += ["send-keys", "-t", name, "-H", "00", ";"] if number < len(stream) - 1 else []
+            self._server.run(*steps[:-1])
+        answers = [self.look(self._server, name, *stream[-1][1]) for name, stream in zip(names, streams, strict=True)]
+        self._server.run(*itertools.chain.from_iterable(("kill-session", "-t", name, ";") for name in names))
+        return answers
+
     def _ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[Answer]:
         names = list(itertools.islice(self._names, len(data)))
         script = 'stty raw -echo; cat "$1"; exec sleep 600'
         command: list[str] = []
         for name, part in zip(names, data, strict=True):
             file = self._server.directory / name
-            # A title tells that everything was read; CAN ends what the data may have left unfinished.
-            file.write_bytes(part + b"\x18\x1b]2;seen\x1b\\")
+            # A title tells that everything was read.
+            file.write_bytes(part + b"\x1b\\\x18\x1b]2;seen\x1b\\")
             size = ("-x", str(columns), "-y", str(lines))
             command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", str(file), ";"]
         self._server.run(*command[:-1])
-        self._wait(names)
+        self._wait(names, "seen")
         answers = [self.look(self._server, name, columns, lines) for name in names]
         self._server.run(*itertools.chain.from_iterable(("kill-session", "-t", name, ";") for name in names))
         return answers
 
-    def _wait(self, names: Sequence[str]) -> None:
+    def _wait(self, names: Sequence[str], title: str) -> None:
         def seen() -> bool:
             titles = self._server.run("list-panes", "-a", "-F", "#{session_name} #{pane_title}").splitlines()
-            return all(f"{name} seen" in titles for name in names)
+            return all(f"{name} {title}" in titles for name in names)
 
         wait_until(seen, 20, "tmux did not read everything")
 

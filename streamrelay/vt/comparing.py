@@ -50,10 +50,15 @@ def _rows(y: int, ours: Row, tmux: Row) -> list[Divergence]:
     if ours.wrapped != tmux.wrapped:
         found.append(Divergence("wrap", y, str(ours.wrapped), str(tmux.wrapped)))
     looks = _look(ours), _look(tmux)
-    if looks[0] != looks[1] and (ours.text.isascii() or ours.text == tmux.text):
+    if looks[0] != looks[1] and (ours.text.isascii() or _by_column(ours) == _by_column(tmux)):
         pairs = [pair for pair in zip_longest(*looks) if pair[0] != pair[1]]
         found.append(Divergence("style", y, str(pairs[0][0]), str(pairs[0][1])))
     return found
+
+
+def _by_column(row: Row) -> list[str]:
+    """Return what stands in each column; half a wide character leaves a column empty that tmux does not print."""
+    return [row.columns(x, x + 1) for x in range(2 * len(row.text))]
 
 
 def _look(row: Row) -> list[tuple[int, int, str]]:

@@ -165,9 +165,10 @@ def _graphics(sequence: str, parameters: Parameters) -> Operation:
             state.set_style(state.style.after(parameters))
             if len(state.renditions) >= _RENDITIONS:
                 state.renditions.clear()
-            state.renditions[key] = state.style, state.pen, state.eraser
+            state.renditions[key] = state.pen
         else:
-            state.style, state.pen, state.eraser = known
+            symbols = state.grid.symbols
+            state.style, state.pen, state.eraser = symbols.styles[known], known, symbols.erasers[known]
 
     return select_graphic_rendition
 

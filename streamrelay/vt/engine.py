@@ -150,7 +150,10 @@ class Engine(Protocol):
         """Return screen line `y` as it is now."""
 
     def resize(self, lines: int, columns: int) -> None:
-        """Change the size without reflow (tmux's reflow is not emulated: reseed after a resize). A new epoch."""
+        """Change the size. A new epoch; rows that a lower screen gives to history commit."""
+
+    def rest(self) -> None:
+        """Hold the screen in as little memory as can be: nothing is expected to come soon. Nothing else changes."""
 
     def seed(self, snapshot: Snapshot) -> None:
         """Become the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""

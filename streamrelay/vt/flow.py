@@ -162,7 +162,7 @@ class Flow:
     def row(self, y: int) -> StoredRow:
         """Return screen line `y`, which is not the open one."""
         row = self._window.row(y)
-        return row.copy() if isinstance(row, Line) else row
+        return row.line() if isinstance(row, Line) else row
 
     def report(self) -> None:
         """Tell the grid which lines changed."""

@@ -117,6 +117,9 @@ class ForeignEngine(ABC):
         self.columns, self.lines = columns, lines
         self._epoch += 1
 
+    def rest(self) -> None:  # noqa: B027  # what it may do is nothing
+        """Stay as it is."""
+
     def seed(self, snapshot: Snapshot) -> None:
         """Draw the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""
         self.columns, self.lines = snapshot.columns, snapshot.lines

@@ -7,12 +7,14 @@ The rules other terminals don't follow:
 * Clearing the whole screen first pushes everything down to the last row in use into history.
 * A full history loses a tenth of its limit at once, not a row at a time.
 * Moving or clearing rows unties the soft wrap of the row above them, the last row of history included.
+* Without history, a region of one line does not scroll.
 * Inserting as many cells as there are right of the cursor changes nothing.
 """
 
 from collections.abc import Iterator, Sequence
 
 from streamrelay.vt.history import RowQueue, StoredRow
+from streamrelay.vt.packed import PACKED_ROWS
 from streamrelay.vt.rows import Line
 from streamrelay.vt.symbols import Symbols
 
@@ -28,10 +30,14 @@ class Grid:
         self.limit = limit
         self.total = 0
         """Rows that ever entered history."""
+        self._cleared_at = 0
+        """What `total` was when history, or the screen into it, was cleared last."""
         self.keeps_history = limit > 0
         """False while the alternate screen is shown."""
         self.saved: list[Line] | None = None
         """The main screen, while the alternate one is shown."""
+        self.saved_columns = columns
+        """How wide the screen was then."""
         self.dirty = 0
         self.scrolled = 0
         self.history_cleared = False
@@ -74,9 +80,14 @@ class Grid:
     def commit(self, lines: Sequence[Line]) -> None:
         """Take rows that left the screen into history."""
         for line in lines:
-            self.history.append(line)
-            self._unseen.append(line)
+            self._remember(line)
         self._committed(len(lines))
+
+    def _remember(self, line: Line) -> None:
+        self.history.append(line)
+        self._unseen.append(line)
+        if self.history.loose >= PACKED_ROWS:
+            self.history.pack(self._unseen)
 
     def take_in(self, window: RowQueue, count: int) -> None:
         """Take the oldest rows of `window` into history."""
@@ -85,12 +96,23 @@ class Grid:
 
     def _committed(self, count: int) -> None:
         self.total += count
-        surplus = self.history.size - self.limit
-        tenth = max(self.limit // 10, 1)
-        if surplus > 0:
-            self.history.shift(-(-surplus // tenth) * tenth)
-        if not self._claims and self._unseen.size > self.limit + tenth:
-            self._unseen.shift(self._unseen.size - self.limit)
+        self._trim(count)
+
+    def _trim(self, count: int) -> None:
+        """Let history lose what it lost while the newest `count` rows came in one by one."""
+        size, limit = self.history.size - count, self.limit
+        tenth = max(limit // 10, 1)
+        lost = 0
+        while count > 0 and size + count > limit:
+            room = max(limit - size, 0)
+            # A tenth goes before the row that finds history full, then that row comes in.
+            size += room + 1 - tenth
+            count -= room + 1
+            lost += tenth
+        if lost:
+            self.history.shift(lost)
+        if not self._claims and self._unseen.size > limit + tenth:
+            self._unseen.shift(self._unseen.size - limit)
 
     def scroll(self, style: int) -> None:
         """Scroll the whole screen up by one: `scroll_up` in half the time, for the commonest case."""
@@ -102,9 +124,11 @@ class Grid:
         lines.append(self.blank(style))
         self.history.append(line)
         self._unseen.append(line)
+        if self.history.loose >= PACKED_ROWS:
+            self.history.pack(self._unseen)
         self.total += 1
         if self.history.size > self.limit or self._unseen.size > self.limit:
-            self._committed(0)
+            self._trim(1)
         self.dirty >>= 1
         self.scrolled += 1
         if style:
@@ -113,6 +137,8 @@ class Grid:
     def scroll_up(self, top: int, bottom: int, style: int = 0, count: int = 1) -> None:
         """Scroll the lines `top` to `bottom` up by `count`, at most their number."""
         lines = self.lines
+        if top == bottom and not self.keeps_history:
+            return
         if self.keeps_history:
             self.commit(lines[top : top + count])
         else:
@@ -184,6 +210,8 @@ class Grid:
         last = max((y for y, line in enumerate(self.lines, 1) if line.cells), default=0)
         rest = self.lines[last:]
         self.commit(self.lines[:last])
+        if last:
+            self._cleared_at = self.total
         self.lines = [self.blank(style) for _ in range(height)]
         self.dirty >>= last
         self.scrolled += last
@@ -227,10 +255,12 @@ class Grid:
         """Forget history; what nobody has claimed yet still counts as committed."""
         self.history.clear()
         self.history_cleared = True
+        self._cleared_at = self.total
 
     def enter_alternate(self) -> None:
         """Put the screen aside and start with an empty one that keeps no history."""
-        self.saved = [line.copy() for line in self.lines]
+        self.saved = [line.line() for line in self.lines]
+        self.saved_columns = self.columns
         self.empty(0, len(self.lines), 0)
         self.keeps_history = False
         self.scrolled = 0
@@ -244,29 +274,42 @@ class Grid:
             self.scrolled = 0
             self.touch(0, len(self.lines) - 1)
 
-    def resize(self, lines: int, columns: int, cursor: int) -> int:
-        """Change the size without reflow and return how far the cursor's line moved up.
+    def shown(self) -> list[Line]:
+        """Return the rows without what a narrower alternate screen hides."""
+        columns = self.columns
+        return [line if len(line.cells) <= columns else line.cropped(columns) for line in self.lines]
 
-        As tmux does, lines below the cursor go first, then those at the top, into history.
-        """
+    @property
+    def pullable(self) -> int:
+        """The newest rows of history that a higher screen takes back: those that scrolled there since a clear."""
+        return min(self.history.size, self.total - self._cleared_at)
 
-        def fit(rows: list[Line], above: int) -> list[Line]:
-            rows = rows[above:][:lines]
-            for row in rows:
-                row.cells, row.look = row.cells[:columns], row.look[:columns]
-            return rows + [Line(self.symbols) for _ in range(lines - len(rows))]
+    def push(self, count: int) -> None:
+        """Give the top rows to history, which may then hold more than its limit."""
+        for line in self.lines[:count]:
+            self._remember(line)
+        del self.lines[:count]
+        self.total += count
 
-        above = max(0, cursor + 1 - lines)
-        if self.keeps_history:
-            self.commit(self.lines[:above])
-        self.columns = columns
-        self.lines = fit(self.lines, above)
-        if self.saved is not None:
-            self.saved = fit(self.saved, 0)
-        self.dirty = 0
-        self.scrolled = 0
-        self.touch(0, lines - 1)
-        return above
+    def pull(self, count: int) -> int:
+        """Take up to `count` rows back from history, and return how many they were."""
+        pullable = self.pullable
+        count = min(count, pullable)
+        self.lines[:0] = [row.line(self.symbols) for row in self.history.take_back(count)]
+        self._cleared_at = self.total - pullable + count
+        return count
+
+    def replace(self, history: Sequence[StoredRow], rows: Sequence[StoredRow], pullable: int) -> None:
+        """Put other rows into history and onto the screen."""
+        own = {id(line) for line in self.lines}
+        self.history.clear()
+        for row in history[-2 * self.limit :]:
+            self.history.add(row)
+            if self.history.loose >= PACKED_ROWS:
+                self.history.pack()
+        self.lines = [row if isinstance(row, Line) and id(row) in own else row.line(self.symbols) for row in rows]
+        self.total = max(self.total, self.history.size)
+        self._cleared_at = self.total - min(pullable, self.history.size)
 
     def renew_symbols(self) -> None:
         """Go on with a new table of symbols; history keeps the old one."""

@@ -1,12 +1,14 @@
 """Rows in order, cheap to take in by the thousand: history, and whatever else only grows below and shrinks above.
 
-A row is either a `Line` that was on the screen, or one of a stretch of `Printed` rows that nobody ever looked at:
-the stretch is one entry, however many rows it has.
+A row is either a `Line` that was on the screen, or one of a stretch of rows that are one entry, however many they are:
+`Printed` ones that nobody ever looked at, or `Packed` ones that take less memory so.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from streamrelay.vt.packed import Packed
 from streamrelay.vt.printed import Printed, PrintedRow
 from streamrelay.vt.rows import Line
 
@@ -16,7 +18,7 @@ StoredRow = Line | PrintedRow
 class _Stretch:
     __slots__ = ("printed", "start", "stop")
 
-    def __init__(self, printed: Printed, start: int, stop: int) -> None:
+    def __init__(self, printed: Printed | Packed, start: int, stop: int) -> None:
         self.printed = printed
         self.start = start
         self.stop = stop
@@ -25,12 +27,14 @@ class _Stretch:
 class RowQueue:
     """Rows, oldest first."""
 
-    __slots__ = ("_parts", "size")
+    __slots__ = ("_parts", "loose", "size")
 
     def __init__(self) -> None:
         self._parts: deque[Line | _Stretch] = deque()
         self.size = 0
         """The number of rows."""
+        self.loose = 0
+        """How many of the newest entries are lines, at most."""
 
     def __len__(self) -> int:
         return self.size
@@ -46,11 +50,13 @@ class RowQueue:
         """Add one row."""
         self._parts.append(line)
         self.size += 1
+        self.loose += 1
 
-    def extend(self, printed: Printed, start: int, stop: int) -> None:
+    def extend(self, printed: Printed | Packed, start: int, stop: int) -> None:
         """Add the rows `start` to `stop` (exclusive) of what was printed at once."""
         if stop <= start:
             return
+        self.loose = 0
         last = self._parts[-1] if self._parts else None
         if isinstance(last, _Stretch) and last.printed is printed and last.stop == start:
             last.stop = stop
@@ -79,6 +85,51 @@ class RowQueue:
             else:
                 part.start = stop
 
+    def add(self, row: StoredRow) -> None:
+        """Add one row, whichever it is."""
+        if isinstance(row, Line):
+            self.append(row)
+        else:
+            self.extend(row.printed, row.index, row.index + 1)
+
+    def pack(self, *others: "RowQueue") -> None:
+        """Pack the newest lines, also in `others` where they are the newest there as well."""
+        lines: list[Line] = []
+        for part in islice(reversed(self._parts), self.loose):
+            if not (isinstance(part, Line) and part.symbols is (lines or [part])[0].symbols):
+                break
+            lines.append(part)
+        self.loose = 0
+        if not lines:
+            return
+        packed = Packed(lines[::-1])
+        for queue in (self, *others):
+            parts = queue._parts  # noqa: SLF001  # another one of these
+            if len(parts) >= len(lines) and parts[-1] is lines[0] and parts[-len(lines)] is lines[-1]:
+                for _ in lines:
+                    parts.pop()
+                parts.append(_Stretch(packed, 0, len(lines)))
+                queue.loose = 0
+
+    def take_back(self, count: int) -> list[StoredRow]:
+        """Take the newest `count` rows out, and return them, oldest first."""
+        rows: list[StoredRow] = []
+        self.size -= count
+        self.loose = 0
+        while count > 0:
+            part = self._parts.pop()
+            if isinstance(part, Line):
+                rows.append(part)
+                count -= 1
+                continue
+            start = max(part.start, part.stop - count)
+            rows += reversed(part.printed.rows(start, part.stop))
+            count -= part.stop - start
+            if start > part.start:
+                part.stop = start
+                self._parts.append(part)
+        return rows[::-1]
+
     def rows(self) -> tuple[StoredRow, ...]:
         """Return all rows."""
         rows: list[StoredRow] = []
@@ -102,8 +153,8 @@ class RowQueue:
                 seen += 1
                 continue
             start = max(part.start, part.stop - count + seen)
-            if "" in part.printed.texts[start : part.stop]:
-                rows = part.printed.rows(start, part.stop)
+            if isinstance(part.printed, Packed) or "" in part.printed.texts[start : part.stop]:
+                rows: Sequence[StoredRow] = part.printed.rows(start, part.stop)
                 unused += [seen + place for place, row in enumerate(reversed(rows)) if not (row.text or row.look)]
             seen += part.stop - start
         return unused
@@ -133,15 +184,12 @@ class RowQueue:
         """Forget that the newest row goes on: what was handed out stays as it is."""
         last = self._parts[-1]
         if isinstance(last, Line):
-            self._parts[-1] = last.copy(wrapped=False)
+            self._parts[-1] = last.line(wrapped=False)
             return
-        last.stop -= 1
-        row = last.printed.row(last.stop)
-        if last.start == last.stop:
-            self._parts.pop()
-        self._parts.append(row.line(wrapped=False))
+        (row,) = self.take_back(1)
+        self.append(row.line(wrapped=False))
 
     def clear(self) -> None:
         """Forget all rows."""
         self._parts.clear()
-        self.size = 0
+        self.size = self.loose = 0

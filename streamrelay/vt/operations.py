@@ -10,6 +10,7 @@
 from dataclasses import replace
 
 from streamrelay.vt.drawing import put
+from streamrelay.vt.reflow import leave_alternate
 from streamrelay.vt.state import Saved, State
 
 # C0
@@ -159,15 +160,15 @@ def reverse_index(state: State) -> None:
 def set_tab_stop(state: State) -> None:
     """Put a tab stop at the cursor."""
     if state.x < state.columns:
-        state.tabs.add(state.x)
+        state.tabs |= {state.x}
 
 
 def clear_tab_stop(state: State, how: int) -> None:
     """Take away the tab stop at the cursor (0) or all of them (3)."""
     if how == 0:
-        state.tabs.discard(state.x)
+        state.tabs -= {state.x}
     elif how == 3:
-        state.tabs.clear()
+        state.tabs = frozenset()
 
 
 # Lines and cells
@@ -268,7 +269,7 @@ def alignment_display(state: State) -> None:
     state.top, state.bottom = 0, state.lines - 1
     state.x = state.y = 0
     for line in grid.lines:
-        line.cells, line.look = "E" * state.columns, ""
+        line.write(0, "E" * state.columns, 0)
     grid.touch(0, state.lines - 1)
 
 
@@ -331,13 +332,9 @@ def set_alternate(state: State, on: bool, with_cursor: bool) -> None:
         grid.enter_alternate()
         state.events.add("alternate_on")
     elif not on:
-        if with_cursor and state.main_cursor is not None:
-            state.x, state.y = state.main_cursor
-            state.set_style(state.main_style)
+        leave_alternate(state, with_cursor=with_cursor)
         if alternate:
-            grid.leave_alternate()
             state.events.add("alternate_off")
-        state.move_to(state.x, state.y)
 
 
 def reset(state: State) -> None:

@@ -142,32 +142,32 @@ class Printed:
 class PrintedRow:
     """One row of what was printed: a `Row`, and all that the views of a screen need."""
 
-    __slots__ = ("_index", "_printed", "text")
+    __slots__ = ("index", "printed", "text")
 
     def __init__(self, printed: Printed, index: int, text: str) -> None:
         self.text = text
-        self._printed = printed
-        self._index = index
+        self.printed = printed
+        self.index = index
 
     @property
     def wrapped(self) -> bool:
         """Whether the next row continues this one."""
-        return self._index in self._printed.wrapped
+        return self.index in self.printed.wrapped
 
     @property
     def symbols(self) -> Symbols:
         """What the code points in `cells` and `look` stand for."""
-        return self._printed.symbols
+        return self.printed.symbols
 
     @property
     def cells(self) -> str:
         """One code point for every column in use."""
-        return self._printed.cells(self._index)
+        return self.printed.cells(self.index)
 
     @property
     def look(self) -> str:
         """One code point for the style of every column, up to the last that is not in the default style."""
-        return self._printed.look(self._index)
+        return self.printed.look(self.index)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -181,9 +181,7 @@ class PrintedRow:
     def line(self, symbols: Symbols | None = None, *, wrapped: bool | None = None) -> Line:
         """Return the row as one that can be written to, spelled with `symbols`."""
         line = Line(self.symbols, self.cells, self.look, self.wrapped if wrapped is None else wrapped)
-        if symbols is not None:
-            line.moved(symbols)
-        return line
+        return line if symbols is None else line.line(symbols)
 
 
 def rows_of_lines(lines: Sequence[str], columns: int, widths: Widths) -> tuple[list[str], frozenset[int]]:

@@ -56,9 +56,16 @@ class Line:
         """Return the characters whose first column is in `start` to `stop` (exclusive)."""
         return self.symbols.text(self.cells[max(start, 0) : max(stop, 0)])
 
-    def copy(self, *, wrapped: bool | None = None) -> "Line":
-        """Return a row of the same contents that nothing else refers to."""
-        return Line(self.symbols, self.cells, self.look, self.wrapped if wrapped is None else wrapped)
+    def line(self, symbols: Symbols | None = None, *, wrapped: bool | None = None) -> "Line":
+        """Return a row of the same contents that nothing else refers to, spelled with `symbols`."""
+        line = Line(self.symbols, self.cells, self.look, self.wrapped if wrapped is None else wrapped)
+        if symbols is not None and symbols is not self.symbols:
+            line.moved(symbols)
+        return line
+
+    def cropped(self, columns: int) -> "Line":
+        """Return what a screen of `columns` shows of the row."""
+        return Line(self.symbols, self.cells[:columns], self.look[:columns], self.wrapped)
 
     def moved(self, symbols: Symbols) -> None:
         """Spell this row with another table."""

@@ -67,7 +67,7 @@ class TmuxScreen(PyteEvents):
         return self._terminal.row(y)
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        """Change the size without reflow. A new epoch."""
+        """Change the size as tmux does, rows reflowed. A new epoch."""
         self._page(0)
         self._terminal.resize(lines or self.lines, columns or self.columns)
 
@@ -78,13 +78,21 @@ class TmuxScreen(PyteEvents):
         self._dirty_since_take = self._scrolled_since_take = 0
         self._dirty.update(range(self.lines))
 
+    def rest(self) -> None:
+        """Hold the screen in little memory until it is fed or looked at as a whole; it costs a millisecond."""
+        self._terminal.rest()
+
     def text(self) -> list[str]:
         """Return the rows of the screen without trailing blanks, as `capture-pane -p` prints them."""
-        return [line.text.rstrip(" ") for line in self._terminal.state.grid.lines]
+        return [line.text.rstrip(" ") for line in self._terminal.state.grid.shown()]
 
     def history_text(self) -> list[str]:
         """Return the rows of history without trailing blanks, oldest first."""
-        return [line.text.rstrip(" ") for line in self._terminal.grid.history]
+        columns = self.columns
+        return [
+            (row.columns(0, columns) if len(row.cells) > columns else row.text).rstrip(" ")
+            for row in self._terminal.grid.history
+        ]
 
     @property
     def alternate(self) -> bool:
@@ -169,7 +177,7 @@ class TmuxScreen(PyteEvents):
     @property
     def tabstops(self) -> set[int]:  # type: ignore[override]
         """The columns of the tab stops."""
-        return self._terminal.state.tabs
+        return set(self._terminal.state.tabs)
 
     @property
     def charset(self) -> int:  # type: ignore[override]
@@ -206,7 +214,7 @@ class TmuxScreen(PyteEvents):
     def _window(self) -> Sequence[StoredRow]:
         grid = self._terminal.state.grid
         if not self._above:
-            return grid.lines
+            return grid.shown()
         start = len(grid.history) - self._above
         return [*islice(grid.history, start, start + self.lines), *grid.lines][: self.lines]
 

@@ -13,6 +13,7 @@ import re
 from streamrelay.vt.controls import compiled
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Snapshot
+from streamrelay.vt.packed import PACKED_ROWS
 from streamrelay.vt.printed import GRAPHICS
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import Charsets, State
@@ -29,6 +30,8 @@ def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
     if history:
         for line in _parse(state, snapshot.history[-history:]):
             grid.history.append(line)
+            if grid.history.loose >= PACKED_ROWS:
+                grid.history.pack()
     rows = _parse(state, snapshot.rows[: snapshot.lines])
     grid.lines[: len(rows)] = rows
     for line, wrapped in zip(grid.lines, snapshot.wrapped, strict=False):

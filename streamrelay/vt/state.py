@@ -1,7 +1,7 @@
 """What a terminal remembers: the grid, the cursor and all that decides what the next byte does to them."""
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from streamrelay.vt.engine import Modes
@@ -44,6 +44,12 @@ def _switched(modes: Modes, name: str, on: bool) -> Modes:
     return replace(modes, **{name: on})
 
 
+@lru_cache(maxsize=64)
+def _tab_stops(columns: int) -> frozenset[int]:
+    """Few programs set their own: screens of one width share theirs."""
+    return frozenset(range(TAB_WIDTH, columns, TAB_WIDTH))
+
+
 class State:
     """The state of one terminal, with the few steps that everything else is made of.
 
@@ -57,6 +63,8 @@ class State:
         self.widths = widths
         self.events = EventLog()
         self.title = ""
+        self.epoch = 0
+        """Raised by every new size or seed."""
         self.last = ""
         """The text right before the control being carried out, its last character at least; for REP."""
         self.joining = False
@@ -66,9 +74,9 @@ class State:
         self.main_cursor: tuple[int, int] | None = None
         """Where mode 1049 left the main screen last; kept after it is back."""
         self.main_style = DEFAULT
-        self.tabs: set[int] = set()
-        self.renditions: dict[tuple[str, int], tuple[Style, int, int]] = {}
-        """What an SGR made of a pen: style, pen and eraser."""
+        self.tabs: frozenset[int] = frozenset()
+        self.renditions: dict[tuple[str, int], int] = {}
+        """Which pen an SGR made of a pen."""
         self.reset()
 
     def reset(self) -> None:
@@ -83,7 +91,7 @@ class State:
 
     def reset_tabs(self) -> None:
         """Put a tab stop into every eighth column."""
-        self.tabs = set(range(TAB_WIDTH, self.columns, TAB_WIDTH))
+        self.tabs = _tab_stops(self.columns)
 
     def set_modes(self, modes: Modes) -> None:
         """Become `modes`."""
@@ -98,9 +106,9 @@ class State:
     def set_style(self, style: Style) -> None:
         """Write and erase in `style` from here on."""
         symbols = self.grid.symbols
-        self.style = style
         self.pen = symbols.style(style)
-        self.eraser = symbols.style(style.erased())
+        self.style = symbols.styles[self.pen]
+        self.eraser = symbols.erasers[self.pen]
         self.acs_pen = symbols.style(style.with_acs(True)) if self.charsets.acs else None
         """The pen for letters while they are line drawing, else None."""
 

@@ -7,7 +7,7 @@ colons is a command of its own. 5 and 6 are the same blink; 22 takes away bold a
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 BOLD, DIM, ITALIC, BLINK, REVERSE, HIDDEN, STRIKE, OVERLINE, ACS = (1 << bit for bit in range(9))
@@ -156,3 +156,9 @@ class Style(_Fields):
 
 
 DEFAULT = Style()
+
+
+@lru_cache(maxsize=4096)
+def shared(style: Style) -> Style:
+    """Return the one `style` that all screens of the process hold: hundreds of panes show the same few."""
+    return style

@@ -11,7 +11,7 @@ on with a new one (`Line.moved`), and the old one lives as long as rows in histo
 import re
 from typing import Final
 
-from streamrelay.vt.styles import DEFAULT, Style
+from streamrelay.vt.styles import DEFAULT, Style, shared
 from streamrelay.vt.widths import CLUSTERS, STUB
 
 _CROWDED = 0x8000
@@ -21,10 +21,12 @@ CLUSTER: Final = re.compile(f"[{chr(CLUSTERS.start)}-{chr(CLUSTERS.stop - 1)}]")
 class Symbols:
     """The styles and clusters of a stretch of a terminal's life."""
 
-    __slots__ = ("_cluster_codes", "_clusters", "_style_codes", "styles")
+    __slots__ = ("_cluster_codes", "_clusters", "_style_codes", "erasers", "styles")
 
     def __init__(self) -> None:
         self.styles: list[Style] = [DEFAULT]
+        self.erasers: list[int] = [0]
+        """For each style, the number of what a cell looks like that is erased while it is current."""
         self._style_codes: dict[Style, int] = {DEFAULT: 0}
         self._clusters: list[str] = []
         self._cluster_codes: dict[str, str] = {}
@@ -39,8 +41,11 @@ class Symbols:
         code = self._style_codes.get(style)
         if code is None:
             code = len(self.styles)
+            style = shared(style)
             self.styles.append(style)
             self._style_codes[style] = code
+            self.erasers.append(code)  # of a background alone, which is its own
+            self.erasers[code] = self.style(style.erased())
         return code
 
     def cell(self, text: str) -> str:

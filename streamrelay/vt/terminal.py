@@ -6,6 +6,8 @@ from streamrelay.vt.engine import Cursor, Frame, Snapshot
 from streamrelay.vt.flow import UNFINISHED, Flow, worthwhile
 from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import StoredRow
+from streamrelay.vt.packed import Packed
+from streamrelay.vt.reflow import resize
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
 from streamrelay.vt.tokens import Tokenizer, split_controls
@@ -24,12 +26,13 @@ class Terminal:
         self._state = State(columns, lines, history, unicode14() if widths is None else widths)
         self._flow: Flow | None = None
         """While it is there, the grid's lines are stale."""
+        self._resting: Packed | None = None
+        """The screen while it rests; the grid has no lines then."""
         self._detour = 0
         """Characters to be rendered the general way before the next look for lines that are just printed."""
         self._longest_detour = _PIECE
         self._tokens = Tokenizer()
         self._operations = compiled()
-        self._epoch = 0
 
     @property
     def columns(self) -> int:
@@ -49,6 +52,7 @@ class Terminal:
 
     def feed(self, data: bytes) -> None:
         """Render bytes of the program."""
+        self._wake()
         self._state.grid.forget_surplus()
         for start in range(0, len(data), _SLICE):
             self._render(data[start : start + _SLICE] if len(data) > _SLICE else data)
@@ -90,7 +94,24 @@ class Terminal:
             stop = text.find("\n", start + _PIECE) + 1
         return stop or len(text)
 
+    def rest(self) -> None:
+        """Hold the screen in little memory until it is fed or changed again."""
+        if self._resting is not None:
+            return
+        lines = self.state.grid.lines
+        if all(line.symbols is lines[0].symbols for line in lines):
+            self._resting = Packed(lines)
+            self._resting.squeeze()
+            self._state.grid.lines = []
+            self._state.renditions.clear()
+
+    def _wake(self) -> None:
+        if self._resting is not None:
+            self._state.grid.lines = self._resting.rows(0, self._state.lines)
+            self._resting = None
+
     def _settle(self) -> None:
+        self._wake()
         if self._flow is None:
             return
         flow, self._flow = self._flow, None
@@ -144,7 +165,7 @@ class Terminal:
             scrolled=grid.scrolled,
             cursor=Cursor(state.x, state.y),
             alternate=grid.saved is not None,
-            epoch=self._epoch,
+            epoch=state.epoch,
             ground=self.ground,
             events=state.events.take(),
         )
@@ -175,27 +196,21 @@ class Terminal:
         """Return screen line `y` as it is now."""
         if self._flow is not None and y < self._state.lines - 1:
             return self._flow.row(y)
-        return self.state.grid.lines[y].copy()
+        if self._resting is not None:
+            return self._resting.row(y).cropped(self._state.columns)
+        return self.state.grid.lines[y].cropped(self._state.columns)
 
     def resize(self, lines: int, columns: int) -> None:
-        """Change the size without reflow. A new epoch."""
-        state = self.state
-        up = state.grid.resize(lines, columns, state.y)
-        if columns != state.columns:
-            state.columns = columns
-            state.reset_tabs()
-        state.lines = lines
-        state.top, state.bottom = 0, lines - 1
-        state.x, state.y = min(state.x, columns), state.y - up
-        self._epoch += 1
+        """Change the size as tmux does, rows reflowed. A new epoch."""
+        resize(self.state, lines, columns)
 
     def seed(self, snapshot: Snapshot) -> None:
         """Become the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""
         old = self.state
         self._state = seed(snapshot, old.grid.limit, old.widths)
+        self._state.epoch = old.epoch + 1
         self._state.title = old.title
         self._tokens = Tokenizer()
-        self._epoch += 1
         self.feed(snapshot.pending)
         self.state.grid.forget()
         self.state.events.take()

@@ -3,7 +3,12 @@
 import asyncio
 from typing import Any
 
+import pytest
+
+import streamrelay
 from streamrelay.control import ControlClient, PaneOutput, Tmux
+from streamrelay.errors import PaneGone
+from streamrelay.events import Gap
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 from streamrelay.testing.tmux import PrivateTmux
@@ -72,3 +77,53 @@ def test_a_pane_that_is_gone_is_no_divergence() -> None:
     check = SelfCheck()
     assert check.judge(TmuxScreen(10, 2), []) is None
     assert (check.looks, check.diverged) == (0, 0)
+
+
+def corrupt(server: Any, pane: str) -> TmuxScreen:
+    """Have the pane's screen go wrong, as a defect of the terminal would."""
+    screen: TmuxScreen = server.pipeline(pane)._screen
+    screen.feed(b"\x1b[Hnobody printed this")
+    return screen
+
+
+async def test_a_watched_pane_that_went_wrong_goes_on_with_the_screen_of_tmux(
+    private_tmux: PrivateTmux, server: Any, heard: Any
+) -> None:
+    pane = private_tmux.new_session("checked", ["sh", "-c", "stty -echo; echo one; while read x; do echo $x; done"])
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        private_tmux.run("send-keys", "-t", pane, "two", "Enter")
+        await says.until(lambda it: "two" in it.said)
+        verdict = await server.check(pane)
+        assert verdict is not None
+        assert verdict.divergences == ()
+        screen = corrupt(server, pane)
+        verdict = await server.check(pane)
+        assert verdict is not None
+        assert verdict.divergences
+        assert divergences(screen, verdict.snapshot) == ()
+        await says.until(lambda it: it.of(Gap))
+        private_tmux.run("send-keys", "-t", pane, "three", "Enter")
+        await says.until(lambda it: "three" in it.said)
+        assert says.said == ["two", "three"]
+        assert [gap.reason for gap in says.of(Gap)] == ["divergence"]
+        assert (server.selfcheck.looks, server.selfcheck.diverged) == (2, 1)
+    with pytest.raises(PaneGone):
+        await server.check(pane)
+
+
+async def test_resting_panes_are_checked_by_themselves(private_tmux: PrivateTmux, heard: Any) -> None:
+    panes = [private_tmux.new_session(name, ["sh", "-c", "echo here; exec sleep 600"]) for name in ("one", "two")]
+    async with (
+        streamrelay.connect(
+            tmux=private_tmux.binary, socket_path=str(private_tmux.socket_path), self_check=0.05
+        ) as server,
+        server.watch(*panes) as stream,
+    ):
+        screens = [corrupt(server, pane) for pane in panes]
+        says = heard(stream)
+        await says.until(lambda it: {gap.pane for gap in it.of(Gap)} == {*panes})
+        assert all("nobody" not in "".join(screen.text()) for screen in screens)
+        looks = server.selfcheck.looks
+        await wait_until_async(lambda: server.selfcheck.looks >= looks + 4, message="it stopped looking")
+        assert server.selfcheck.diverged == 2

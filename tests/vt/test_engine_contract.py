@@ -315,6 +315,22 @@ class TestFrames:
             engine.feed(part)
             assert engine.take().ground is ground, part
 
+    def test_a_rest_changes_nothing(self, make: Make) -> None:
+        stream = STREAM + b"\x1b[44mblue \xe4\xb8\x96e\xcc\x81\x1b[K" + b"wrapped " * 4
+        rested, other = fed(make, [stream]), fed(make, [stream])
+        rested.rest()
+        for data in (b"", b"\x1b[H\x1b[Mmore", b"\r\n" * 9 + b"end"):
+            rested.feed(data)
+            other.feed(data)
+            ours, theirs = rested.take(), other.take()
+            assert ours.cursor == theirs.cursor
+            assert [row.text for row in ours.committed] == [row.text for row in theirs.committed]
+            rested.rest()
+            rested.rest()
+            for y in range(LINES):
+                one, two = rested.row(y), other.row(y)
+                assert (one.text, one.wrapped, one.runs) == (two.text, two.wrapped, two.runs)
+
 
 class TestSizeAndSeed:
     def test_a_resize_is_a_new_epoch(self, make: Make) -> None:

@@ -124,4 +124,5 @@ def test_resize_takes_what_pyte_takes() -> None:
     screen = TmuxScreen(10, 4)
     screen.feed(b"abc")
     screen.resize(columns=2)
-    assert (screen.lines, screen.columns, screen.display[0]) == (4, 2, "ab")
+    assert (screen.lines, screen.columns, screen.display[0]) == (4, 2, "c ")
+    assert screen.history_text() == ["ab"]
