@@ -16,7 +16,7 @@ from streamrelay.delta.blocks import blocks_of
 from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border, masked
 from streamrelay.delta.profiles import GENERIC, Profile, matches
-from streamrelay.delta.transcript import find_echo, find_last_copy, find_tail_of_echo
+from streamrelay.delta.transcript import EchoSearch
 from streamrelay.delta.unwrapping import logical_lines, right_edge
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
@@ -79,15 +79,15 @@ def read_answer(
         if region and start < len(before):
             region[0] = _continued(before[start], region[0])
     answer = Answer()
-    texts = [row.text for row in region]
+    search = EchoSearch([row.text for row in region])
     position = 0
     for number, message in enumerate(messages, 1):
-        echo = find_echo(texts, message.forms, position)
+        echo = search.find(message.forms, position)
         if echo is not None and sum(message.forms == other.forms for other in messages) == 1:
-            echo = find_last_copy(texts, message.forms, echo)
+            echo = search.find_last_copy(message.forms, echo)
         if echo is None and not answer.accounted:
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
-            echo = find_tail_of_echo(texts, message.forms[0], tops)
+            echo = search.find_tail(message.forms[0], tops)
         if echo is None:
             continue
         if answer.accounted:

@@ -15,7 +15,7 @@ from streamrelay.delta.answers import Answer, Message, Passage, read_answer
 from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, composer_top, is_border
 from streamrelay.delta.profiles import GENERIC
-from streamrelay.delta.transcript import MARKS, find_echo, spelling
+from streamrelay.delta.transcript import MARKS, EchoSearch, spelling
 from streamrelay.vt.engine import Engine, Frame
 
 MOST_MESSAGES = 64
@@ -151,7 +151,7 @@ class Conversation:
         if not waiting:
             return True
         _, now = self._document.since(self._mark)
-        return find_echo([row.text for row in now], _forms(waiting[0])) is not None
+        return EchoSearch([row.text for row in now]).find(_forms(waiting[0])) is not None
 
     def read(self, *, certain: bool, trusted: bool) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
@@ -212,7 +212,7 @@ class Conversation:
         if draft != self._draft and not draft:
             self._vanished = self._draft
         self._draft = draft
-        if self._vanished and find_echo(rows[: composer_top(rows, self._cursor)], [self._vanished]) is not None:
+        if self._vanished and EchoSearch(rows[: composer_top(rows, self._cursor)]).find([self._vanished]) is not None:
             self._sent.append(_Sent(None, self._vanished, submitted=True))
             self._vanished = ""
             self.typed = True

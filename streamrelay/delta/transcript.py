@@ -6,6 +6,7 @@ nothing about any of that, so rows are compared without it: a block of whole row
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import regex
@@ -43,66 +44,77 @@ class Block(NamedTuple):
     mark: str = ""
 
 
-def find_echo(rows: Sequence[str], forms: Sequence[str], start: int = 0) -> Block | None:
-    """Return the earliest block of whole rows that spells one of the forms of a message."""
-    # Of a message that is nothing but Markdown no program eats anything.
-    spell = spelling if all(map(spelling, forms)) else squeeze
-    targets = [spelled for form in forms if (spelled := spell(form))]
-    spelled_rows = [spell(row) for row in rows]
-    patience = MOST_LOOKS_PER_ROW * len(rows)
-    for first in range(start, len(rows)):
-        for target in targets if spelled_rows[first] else ():
-            stop, looked = _spelled(spelled_rows, first, target)
+class EchoSearch:
+    """Searches one stretch of rows; how they are spelled is worked out once."""
+
+    def __init__(self, rows: Sequence[str]) -> None:
+        self._rows = rows
+        self._patience = MOST_LOOKS_PER_ROW * len(rows)
+
+    def find(self, forms: Sequence[str], start: int = 0) -> Block | None:
+        """Return the earliest block of whole rows, from `start` on, that spells one of the forms of a message."""
+        # Of a message that is nothing but Markdown no program eats anything.
+        is_spoken = all(map(spelling, forms))
+        rows = self._spelled if is_spoken else self._squeezed
+        targets = [target for form in forms if (target := (spelling if is_spoken else squeeze)(form))]
+        for first in range(start, len(rows)):
+            for target in targets if rows[first] else ():
+                stop, looked = _spelled_until(rows, first, target)
+                if stop is not None:
+                    return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first])))
+                self._patience -= looked
+                if self._patience < 0:
+                    return None
+        return None
+
+    def find_last_copy(self, forms: Sequence[str], echo: Block) -> Block:
+        """Return the last copy of an echo that stands behind the same mark.
+
+        A transcript that is painted again leaves copies of itself behind, and a composer that scrolled away leaves a
+        copy of what stood in it. A quote stands behind the mark of an answer, or behind none.
+        """
+        last = again = echo
+        while echo.mark.strip():
+            following = self.find(forms, again.stop)
+            if following is None:
+                break
+            again = following
+            if again.mark == echo.mark:
+                last = again
+        return last
+
+    def find_tail(self, form: str, tops: Sequence[int]) -> Block | None:
+        """Return the block that spells the end of a message too tall for the screen, from one of `tops` on."""
+        target = spelling(form)
+        return next((block for top in tops if (block := self._tail_at(target, top)) is not None), None)
+
+    def _tail_at(self, target: str, top: int) -> Block | None:
+        first = next((y for y in range(top, len(self._rows)) if self._rows[y].strip()), None)
+        if first is None:
+            return None
+        head = self._spelled[first].lstrip(_AROUND)
+        position = target.find(head) if len(head) >= SHORTEST_TAIL_ROW else -1
+        while position > 0:
+            stop, _ = _spelled_until(self._spelled, first, target[position:])
             if stop is not None:
-                return _with_borders(rows, Block(first, stop, _mark(rows[first])))
-            patience -= looked
-            if patience < 0:
-                return None
-    return None
+                return _with_borders(self._rows, Block(first, stop))
+            position = target.find(head, position + 1)
+        return None
 
+    @cached_property
+    def _spelled(self) -> list[str]:
+        return [spelling(row) for row in self._rows]
 
-def find_last_copy(rows: Sequence[str], forms: Sequence[str], echo: Block) -> Block:
-    """Return the last copy of an echo that stands behind the same mark.
-
-    A transcript that is painted again leaves copies of itself behind, and a composer that scrolled away leaves a copy
-    of what stood in it. A quote stands behind the mark of an answer, or behind none.
-    """
-    while echo.mark.strip():
-        again = find_echo(rows, forms, echo.stop)
-        while again is not None and again.mark != echo.mark:
-            again = find_echo(rows, forms, again.stop)
-        if again is None:
-            break
-        echo = again
-    return echo
+    @cached_property
+    def _squeezed(self) -> list[str]:
+        return [squeeze(row) for row in self._rows]
 
 
 def _mark(row: str) -> str:
     return row[: len(row) - len(row.lstrip(_AROUND))]
 
 
-def find_tail_of_echo(rows: Sequence[str], form: str, tops: Sequence[int]) -> Block | None:
-    """Return the block that spells the end of a message too tall for the screen, and begins at one of the `tops`."""
-    target = spelling(form)
-    return next((block for top in tops if (block := _tail_at(rows, target, top)) is not None), None)
-
-
-def _tail_at(rows: Sequence[str], target: str, top: int) -> Block | None:
-    first = next((y for y in range(top, len(rows)) if rows[y].strip()), None)
-    if first is None:
-        return None
-    head = spelling(rows[first]).lstrip("".join(MARKS))
-    position = target.find(head) if len(head) >= SHORTEST_TAIL_ROW else -1
-    spelled_rows = [spelling(row) for row in rows]
-    while position > 0:
-        stop, _ = _spelled(spelled_rows, first, target[position:])
-        if stop is not None:
-            return _with_borders(rows, Block(first, stop))
-        position = target.find(head, position + 1)
-    return None
-
-
-def _spelled(rows: Sequence[str], first: int, target: str) -> tuple[int | None, int]:
+def _spelled_until(rows: Sequence[str], first: int, target: str) -> tuple[int | None, int]:
     """Return the row behind the block that begins at `first` and spells `target`, and how many rows were looked at.
 
     The rows are spelled already. The first is None if no block does.
