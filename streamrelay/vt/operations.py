@@ -259,7 +259,7 @@ def erase_in_display(state: State, how: int, which: int = 0) -> None:
         grid.empty(0, y, eraser)
         grid.erase(0, y, min(x + 1, state.columns), eraser)
     elif how == 3 and which == 0:
-        grid.clear_history()
+        grid.history.wipe()
         state.events.add("history_cleared")
 
 
