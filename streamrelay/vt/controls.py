@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from streamrelay.vt import movement as move
 from streamrelay.vt import operations as op
 from streamrelay.vt.parameters import INT_MAX, Parameters, number, split_sequence
 from streamrelay.vt.state import State
@@ -27,54 +28,54 @@ def nothing(_state: State) -> None:
 
 
 C0: Mapping[str, Operation] = {
-    "\a": op.bell,
-    "\b": op.backspace,
-    "\t": op.tab,
-    "\n": op.linefeed,
-    "\v": op.linefeed,
-    "\f": op.linefeed,
-    "\r": op.carriage_return,
-    "\r\n": op.new_line,
-    "\x0e": lambda state: op.shift(state, True),
-    "\x0f": lambda state: op.shift(state, False),
+    "\a": move.bell,
+    "\b": move.backspace,
+    "\t": move.tab,
+    "\n": move.linefeed,
+    "\v": move.linefeed,
+    "\f": move.linefeed,
+    "\r": move.carriage_return,
+    "\r\n": move.new_line,
+    "\x0e": lambda state: move.shift(state, True),
+    "\x0f": lambda state: move.shift(state, False),
 }
 
 ESCAPES: Mapping[str, Operation] = {
-    "7": op.save_cursor,
-    "8": op.restore_cursor,
+    "7": move.save_cursor,
+    "8": move.restore_cursor,
     "=": lambda state: op.set_mode(state, "application_keypad", True),
     ">": lambda state: op.set_mode(state, "application_keypad", False),
-    "D": op.linefeed,
-    "E": op.new_line,
-    "H": op.set_tab_stop,
-    "M": op.reverse_index,
+    "D": move.linefeed,
+    "E": move.new_line,
+    "H": move.set_tab_stop,
+    "M": move.reverse_index,
     "c": op.reset,
     "#8": op.alignment_display,
-    "(0": lambda state: op.define_charset(state, "g0", True),
-    "(B": lambda state: op.define_charset(state, "g0", False),
-    ")0": lambda state: op.define_charset(state, "g1", True),
-    ")B": lambda state: op.define_charset(state, "g1", False),
+    "(0": lambda state: move.define_charset(state, "g0", True),
+    "(B": lambda state: move.define_charset(state, "g0", False),
+    ")0": lambda state: move.define_charset(state, "g1", True),
+    ")B": lambda state: move.define_charset(state, "g1", False),
 }
 
 COUNTED: Mapping[str, Callable[[State, int], None]] = {
     "@": op.insert_characters,
-    "A": op.cursor_up,
-    "B": op.cursor_down,
-    "C": op.cursor_forward,
-    "D": op.cursor_back,
-    "E": op.cursor_down1,
-    "F": op.cursor_up1,
-    "G": op.cursor_to_column,
+    "A": move.cursor_up,
+    "B": move.cursor_down,
+    "C": move.cursor_forward,
+    "D": move.cursor_back,
+    "E": move.cursor_down1,
+    "F": move.cursor_up1,
+    "G": move.cursor_to_column,
     "L": op.insert_lines,
     "M": op.delete_lines,
     "P": op.delete_characters,
     "S": op.scroll_up,
     "T": op.scroll_down,
     "X": op.erase_characters,
-    "Z": op.back_tab,
-    "`": op.cursor_to_column,
+    "Z": move.back_tab,
+    "`": move.cursor_to_column,
     "b": op.repeat,
-    "d": op.cursor_to_line,
+    "d": move.cursor_to_line,
 }
 """Sequences of one parameter that is at least 1."""
 
@@ -183,7 +184,7 @@ def _counted(function: Callable[[State, int], None]) -> Callable[[Parameters], O
 
 def _position(parameters: Parameters) -> Operation:
     line, column = number(parameters, 0, 1, 1), number(parameters, 1, 1, 1)
-    return nothing if min(line, column) < 0 else lambda state: op.cursor_position(state, line, column)
+    return nothing if min(line, column) < 0 else lambda state: move.cursor_position(state, line, column)
 
 
 def _margins(parameters: Parameters) -> Operation:
@@ -203,7 +204,7 @@ def _erase_in_line(parameters: Parameters) -> Operation:
 
 def _clear_tab_stop(parameters: Parameters) -> Operation:
     how = number(parameters, 0, 0, 0)
-    return lambda state: op.clear_tab_stop(state, how)
+    return lambda state: move.clear_tab_stop(state, how)
 
 
 def _always(operation: Operation) -> Callable[[Parameters], Operation]:
@@ -218,6 +219,6 @@ _SEQUENCES: Mapping[str, Callable[[Parameters], Operation]] = {
     "K": _erase_in_line,
     "g": _clear_tab_stop,
     "r": _margins,
-    "s": _always(op.save_cursor),
-    "u": _always(op.restore_cursor),
+    "s": _always(move.save_cursor),
+    "u": _always(move.restore_cursor),
 }

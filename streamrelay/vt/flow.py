@@ -120,7 +120,7 @@ class Flow:
         count = len(printed.texts)
         room = self._state.lines - 1
         window.extend(printed, 0, count)
-        grid.take_in(window, count)
+        grid.history.take_in(window, count)
         grid.dirty = grid.dirty >> count
         grid.scrolled += count
         self._unreported = min(self._unreported + count, room)

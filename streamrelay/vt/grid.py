@@ -5,7 +5,6 @@ The rules other terminals don't follow:
 * Any scroll up takes the top row of its region into history, also in the middle of the screen; deleting lines
   does not.
 * Clearing the whole screen first pushes everything down to the last row in use into history.
-* A full history loses a tenth of its limit at once, not a row at a time.
 * Moving or clearing rows unties the soft wrap of the row above them, the last row of history included.
 * Without history, a region of one line does not scroll.
 * Inserting as many cells as there are right of the cursor changes nothing.
@@ -13,9 +12,9 @@ The rules other terminals don't follow:
 
 from collections.abc import Iterator, Sequence
 
-from streamrelay.vt.history import RowQueue, StoredRow
-from streamrelay.vt.packed import PACKED_ROWS
+from streamrelay.vt.history import StoredRow
 from streamrelay.vt.rows import Line
+from streamrelay.vt.scrollback import Scrollback
 from streamrelay.vt.symbols import Symbols
 
 
@@ -26,12 +25,7 @@ class Grid:
         self.columns = columns
         self.symbols = Symbols()
         self.lines = [Line(self.symbols) for _ in range(lines)]
-        self.history = RowQueue()
-        self.limit = limit
-        self.total = 0
-        """Rows that ever entered history."""
-        self._cleared_at = 0
-        """What `total` was when history, or the screen into it, was cleared last."""
+        self.history = Scrollback(limit)
         self.keeps_history = limit > 0
         """False while the alternate screen is shown."""
         self.saved: list[Line] | None = None
@@ -40,31 +34,11 @@ class Grid:
         """How wide the screen was then."""
         self.dirty = 0
         self.scrolled = 0
-        self.history_cleared = False
-        self._unseen = RowQueue()
-        """What entered history since the last claim; it may be more than history holds (see `forget_surplus`)."""
-        self._claims = False
-        """Whether anybody ever claimed: until then no more than history could hold is kept."""
-
-    def claim(self) -> tuple[StoredRow, ...]:
-        """Return the rows committed since the last claim."""
-        if not self._claims:
-            self._claims = True
-            self.forget_surplus()
-        committed = self._unseen.rows()
-        self._unseen.clear()
-        return committed
-
-    def forget_surplus(self) -> None:
-        """Forget the oldest rows nobody claimed, as far as they are more than history may hold."""
-        if self._claims and self._unseen.size > self.limit:
-            self._unseen.shift(self._unseen.size - self.limit)
 
     def forget(self) -> None:
-        """Claim everything unseen: nothing up to here counts as changed or committed."""
-        self._unseen.clear()
+        """Let nothing up to here count as changed or committed."""
+        self.history.forget()
         self.dirty = self.scrolled = 0
-        self.history_cleared = False
 
     def touch(self, top: int, bottom: int) -> None:
         """Mark the lines `top` to `bottom` (inclusive) as changed."""
@@ -77,58 +51,14 @@ class Grid:
         """Return an empty row."""
         return Line(self.symbols, "", chr(style) * self.columns if style else "")
 
-    def commit(self, lines: Sequence[Line]) -> None:
-        """Take rows that left the screen into history."""
-        for line in lines:
-            self._remember(line)
-        self._committed(len(lines))
-
-    def _remember(self, line: Line) -> None:
-        self.history.append(line)
-        self._unseen.append(line)
-        if self.history.loose >= PACKED_ROWS:
-            self.history.pack(self._unseen)
-
-    def take_in(self, window: RowQueue, count: int) -> None:
-        """Take the oldest rows of `window` into history."""
-        window.shift(count, self.history, self._unseen)
-        self._committed(count)
-
-    def _committed(self, count: int) -> None:
-        self.total += count
-        self._trim(count)
-
-    def _trim(self, count: int) -> None:
-        """Let history lose what it lost while the newest `count` rows came in one by one."""
-        size, limit = self.history.size - count, self.limit
-        tenth = max(limit // 10, 1)
-        lost = 0
-        while count > 0 and size + count > limit:
-            room = max(limit - size, 0)
-            # A tenth goes before the row that finds history full, then that row comes in.
-            size += room + 1 - tenth
-            count -= room + 1
-            lost += tenth
-        if lost:
-            self.history.shift(lost)
-        if not self._claims and self._unseen.size > limit + tenth:
-            self._unseen.shift(self._unseen.size - limit)
-
     def scroll(self, style: int) -> None:
         """Scroll the whole screen up by one: `scroll_up` in half the time, for the commonest case."""
         if not self.keeps_history:
             self.scroll_up(0, len(self.lines) - 1, style)
             return
         lines = self.lines
-        line = lines.pop(0)
+        self.history.commit_one(lines.pop(0))
         lines.append(self.blank(style))
-        self.history.append(line)
-        self._unseen.append(line)
-        if self.history.loose >= PACKED_ROWS:
-            self.history.pack(self._unseen)
-        self.total += 1
-        if self.history.size > self.limit or self._unseen.size > self.limit:
-            self._trim(1)
         self.dirty >>= 1
         self.scrolled += 1
         if style:
@@ -140,7 +70,7 @@ class Grid:
         if top == bottom and not self.keeps_history:
             return
         if self.keeps_history:
-            self.commit(lines[top : top + count])
+            self.history.commit(lines[top : top + count])
         else:
             self.untie(top - 1)
         del lines[top : top + count]
@@ -209,9 +139,9 @@ class Grid:
         height = len(self.lines)
         last = max((y for y, line in enumerate(self.lines, 1) if line.cells), default=0)
         rest = self.lines[last:]
-        self.commit(self.lines[:last])
         if last:
-            self._cleared_at = self.total
+            self.history.commit(self.lines[:last])
+            self.history.fence()
         self.lines = [self.blank(style) for _ in range(height)]
         self.dirty >>= last
         self.scrolled += last
@@ -244,18 +174,10 @@ class Grid:
             if self.lines[y].wrapped:
                 self.lines[y].wrapped = False
                 self.dirty |= 1 << y
-        elif self.history.wrapped:
-            self.history.untie()
-            if self._unseen:
-                self._unseen.untie()
+        else:
+            self.history.untie_last()
 
     # The screen as a whole
-
-    def clear_history(self) -> None:
-        """Forget history; what nobody has claimed yet still counts as committed."""
-        self.history.clear()
-        self.history_cleared = True
-        self._cleared_at = self.total
 
     def enter_alternate(self) -> None:
         """Put the screen aside and start with an empty one that keeps no history."""
@@ -270,7 +192,7 @@ class Grid:
         if self.saved is not None:
             self.lines = self.saved
             self.saved = None
-            self.keeps_history = self.limit > 0
+            self.keeps_history = self.history.limit > 0
             self.scrolled = 0
             self.touch(0, len(self.lines) - 1)
 
@@ -279,37 +201,10 @@ class Grid:
         columns = self.columns
         return [line if len(line.cells) <= columns else line.cropped(columns) for line in self.lines]
 
-    @property
-    def pullable(self) -> int:
-        """The newest rows of history that a higher screen takes back: those that scrolled there since a clear."""
-        return min(self.history.size, self.total - self._cleared_at)
-
-    def push(self, count: int) -> None:
-        """Give the top rows to history, which may then hold more than its limit."""
-        for line in self.lines[:count]:
-            self._remember(line)
-        del self.lines[:count]
-        self.total += count
-
-    def pull(self, count: int) -> int:
-        """Take up to `count` rows back from history, and return how many they were."""
-        pullable = self.pullable
-        count = min(count, pullable)
-        self.lines[:0] = [row.line(self.symbols) for row in self.history.take_back(count)]
-        self._cleared_at = self.total - pullable + count
-        return count
-
-    def replace(self, history: Sequence[StoredRow], rows: Sequence[StoredRow], pullable: int) -> None:
-        """Put other rows into history and onto the screen."""
+    def replace(self, rows: Sequence[StoredRow]) -> None:
+        """Put other rows onto the screen; those that stood there may be among them."""
         own = {id(line) for line in self.lines}
-        self.history.clear()
-        for row in history[-2 * self.limit :]:
-            self.history.add(row)
-            if self.history.loose >= PACKED_ROWS:
-                self.history.pack()
         self.lines = [row if isinstance(row, Line) and id(row) in own else row.line(self.symbols) for row in rows]
-        self.total = max(self.total, self.history.size)
-        self._cleared_at = self.total - min(pullable, self.history.size)
 
     def renew_symbols(self) -> None:
         """Go on with a new table of symbols; history keeps the old one."""

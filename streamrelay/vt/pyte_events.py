@@ -8,6 +8,7 @@ from typing import Any
 
 from pyte.screens import HistoryScreen
 
+from streamrelay.vt import movement as move
 from streamrelay.vt import operations as op
 from streamrelay.vt.controls import MODES, PRIVATE_MODES
 from streamrelay.vt.drawing import draw
@@ -28,60 +29,60 @@ class PyteEvents(HistoryScreen):
 
     def bell(self, *_args: Any) -> None:
         """Ring."""
-        op.bell(self._terminal.state)
+        move.bell(self._terminal.state)
 
     def backspace(self) -> None:
         """Move left, or up through a soft wrap."""
-        op.backspace(self._terminal.state)
+        move.backspace(self._terminal.state)
 
     def tab(self) -> None:
         """Move to the next tab stop."""
-        op.tab(self._terminal.state)
+        move.tab(self._terminal.state)
 
     def linefeed(self) -> None:
         """Move down, scrolling at the bottom; the column stays."""
-        op.linefeed(self._terminal.state)
+        move.linefeed(self._terminal.state)
 
     def carriage_return(self) -> None:
         """Move to the first column."""
-        op.carriage_return(self._terminal.state)
+        move.carriage_return(self._terminal.state)
 
     def shift_out(self) -> None:
         """Use G1."""
-        op.shift(self._terminal.state, True)
+        move.shift(self._terminal.state, True)
 
     def shift_in(self) -> None:
         """Use G0."""
-        op.shift(self._terminal.state, False)
+        move.shift(self._terminal.state, False)
 
     def define_charset(self, code: str, mode: str) -> None:
         """Choose G0 ("(") or G1 (")"): tmux knows ASCII ("B") and line drawing ("0")."""
         if mode in "()" and code in "0B":
-            op.define_charset(self._terminal.state, "g0" if mode == "(" else "g1", code == "0")
+            move.define_charset(self._terminal.state, "g0" if mode == "(" else "g1", code == "0")
 
     def index(self) -> None:
         """Move down, scrolling at the bottom."""
-        op.linefeed(self._terminal.state)
+        move.linefeed(self._terminal.state)
 
     def reverse_index(self) -> None:
         """Move up, scrolling at the top."""
-        op.reverse_index(self._terminal.state)
+        move.reverse_index(self._terminal.state)
 
     def save_cursor(self) -> None:
         """Keep position and look."""
-        op.save_cursor(self._terminal.state)
+        move.save_cursor(self._terminal.state)
 
     def restore_cursor(self) -> None:
         """Go back to what was kept."""
-        op.restore_cursor(self._terminal.state)
+        move.restore_cursor(self._terminal.state)
 
     def set_tab_stop(self) -> None:
         """Put a tab stop at the cursor."""
-        op.set_tab_stop(self._terminal.state)
+        move.set_tab_stop(self._terminal.state)
 
     def clear_tab_stop(self, how: int = 0) -> None:
         """Take tab stops away."""
-        op.clear_tab_stop(self._terminal.state, how)
+        move.clear_tab_stop(self._terminal.state, how)
 
     def alignment_display(self) -> None:
         """Fill the screen with E."""
@@ -119,39 +120,39 @@ class PyteEvents(HistoryScreen):
 
     def cursor_up(self, count: int | None = None) -> None:
         """Move up."""
-        op.cursor_up(self._terminal.state, count or 1)
+        move.cursor_up(self._terminal.state, count or 1)
 
     def cursor_down(self, count: int | None = None) -> None:
         """Move down."""
-        op.cursor_down(self._terminal.state, count or 1)
+        move.cursor_down(self._terminal.state, count or 1)
 
     def cursor_forward(self, count: int | None = None) -> None:
         """Move right."""
-        op.cursor_forward(self._terminal.state, count or 1)
+        move.cursor_forward(self._terminal.state, count or 1)
 
     def cursor_back(self, count: int | None = None) -> None:
         """Move left."""
-        op.cursor_back(self._terminal.state, count or 1)
+        move.cursor_back(self._terminal.state, count or 1)
 
     def cursor_up1(self, count: int | None = None) -> None:
         """Move up, to the first column."""
-        op.cursor_up1(self._terminal.state, count or 1)
+        move.cursor_up1(self._terminal.state, count or 1)
 
     def cursor_down1(self, count: int | None = None) -> None:
         """Move down, to the first column."""
-        op.cursor_down1(self._terminal.state, count or 1)
+        move.cursor_down1(self._terminal.state, count or 1)
 
     def cursor_position(self, line: int | None = None, column: int | None = None) -> None:
         """Move to a line and column."""
-        op.cursor_position(self._terminal.state, line or 1, column or 1)
+        move.cursor_position(self._terminal.state, line or 1, column or 1)
 
     def cursor_to_column(self, column: int | None = None) -> None:
         """Move to a column."""
-        op.cursor_to_column(self._terminal.state, column or 1)
+        move.cursor_to_column(self._terminal.state, column or 1)
 
     def cursor_to_line(self, line: int | None = None) -> None:
         """Move to a line."""
-        op.cursor_to_line(self._terminal.state, line or 1)
+        move.cursor_to_line(self._terminal.state, line or 1)
 
     def set_margins(self, top: int | None = None, bottom: int | None = None) -> None:
         """Set the scroll region."""

@@ -81,13 +81,16 @@ def _change_height(grid: Grid, lines: int, cursor: int) -> int:
         above = height - below - lines
         moved = -above
         if grid.keeps_history:
-            grid.push(above)
+            grid.history.commit(grid.lines[:above], at_once=True)
+            del grid.lines[:above]
         elif above:
             grid.move(0, above, height - above, 0)
             grid.empty(height - above, above, 0)
         del grid.lines[lines:]
     elif grid.keeps_history:
-        moved = grid.pull(lines - height)
+        back = [row.line(grid.symbols) for row in grid.history.pull(lines - height)]
+        grid.lines[:0] = back
+        moved = len(back)
     grid.lines += [grid.blank() for _ in range(lines - len(grid.lines))]
     return moved
 
@@ -96,13 +99,14 @@ def _reflow(grid: Grid, columns: int, widths: Widths, cursor: tuple[int, int]) -
     """Reflow history and screen, and return the cursor, which must have been on the screen."""
     old = [*grid.history, *grid.lines]
     place = _logical(old, cursor[0], grid.history.size + cursor[1])
-    flow = _Flow(old, columns, widths, grid.pullable)
+    flow = _Flow(old, columns, widths, grid.history.pullable)
     flow.run()
     new = flow.rows
     height = len(grid.lines)
     new += [grid.blank() for _ in range(height - len(new))]
     size = len(new) - height
-    grid.replace(new[:size], new[size:], flow.pullable)
+    grid.history.replace(new[:size], flow.pullable)
+    grid.replace(new[size:])
     x, y = _physical(new, place)
     return (x, y - size) if y >= size else (0, 0)
 

@@ -151,7 +151,7 @@ class TmuxScreen(PyteEvents):
     def history(self) -> History:  # type: ignore[override]
         """What is above and below the window that paging shows; rows are made when they are read."""
         grid = self._terminal.state.grid
-        limit = grid.limit
+        limit = grid.history.limit
         top = [*islice(grid.history, len(grid.history) - self._above)]
         bottom = (
             [*islice(grid.history, len(top) + self.lines, None), *grid.lines][-self._above :] if self._above else []

@@ -13,7 +13,6 @@ import re
 from streamrelay.vt.controls import compiled
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Snapshot
-from streamrelay.vt.packed import PACKED_ROWS
 from streamrelay.vt.printed import GRAPHICS
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import Charsets, State
@@ -28,15 +27,12 @@ def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
     state = State(snapshot.columns, snapshot.lines, history, widths)
     grid = state.grid
     if history:
-        for line in _parse(state, snapshot.history[-history:]):
-            grid.history.append(line)
-            if grid.history.loose >= PACKED_ROWS:
-                grid.history.pack()
+        grid.history.keep(_parse(state, snapshot.history[-history:]))
     rows = _parse(state, snapshot.rows[: snapshot.lines])
     grid.lines[: len(rows)] = rows
     for line, wrapped in zip(grid.lines, snapshot.wrapped, strict=False):
         line.wrapped = wrapped
-    grid.total = max(snapshot.history_total, len(snapshot.history))
+    grid.history.total = max(snapshot.history_total, len(snapshot.history))
     if snapshot.alternate:
         grid.saved = [grid.blank() for _ in range(snapshot.lines)]
         grid.keeps_history = False

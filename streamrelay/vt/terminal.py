@@ -53,7 +53,7 @@ class Terminal:
     def feed(self, data: bytes) -> None:
         """Render bytes of the program."""
         self._wake()
-        self._state.grid.forget_surplus()
+        self._state.grid.history.forget_surplus()
         for start in range(0, len(data), _SLICE):
             self._render(data[start : start + _SLICE] if len(data) > _SLICE else data)
 
@@ -158,9 +158,9 @@ class Terminal:
         state = self._state
         grid = state.grid
         frame = Frame(
-            committed=grid.claim(),
-            history_total=grid.total,
-            history_cleared=grid.history_cleared,
+            committed=grid.history.claim(),
+            history_total=grid.history.total,
+            history_cleared=grid.history.cleared,
             dirty=grid.dirty,
             scrolled=grid.scrolled,
             cursor=Cursor(state.x, state.y),
@@ -207,7 +207,7 @@ class Terminal:
     def seed(self, snapshot: Snapshot) -> None:
         """Become the screen of `snapshot`. A new epoch; nothing of it counts as changed or committed."""
         old = self.state
-        self._state = seed(snapshot, old.grid.limit, old.widths)
+        self._state = seed(snapshot, old.grid.history.limit, old.widths)
         self._state.epoch = old.epoch + 1
         self._state.title = old.title
         self._tokens = Tokenizer()

@@ -93,7 +93,7 @@ def test_nobody_who_feeds_without_taking_fills_the_memory() -> None:
     screen = TmuxScreen(20, 5, history=100)
     for _ in range(50):
         screen.feed(b"line\r\n" * 1000)
-        assert len(screen._terminal.grid._unseen) <= 110
+        assert len(screen._terminal.grid.history._unseen) <= 110
     assert len(screen.take().committed) == 100
     screen.feed(b"line\r\n" * 1000)
     assert len(screen.take().committed) == 1000  # whoever takes after every feed misses nothing

@@ -1,0 +1,169 @@
+"""Where each control moves the cursor (tmux 3.3a screen-write.c, input.c), and what it writes with from there on.
+
+* The pending wrap is a column of its own: moving left counts from it, moving up or down steps back from it, restoring
+  the cursor ends it.
+* Origin mode shifts absolute moves, but setting the region homes to the corner of the screen.
+* Backspace at the left edge goes up to the end of a line that was soft-wrapped.
+* There is no CHT, HPR, VPR, line feed mode or reverse wrap.
+"""
+
+from dataclasses import replace
+
+from streamrelay.vt.state import Saved, State
+
+# C0
+
+
+def bell(state: State) -> None:
+    """Ring."""
+    state.events.add("bell")
+
+
+def backspace(state: State) -> None:
+    """Move left, or up through a soft wrap."""
+    if state.x:
+        state.x -= 1
+    elif state.y and state.grid.lines[state.y - 1].wrapped:
+        state.y -= 1
+        state.x = state.columns - 1
+
+
+def tab(state: State) -> None:
+    """Move to the next tab stop, or to the last column."""
+    last = state.columns - 1
+    if state.x < last:
+        state.x = min((stop for stop in state.tabs if stop > state.x), default=last)
+
+
+def linefeed(state: State) -> None:
+    """Move down, scrolling at the bottom of the region."""
+    state.index(state.eraser)
+
+
+def carriage_return(state: State) -> None:
+    """Move to the first column."""
+    state.x = 0
+
+
+def new_line(state: State) -> None:
+    """Carriage return and line feed."""
+    state.x = 0
+    state.index(state.eraser)
+
+
+def shift(state: State, out: bool) -> None:
+    """Use G1, or G0 again."""
+    state.set_charsets(replace(state.charsets, shifted=out))
+
+
+def define_charset(state: State, which: str, acs: bool) -> None:
+    """Make G0 ("g0") or G1 the line-drawing charset, or ASCII."""
+    charsets = state.charsets
+    state.set_charsets(replace(charsets, g0=acs) if which == "g0" else replace(charsets, g1=acs))
+
+
+# Cursor
+
+
+def cursor_up(state: State, count: int) -> None:
+    """Move up, not out of the region."""
+    y = state.y
+    room = y if y < state.top else y - state.top
+    if state.x == state.columns:
+        state.x -= 1
+    state.y = y - count if count < room else y - room
+
+
+def cursor_down(state: State, count: int) -> None:
+    """Move down, not out of the region."""
+    y = state.y
+    room = (state.lines - 1 if y > state.bottom else state.bottom) - y
+    if state.x == state.columns:
+        state.x -= 1
+    state.y = y + count if count < room else y + room
+
+
+def cursor_forward(state: State, count: int) -> None:
+    """Move right."""
+    state.x = min(state.x + count, state.columns - 1)
+
+
+def cursor_back(state: State, count: int) -> None:
+    """Move left."""
+    state.x = max(state.x - count, 0)
+
+
+def cursor_down1(state: State, count: int) -> None:
+    """Move down and to the first column."""
+    state.x = 0
+    cursor_down(state, count)
+
+
+def cursor_up1(state: State, count: int) -> None:
+    """Move up and to the first column."""
+    state.x = 0
+    cursor_up(state, count)
+
+
+def cursor_position(state: State, line: int, column: int) -> None:
+    """Move to a line and column counted from 1."""
+    cursor_to_line(state, line)
+    state.x = min(column, state.columns) - 1
+
+
+def cursor_to_column(state: State, column: int) -> None:
+    """Move to a column counted from 1."""
+    state.x = min(column, state.columns) - 1
+
+
+def cursor_to_line(state: State, line: int) -> None:
+    """Move to a line counted from 1, of the region in origin mode."""
+    y = line - 1
+    if state.modes.origin:
+        y = min(y + state.top, state.bottom)
+    state.y = min(y, state.lines - 1)
+
+
+def back_tab(state: State, count: int) -> None:
+    """Move back over `count` tab stops."""
+    x = min(state.x, state.columns - 1)
+    while count and x:
+        x = max((stop for stop in state.tabs if stop < x), default=0)
+        count -= 1
+    state.x = x
+
+
+def save_cursor(state: State) -> None:
+    """Keep position, style, charsets and origin mode."""
+    state.saved = Saved(state.x, state.y, state.style, state.charsets, state.modes.origin)
+
+
+def restore_cursor(state: State) -> None:
+    """Go back to what was kept; without that, home and to the default look."""
+    saved = state.saved
+    state.charsets = saved.charsets
+    state.set_style(saved.style)
+    state.change_mode("origin", saved.origin)
+    state.move_to(saved.x, saved.y)
+
+
+def reverse_index(state: State) -> None:
+    """Move up, scrolling down at the top of the region."""
+    if state.y == state.top:
+        state.grid.scroll_down(state.top, state.bottom, state.eraser)
+    elif state.y:
+        state.y -= 1
+
+
+def set_tab_stop(state: State) -> None:
+    """Put a tab stop at the cursor."""
+    if state.x < state.columns:
+        state.tabs |= {state.x}
+
+
+def clear_tab_stop(state: State, how: int) -> None:
+    """Take away the tab stop at the cursor (0) or all of them (3)."""
+    if how == 0:
+        state.tabs -= {state.x}
+    elif how == 3:
+        state.tabs = frozenset()
