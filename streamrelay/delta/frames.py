@@ -53,6 +53,8 @@ class FrameCutter:
         """Whether the program hid its cursor and may still repaint what it printed since."""
         self.at_landmark = False
         """Whether the piece last yielded ends where the program meant it to, and not where a read did."""
+        self.more = False
+        """Whether the same read goes on behind the piece last yielded."""
         self.at_wipe = False
         """Whether the piece last yielded ends with a wipe of history (`CSI 3J`, a reset)."""
         self.moved = False
@@ -67,7 +69,9 @@ class FrameCutter:
     def pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield `(piece, complete)`: feed the piece, and take a frame if `complete`. The pieces make up `data`."""
         for start in range(0, len(data), LONGEST_PIECE):
-            yield from self._pieces(data[start : start + LONGEST_PIECE])
+            stop = start + LONGEST_PIECE
+            self.more = stop < len(data)
+            yield from self._pieces(data[start:stop])
 
     def _pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         carried = len(self._carried)

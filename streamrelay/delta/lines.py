@@ -56,23 +56,29 @@ class LineTracker:
         self.lost += max(0, first_committed - self._first_row)
         unfinished = self._scrolled
         first_unfinished = number = max(self._first_row, first_committed)
-        rows: Iterable[Row] = frame.committed[number - first_committed : cursor_row - first_committed]
+        in_history = slice(
+            number - first_committed, max(number, min(cursor_row, frame.history_total)) - first_committed
+        )
+        lines: list[str] = []
+        rows: Iterable[Row] = ()
+        if in_history.start < in_history.stop:
+            texts = frame.committed.texts() if not unfinished else None
+            if texts is None:
+                rows = list(frame.committed)[in_history]
+            else:
+                lines = [text.rstrip(" ") for text in texts[in_history]]
+                first_unfinished = number = number + len(lines)
         on_screen_from = max(number, frame.history_total)
         if on_screen_from < cursor_row:
             screen = range(on_screen_from - frame.history_total, cursor_row - frame.history_total)
             rows = chain(rows, map(self._engine.row, screen))
-        lines: list[str] = []
-        say = lines.append
-        for number, row in enumerate(rows, number + 1):  # noqa: B020  # the loop goes on from where it stands
-            if unfinished or row.wrapped:
-                unfinished.append(row.text)
-                if row.wrapped:
-                    continue
-                say("".join(unfinished).rstrip(" "))
+        for row in rows:
+            number += 1
+            unfinished.append(row.text)
+            if not row.wrapped:
+                lines.append("".join(unfinished).rstrip(" "))
                 unfinished.clear()
-            else:
-                say(row.text.rstrip(" "))
-            first_unfinished = number
+                first_unfinished = number
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
         on_screen = max(0, number - max(first_unfinished, frame.history_total))
         if on_screen and unfinished:

@@ -60,9 +60,13 @@ class Printing:
         """Where the cursor is."""
         return self._lines.cursor
 
-    def take(self, frame: Frame, *, held: bool) -> None:
-        """Say what a frame has passed; with `held`, only what can no longer be repainted."""
-        passed = self._passed(frame, held=held)
+    def take(self, frame: Frame, *, paints: bool, more: bool) -> None:
+        """Say what a frame has passed; of a program that `paints`, only what can no longer be repainted.
+
+        With `more` to come in the same read, what is still on the screen can wait: in a flood, looking at all of it
+        again and again would take half of the time.
+        """
+        passed = self._passed(frame, paints=paints, more=more)
         if self._lines.lost:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
@@ -112,7 +116,7 @@ class Printing:
     def release(self) -> None:
         """A turn is over: nothing that was held back for its sake can change any more."""
         if self._held:
-            self.say(self._passed(self._engine.take(), held=False))
+            self.say(self._passed(self._engine.take(), paints=False))
         for piece in self.attribution.ledger.rest():
             self._speaker.say_piece(piece)
 
@@ -120,7 +124,7 @@ class Printing:
         """The pane is gone: whatever stands unfinished is final."""
         self.end_greeting("program")
         if self._held:
-            self.say(self._passed(self._engine.take(), held=False))
+            self.say(self._passed(self._engine.take(), paints=False))
         self.say(self.composer.release())
         rest = self.open_text.rstrip()
         if rest and not self.composer.is_open and rest not in self.attribution.prompts:
@@ -177,10 +181,10 @@ class Printing:
             self._speaker.next_turn(None, at_prompt=True)
             self._speaker.say_piece(Piece(typed, "typed"))
 
-    def _passed(self, frame: Frame, *, held: bool) -> list[str]:
+    def _passed(self, frame: Frame, *, paints: bool, more: bool = False) -> list[str]:
         """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
-        lines = self._lines.passed(frame, held=held)
-        if self._held and not held:
+        lines = self._lines.passed(frame, held=paints or more)
+        if self._held and not paints:
             lines = painted_lines(lines, self._engine.columns)
-        self._held = held
+        self._held = paints
         return lines

@@ -255,7 +255,8 @@ class DeltaStream:
         if self._converses:
             self._printing.skip(frame)
         else:
-            self._printing.take(frame, held=self._cutter.painting and not self._following)
+            paints = self._cutter.painting and not self._following
+            self._printing.take(frame, paints=paints, more=self._cutter.more and not self._cutter.at_landmark)
         for event in frame.events:
             if event.kind == "title":
                 self._recognise(rows=[event.payload])

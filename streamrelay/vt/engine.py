@@ -16,6 +16,7 @@ The rules every engine obeys:
 * A `Row` handed out is a value: it never changes after.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -67,6 +68,19 @@ class Row(Protocol):
         """Return the characters whose first column is in `start` to `stop` (exclusive); unused cells give nothing."""
 
 
+class Rows(Protocol):
+    """Rows in order, oldest first; they may be made only when they are read."""
+
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows."""
+
+    def texts(self) -> list[str] | None:
+        """Return the texts of all rows if none is soft-wrapped: the cheap way through a flood."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cursor:
     """Zero-based position; `x` equals the number of columns while a wrap is pending (tmux's own rule)."""
@@ -79,7 +93,7 @@ class Cursor:
 class Frame:
     """What changed since the last take; O(committed + dirty rows)."""
 
-    committed: tuple[Row, ...]
+    committed: Rows
     history_total: int
     history_cleared: bool
     dirty: int

@@ -38,6 +38,16 @@ class ForeignRow:
         return "".join(self.cells[max(start, 0) : min(max(stop, 0), used)])
 
 
+class RowList(tuple[ForeignRow, ...]):
+    """Rows that are all there."""
+
+    __slots__ = ()
+
+    def texts(self) -> list[str] | None:
+        """Return the texts of all rows if none is soft-wrapped."""
+        return None if any(row.wrapped for row in self) else [row.text for row in self]
+
+
 class ForeignEngine(ABC):
     """An `Engine` around a screen that knows of no frames.
 
@@ -94,7 +104,7 @@ class ForeignEngine(ABC):
         pairs = zip(rows, self._shown, strict=False)
         dirty = sum(1 << y for y, (now, before) in enumerate(pairs) if now != before)
         dirty |= (1 << len(rows)) - (1 << min(len(rows), len(self._shown)))
-        committed, self._committed, self._shown = tuple(self._committed), [], rows
+        committed, self._committed, self._shown = RowList(self._committed), [], rows
         return Frame(
             committed=committed,
             history_total=self._total,

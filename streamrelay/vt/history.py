@@ -130,15 +130,20 @@ class RowQueue:
                 self._parts.append(part)
         return rows[::-1]
 
-    def rows(self) -> tuple[StoredRow, ...]:
-        """Return all rows."""
-        rows: list[StoredRow] = []
+    def texts(self) -> list[str] | None:
+        """Return the texts of all rows if none is soft-wrapped."""
+        texts: list[str] = []
         for part in self._parts:
             if isinstance(part, Line):
-                rows.append(part)
-            else:
-                rows.extend(part.printed.rows(part.start, part.stop))
-        return tuple(rows)
+                if part.wrapped:
+                    return None
+                texts.append(part.text)
+                continue
+            unwrapped = part.printed.unwrapped_texts(part.start, part.stop)
+            if unwrapped is None:
+                return None
+            texts += unwrapped
+        return texts
 
     def unused(self, count: int) -> list[int]:
         """Return which of the newest `count` rows are empty and uncoloured; the newest is 0, the one before it 1."""

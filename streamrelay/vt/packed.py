@@ -65,6 +65,12 @@ class Packed:
             for index in range(start, stop)
         ]
 
+    def unwrapped_texts(self, start: int, stop: int) -> list[str] | None:
+        """Return the texts of the rows `start` to `stop` (exclusive) if none of them is soft-wrapped."""
+        if not self._wrapped.isdisjoint(range(start, stop)):
+            return None
+        return [row.text for row in self.rows(start, stop)]
+
     def wraps(self, index: int) -> bool:
         """Whether the row goes on in the next one."""
         return index in self._wrapped

@@ -81,6 +81,12 @@ class Printed:
         """Return the rows `start` to `stop` (exclusive)."""
         return list(map(PrintedRow, repeat(self), range(start, stop), self.texts[start:stop]))
 
+    def unwrapped_texts(self, start: int, stop: int) -> list[str] | None:
+        """Return the texts of the rows `start` to `stop` (exclusive) if none of them is soft-wrapped."""
+        if self.wrapped and not self.wrapped.isdisjoint(range(start, stop)):
+            return None
+        return self.texts[start:stop]
+
     def row(self, index: int) -> "PrintedRow":
         """Return one row."""
         return PrintedRow(self, index, self.texts[index])

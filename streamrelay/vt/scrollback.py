@@ -31,13 +31,12 @@ class Scrollback(RowQueue):
         self._claims = False
         """Whether anybody ever claimed: until then no more than could be held here is kept."""
 
-    def claim(self) -> tuple[StoredRow, ...]:
+    def claim(self) -> RowQueue:
         """Return the rows that came in since the last claim."""
         if not self._claims:
             self._claims = True
             self.forget_surplus()
-        committed = self._unseen.rows()
-        self._unseen.clear()
+        committed, self._unseen = self._unseen, RowQueue()
         return committed
 
     def forget_surplus(self) -> None:
