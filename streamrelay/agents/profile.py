@@ -13,12 +13,11 @@ import msgspec
 import regex
 
 from streamrelay.agents.patterns import PatternError, compile_pattern
-from streamrelay.delta.profiles import DialogSign, Profile
+from streamrelay.delta.profiles import DialogKind, DialogSign, Profile
 from streamrelay.errors import ConfigError
 
 Kind = Literal["agent", "shell", "repl"]
 MidTurn = Literal["queue", "hold"]
-DialogKind = Literal["password", "confirmation", "permission", "trust", "login", "picker"]
 
 
 class Pattern(msgspec.Struct, frozen=True):

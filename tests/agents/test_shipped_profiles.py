@@ -2,17 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.fidelity.judging import recordings
 from benchmarks.fidelity.scoring import Truth, score
 from streamrelay.agents import AgentProfile, shipped_profiles
 from streamrelay.delta.profiles import Recogniser, matches
-from streamrelay.events import Text, TurnEnded, encode
+from streamrelay.events import Activity, Event, NeedsHuman, Text, TurnEnded, encode
 from streamrelay.recordings import Output, open_recording, replay
 from streamrelay.recordings.model import Resized
 from streamrelay.vt import TmuxScreen
@@ -50,7 +49,7 @@ def test_every_pattern_is_proven_by_a_recording_or_quotes_the_row_it_is_from(pro
     """That a pattern matches the row it quotes is seen to when it is read."""
     assert all(pattern.source for pattern in profile.patterns if pattern.seen is not None)
     unproven = [pattern for pattern in profile.patterns if pattern.seen is None]
-    for folder in sorted((CORPUS / "agents").glob(f"{profile.name}/*/")):
+    for folder in sorted(CORPUS.glob(f"*/{profile.name}/*/")):
         for _, rows in shown(folder) if unproven else ():
             unproven = [pattern for pattern in unproven if not any(matches((pattern.compiled,), row) for row in rows)]
             if not unproven:
@@ -58,15 +57,20 @@ def test_every_pattern_is_proven_by_a_recording_or_quotes_the_row_it_is_from(pro
     assert [(pattern.key, pattern.compiled.pattern) for pattern in unproven] == []
 
 
-JUDGED = [folder for profile in AGENTS for folder in recordings(CORPUS / "agents", [profile.name])]
+JUDGED = [
+    meta.parent
+    for profile in AGENTS
+    for meta in sorted(CORPUS.glob(f"*/{profile.name}/*/meta.json"))
+    if b'"truth"' in meta.read_bytes() and Truth.of(meta.parent).checkable
+]
 
 
 @pytest.mark.requirement("AGT-02a")
 @pytest.mark.parametrize("folder", JUDGED, ids=by_name)
 def test_nothing_gets_worse_with_a_profile(folder: Path) -> None:
     recording, truth = open_recording(folder), Truth.of(folder)
-    without = score(truth, [*replay(recording)])
-    known = score(truth, [*replay(recording, READING)])
+    before, after = [*replay(recording)], [*replay(recording, READING)]
+    without, known = score(truth, before), score(truth, after)
     assert known.recall >= without.recall
     assert known.lines >= without.lines
     assert known.noise <= without.noise
@@ -75,12 +79,38 @@ def test_nothing_gets_worse_with_a_profile(folder: Path) -> None:
     assert known.ends_missing <= without.ends_missing
     assert known.early_ends <= without.early_ends
     assert (known.end_lag or 0) <= (without.end_lag or 0) + 0.001
+    assert _deeds(after) == _deeds(before)
+
+
+def _deeds(events: Iterable[Event]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Activity)]
 
 
 @pytest.mark.requirement("AGT-02a")
-@pytest.mark.parametrize("name", ["gemini/tool", "gemini/long3k", "opencode/tool"])
+@pytest.mark.parametrize("folder", sorted((CORPUS / "dialogs").glob("*/*/")), ids=by_name)
+def test_a_profile_adds_dialogs_and_takes_none_away(folder: Path) -> None:
+    recording = open_recording(folder)
+    before, after = (
+        [(event.kind, event.text) for event in replay(recording, known) if isinstance(event, NeedsHuman)]
+        for known in ((), READING)
+    )
+    added = [question for question in after if question not in before]
+    assert [question for question in after if question in before] == before
+    if folder.parent.name != "opencode" or folder.name in {"drafts", "permission"}:
+        assert added == []
+
+
+@pytest.mark.requirement("AGT-02a")
+def test_a_window_whose_choices_are_told_apart_by_colour_is_a_picker() -> None:
+    events = replay(open_recording(CORPUS / "dialogs" / "opencode" / "pickers"), READING)
+    asked = [(event.kind, event.text) for event in events if isinstance(event, NeedsHuman)]
+    assert {("picker", "Select model"), ("picker", "Themes")} <= {*asked}
+
+
+@pytest.mark.requirement("AGT-02a")
+@pytest.mark.parametrize("name", ["gemini/long3k", "gemini/long3k_lines"])
 def test_what_only_a_profile_can_know_is_left_out(name: str) -> None:
-    """Tools in boxes, and hints of the program's own, further left than any answer stands."""
+    """A hint below an answer, further left than any answer stands."""
     folder = CORPUS / "agents" / name
     known = score(Truth.of(folder), [*replay(open_recording(folder), READING)])
     assert (known.noise, known.recall, known.lines) == (0, 1.0, 1.0)
