@@ -10,8 +10,10 @@
 `__all__` of one of those modules, are not public.
 """
 
+from collections.abc import Sequence
 from importlib.metadata import version
 
+from streamrelay.agents import AgentProfile, load_profiles
 from streamrelay.control import Tmux, TransportName
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Text
@@ -23,6 +25,7 @@ from streamrelay.relay.session import RelaySession
 __version__ = version("streamrelay")
 
 __all__ = [
+    "AgentProfile",
     "Event",
     "PaneInfo",
     "RelaySession",
@@ -32,6 +35,7 @@ __all__ = [
     "Text",
     "__version__",
     "connect",
+    "load_profiles",
 ]
 
 
@@ -42,14 +46,18 @@ def connect(
     tmux: str | None = None,
     transport: TransportName = "pipes",
     self_check: float | None = None,
+    profiles: Sequence[AgentProfile] | None = None,
 ) -> Server:
     """Return a running tmux server, to be entered with `async with`.
 
     The server is named as tmux's `-L` (`socket_name`) and `-S` (`socket_path`) name it; inside tmux the default is
     the server around. `tmux` is the binary (default: $STREAMRELAY_TMUX, else "tmux"), `transport` is "pipes"
     (`tmux -C`) or "cc" (`tmux -CC` over a pseudo terminal). With `self_check`, one resting pane is compared with tmux
-    every so many seconds (see `Server.check`). Entering raises NoServer, TmuxMissing or TmuxTooOld.
+    every so many seconds (see `Server.check`). `profiles` is what is known of single programs: by default all that
+    `load_profiles` finds, () for nothing. Raises ConfigError for a profile of the user's that makes no sense; entering
+    raises NoServer, TmuxMissing or TmuxTooOld.
     """
     named = Tmux(socket_name=socket_name, socket_path=socket_path)
     chosen = named if tmux is None else Tmux(tmux, named.socket_name, named.socket_path)
-    return Server(chosen, transport=transport, self_check=self_check)
+    known = [profile.reading for profile in (load_profiles() if profiles is None else profiles)]
+    return Server(chosen, transport=transport, self_check=self_check, profiles=known)

@@ -10,10 +10,11 @@ One event loop runs in a thread of its own; everything here only waits for it.
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from streamrelay.agents import AgentProfile
 from streamrelay.control import TransportName
 from streamrelay.events import Event
 from streamrelay.panes.inventory import PaneInfo
@@ -108,6 +109,7 @@ def connect(
     tmux: str | None = None,
     transport: TransportName = "pipes",
     self_check: float | None = None,
+    profiles: Sequence[AgentProfile] | None = None,
 ) -> Iterator[BlockingServer]:
     """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`."""
     import streamrelay
@@ -115,7 +117,12 @@ def connect(
     loop = _Loop()
     try:
         server = streamrelay.connect(
-            socket_name=socket_name, socket_path=socket_path, tmux=tmux, transport=transport, self_check=self_check
+            socket_name=socket_name,
+            socket_path=socket_path,
+            tmux=tmux,
+            transport=transport,
+            self_check=self_check,
+            profiles=profiles,
         )
         loop.wait(server.__aenter__())
         try:

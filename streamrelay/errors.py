@@ -17,6 +17,7 @@
     ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
     ├── PaneTaken                somebody else types into the pane already
     ├── RecordingError           a recording cannot be read
+    ├── ConfigError              a file of the user's says something that makes no sense
     └── UsageError               arguments that make no sense together
 
 Each class has a stable `code` (for machines), an `exit_code` (for the command line), `data` (what it is about) and
@@ -171,3 +172,15 @@ class RecordingError(StreamrelayError):
 
     code = "recording"
     exit_code = 30
+
+
+class ConfigError(StreamrelayError):
+    """A file of the user's says something that makes no sense; names the file, the key and what is wrong with it."""
+
+    code = "config"
+    exit_code = 31
+    default_hint = "correct the file, or move it away"
+
+    def __init__(self, file: str, key: str, wrong: str, *, hint: str | None = None) -> None:
+        where = f"{file}: {key}" if key else file
+        super().__init__(f"{where}: {wrong}", hint=hint, data={"file": file, "key": key})

@@ -12,6 +12,12 @@ settings.register_profile("streamrelay", deadline=None)
 settings.load_profile("streamrelay")
 
 
+@pytest.fixture(autouse=True)
+def nobodys_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the profiles of whoever runs the tests out of them."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tmux: starts a tmux server (given to every test that asks for private_tmux)")
     config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")

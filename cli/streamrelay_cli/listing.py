@@ -17,7 +17,9 @@ def ls(
     output = Output(as_json=as_json)
 
     async def main() -> int:
-        async with streamrelay.connect(socket_name=socket_name, socket_path=socket_path, tmux=tmux) as server:
+        async with streamrelay.connect(
+            socket_name=socket_name, socket_path=socket_path, tmux=tmux, profiles=()
+        ) as server:
             panes = await server.panes()
         if as_json:
             for pane in panes:

@@ -28,4 +28,5 @@ TransportOption = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
 AsEvents = Annotated[bool, typer.Option("--json", help="Print every event as JSON, one a line (docs/events.md).")]
+NoProfiles = Annotated[bool, typer.Option("--no-profiles", help="Treat every program as if nothing were known of it.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but data and errors.")]

@@ -13,6 +13,7 @@ from streamrelay.panes.tasks import until_first
 from streamrelay.relay.session import RelaySession
 from streamrelay_cli.options import (
     AsEvents,
+    NoProfiles,
     Quiet,
     SocketName,
     SocketPath,
@@ -47,6 +48,7 @@ def relay(
     socket_path: SocketPath = None,
     tmux: TmuxBinary = None,
     transport: TransportOption = Transport.pipes,
+    no_profiles: NoProfiles = False,
     as_json: AsEvents = False,
     quiet: Quiet = False,
 ) -> None:
@@ -78,7 +80,11 @@ def relay(
 
     async def main() -> int:
         async with streamrelay.connect(
-            socket_name=socket_name, socket_path=socket_path, tmux=tmux, transport=transport.value
+            socket_name=socket_name,
+            socket_path=socket_path,
+            tmux=tmux,
+            transport=transport.value,
+            profiles=() if no_profiles else None,
         ) as server:
             pairs = [(name, await server.find(target)) for name, target in map(_split, targets)]
             session = RelaySession(server, pairs, allow_shell=allow_shell, budget=budget, read_timeout=read_timeout)

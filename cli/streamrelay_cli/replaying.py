@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from streamrelay.agents import load_profiles
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Text
 from streamrelay.recordings import open_recording
 from streamrelay.recordings import replay as replayed
-from streamrelay_cli.options import AsEvents
+from streamrelay_cli.options import AsEvents, NoProfiles
 from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
 
 EVENTS_AT_ONCE = 512
@@ -23,6 +24,7 @@ def replay(
             help="A folder of a recorded session, a control-mode recording (.jsonl, .jsonl.gz) or an asciicast."
         ),
     ],
+    no_profiles: NoProfiles = False,
     as_json: AsEvents = False,
 ) -> None:
     """Print what the programs of a recording said, as the live stream would have."""
@@ -37,7 +39,8 @@ def replay(
         batch.clear()
 
     try:
-        for event in replayed(open_recording(recording)):
+        profiles = () if no_profiles else [profile.reading for profile in load_profiles()]
+        for event in replayed(open_recording(recording), profiles):
             batch.append(event)
             if len(batch) >= EVENTS_AT_ONCE:
                 flush()

@@ -13,6 +13,7 @@ from streamrelay.events import Event, Gap, NeedsHuman, PaneClosed, Text
 from streamrelay.panes.closing import closing_error
 from streamrelay_cli.options import (
     AsEvents,
+    NoProfiles,
     Quiet,
     SocketName,
     SocketPath,
@@ -36,6 +37,7 @@ def watch(
     socket_path: SocketPath = None,
     tmux: TmuxBinary = None,
     transport: TransportOption = Transport.pipes,
+    no_profiles: NoProfiles = False,
     as_json: AsEvents = False,
     quiet: Quiet = False,
     self_check: Annotated[
@@ -61,6 +63,7 @@ def watch(
                 tmux=tmux,
                 transport=transport.value,
                 self_check=self_check,
+                profiles=() if no_profiles else None,
             ) as server,
             server.watch(*(targets or [])) as stream,
         ):

@@ -1,6 +1,10 @@
 """What is special about one program, as data: the engine itself knows no program by name.
 
 Everything works without a profile; one only makes known what otherwise has to be seen first, or cannot be seen at all.
+
+A command in the foreground is worth more than what stands on the screen: when a program has ended, its screen and its
+title are still there, above the shell that follows it. So signs count only where no profile claims the command (`node`
+runs many programs, and ssh any), or where a program is known to run inside the interpreter that is claimed.
 """
 
 from collections.abc import Sequence
@@ -28,7 +32,10 @@ class Profile:
 
     name: str
     commands: frozenset[str] = frozenset()
+    interpreters: frozenset[str] = frozenset()
+    """Commands in which the program may run although they have a profile of their own."""
     signs: Patterns = ()
+    """Found in a title, a state sequence or a row of the screen."""
     busy_titles: Patterns = ()
     idle_titles: Patterns = ()
     footers: Patterns = ()
@@ -43,15 +50,32 @@ class Profile:
 GENERIC = Profile("generic")
 
 
-def recognise(profiles: Sequence[Profile], *, command: str = "", rows: Sequence[str] = ()) -> Profile | None:
-    """Return the profile of the program that runs as `command` or shows `rows`; None if there is none."""
-    for profile in profiles:
-        if command in profile.commands:
-            return profile
-    for profile in profiles:
-        if any(matches(profile.signs, row) for row in rows):
-            return profile
-    return None
+class Recogniser:
+    """Which of the known programs is in front of us; `profile` is GENERIC while it is none of them."""
+
+    def __init__(self, profiles: Sequence[Profile]) -> None:
+        self.profile = GENERIC
+        self._profiles = profiles
+        self._command = ""
+        self._candidates = tuple(profiles)
+
+    def run(self, command: str) -> None:
+        """Note which command is in the foreground; what was seen counts on while it is the same."""
+        if not command or command == self._command:
+            return
+        self._command = command
+        owner = next((profile for profile in self._profiles if command in profile.commands), None)
+        self.profile = owner or GENERIC
+        self._candidates = tuple(
+            profile for profile in self._profiles if owner is None or command in profile.interpreters
+        )
+
+    def see(self, rows: Sequence[str]) -> None:
+        """Look for the sign of a program that the command does not tell; the one already known goes first."""
+        for profile in (self.profile, *self._candidates):
+            if any(matches(profile.signs, row) for row in rows):
+                self.profile = profile
+                return
 
 
 def matches(patterns: Patterns, text: str) -> bool:

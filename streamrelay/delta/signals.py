@@ -1,8 +1,8 @@
 """What programs tell of their own state in control strings that nobody sees.
 
-A title that begins with a frame of a braille spinner belongs to a program at work (Claude Code, Codex and most that
-draw spinners do so); once a program has shown such a title, another title says that it rests. `OSC 7501` says its
-state in so many words.
+A title that begins with a frame of a braille spinner belongs to a program at work; once a program has shown such a
+title, another title says that it rests. Other titles are for a profile to know. `OSC 7501` says the state in so many
+words.
 """
 
 from typing import Literal, NamedTuple

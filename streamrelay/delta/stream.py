@@ -18,7 +18,7 @@ from streamrelay.delta.conversation import Conversation
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.printing import Printing
-from streamrelay.delta.profiles import GENERIC, Profile, recognise
+from streamrelay.delta.profiles import Profile, Recogniser
 from streamrelay.delta.signals import Signals
 from streamrelay.delta.speaking import Speaker
 from streamrelay.events import (
@@ -46,7 +46,7 @@ class DeltaStream:
         newborn: bool = False,
         profiles: Sequence[Profile] = (),
     ) -> None:
-        self._profiles = profiles
+        self._recogniser = Recogniser(profiles)
         self.session = session
         self.pane = pane
         self._engine = engine
@@ -223,11 +223,9 @@ class DeltaStream:
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
         """Take up the profile of the program, where it is one that has a profile."""
-        profile = recognise(self._profiles, command=command, rows=rows)
-        if profile is None and command:
-            profile = GENERIC
-        if profile is not None:
-            self._signals.profile = self._conversation.profile = profile
+        self._recogniser.run(command)
+        self._recogniser.see(rows)
+        self._signals.profile = self._conversation.profile = self._recogniser.profile
 
     def _seed(self, snapshot: Snapshot) -> None:
         self._engine.seed(snapshot)
@@ -258,7 +256,7 @@ class DeltaStream:
             paints = self._cutter.painting and not self._following
             self._printing.take(frame, paints=paints, more=self._cutter.more and not self._cutter.at_landmark)
         for event in frame.events:
-            if event.kind == "title":
+            if event.kind in {"title", "agent_state"}:
                 self._recognise(rows=[event.payload])
             signal = self._signals.read(event)
             if signal is not None:

@@ -22,6 +22,7 @@ from streamrelay.control import (
     command_line,
 )
 from streamrelay.control.notifications import SubscriptionChanged
+from streamrelay.delta.profiles import Profile
 from streamrelay.errors import CommandTimeout, PaneGone, ServerLost, StreamrelayError, TmuxError
 from streamrelay.events import ClosedReason
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
@@ -62,8 +63,9 @@ class _Attachment:
 class Attachments:
     """The control clients of one server and the panes they carry."""
 
-    def __init__(self, tmux: Tmux, transport: TransportName) -> None:
+    def __init__(self, tmux: Tmux, transport: TransportName, profiles: Sequence[Profile]) -> None:
         self._tmux = tmux
+        self._profiles = profiles
         self._transport: TransportName = transport
         self._clients: dict[str, ControlClient] = {}
         self._panes: dict[str, _Attachment] = {}
@@ -96,7 +98,7 @@ class Attachments:
         """Hand a pane's events to `listener` from here on; opens its pipeline where there is none yet."""
         async with self._changing:
             attached = self._panes.get(info.pane)
-            pipeline = attached.pipeline if attached is not None else PanePipeline(info, widths=self.widths)
+            pipeline = PanePipeline(info, self._profiles, widths=self.widths) if attached is None else attached.pipeline
             pipeline.add_listener(listener)
             if attached is None:
                 if not self._inventory:

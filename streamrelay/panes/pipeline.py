@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 
+from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, PaneClosed
 from streamrelay.panes.inventory import PaneInfo
@@ -23,7 +24,7 @@ Listener = Callable[[Sequence[Event]], None]
 class PanePipeline:
     """What one pane's bytes go through, from the moment its screen was seeded."""
 
-    def __init__(self, info: PaneInfo, *, widths: Widths | None = None) -> None:
+    def __init__(self, info: PaneInfo, profiles: Sequence[Profile] = (), *, widths: Widths | None = None) -> None:
         self.info = info
         self.closed = False
         self.last_output: float | None = None
@@ -31,7 +32,7 @@ class PanePipeline:
         self._began = self._loop.time()
         self._host = socket.gethostname()
         self._screen = TmuxScreen(info.columns, info.lines, widths=widths)
-        self._stream = DeltaStream(self._screen, session=info.session_name, pane=info.pane)
+        self._stream = DeltaStream(self._screen, session=info.session_name, pane=info.pane, profiles=profiles)
         self._listeners: list[Listener] = []
         self._timer: asyncio.TimerHandle | None = None
         self._seeded = False

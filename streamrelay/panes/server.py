@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +12,7 @@ from typing import Self
 import regex
 
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
+from streamrelay.delta.profiles import Profile
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
@@ -32,12 +33,19 @@ def _is_same_file(one: str, other: str) -> bool:
 class Server:
     """One tmux server; an async context manager that lets go of it without a trace."""
 
-    def __init__(self, tmux: Tmux, *, transport: TransportName = "pipes", self_check: float | None = None) -> None:
+    def __init__(
+        self,
+        tmux: Tmux,
+        *,
+        transport: TransportName = "pipes",
+        self_check: float | None = None,
+        profiles: Sequence[Profile] = (),
+    ) -> None:
         self._tmux = tmux
         self._self_check = self_check
         self._sampling: asyncio.Task[None] | None = None
         self._info: ServerInfo | None = None
-        self._attachments = Attachments(tmux, transport)
+        self._attachments = Attachments(tmux, transport, profiles)
 
     async def __aenter__(self) -> Self:
         self._info = await self._tmux.probe()

@@ -96,6 +96,8 @@ def test_a_corpus_without_recordings_is_refused(tmp_path: Path) -> None:
 
 
 def test_profiles_can_be_left_out() -> None:
+    folder = CORPUS / "gemini" / "long3k"
+    assert judge(folder, "stream").score.noise < judge(folder, WITHOUT_PROFILES).score.noise
     assert WITHOUT_PROFILES not in options().parse_args([]).ways
     assert options().parse_args(["--without-profiles"]).without_profiles
 

@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 
+import streamrelay
+from streamrelay.agents import parse_profile
 from streamrelay.errors import PaneGone, TargetNotFound, UsageError
-from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, ProgramChanged, Text
+from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, ProgramChanged, Text, TurnEnded
 from streamrelay.testing.waiting import wait_until_async
 
 COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
@@ -253,3 +255,41 @@ async def test_a_program_that_ends_in_a_pane_that_remains_ends_its_stream(privat
     with pytest.raises(PaneGone):
         async with server.watch(pane):
             pass
+
+
+SPRITE = parse_profile(
+    "sprite",
+    """
+title = "Sprite"
+[recognise]
+commands = ["sprite"]
+[state]
+busy_titles = ['^at work$']
+idle_titles = ['^at rest$']
+""",
+    source="sprite.toml",
+)
+WORKING = "stty -echo; read x; printf '\\033]0;at work\\007word\\n'; read x; printf 'last\\n\\033]0;at rest\\007'; cat"
+
+
+@pytest.mark.requirement("AGT-02a", "AGT-02b")
+@pytest.mark.parametrize("profiles", [(SPRITE,), ()], ids=["known", "unknown"])
+async def test_the_program_that_comes_to_the_foreground_is_heard_by_its_profile(private_tmux, heard, profiles):
+    """It is started from a shell: only tmux says that it is there."""
+    pane = private_tmux.new_session("work", ["bash", "--noprofile", "--norc", "-i"])
+    async with (
+        streamrelay.connect(
+            tmux=private_tmux.binary, socket_path=str(private_tmux.socket_path), profiles=profiles
+        ) as server,
+        server.watch(pane) as stream,
+    ):
+        says = heard(stream)
+        send(private_tmux, pane, f'(exec -a sprite bash -c "{WORKING}")')
+        await says.until(lambda s: "sprite" in [event.command for event in s.of(ProgramChanged)])
+        send(private_tmux, pane, "")
+        await says.until(lambda s: "word" in s.said)
+        send(private_tmux, pane, "")
+        await says.until(lambda s: "last" in s.said)
+        await says.until(lambda s: s.events[-1:] and isinstance(s.events[-1], TurnEnded))
+        votes = {vote.by for vote in says.of(TurnEnded)[-1].votes}
+    assert ("title" in votes) == bool(profiles)

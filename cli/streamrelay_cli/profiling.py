@@ -1,0 +1,74 @@
+"""`streamrelay profiles`: what is known of single programs, and where from."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+import regex
+import typer
+
+from streamrelay.agents import AgentProfile, load_profiles
+from streamrelay.errors import StreamrelayError, UsageError
+from streamrelay_cli.options import AsJson
+from streamrelay_cli.output import Output
+
+HEADINGS = ("NAME", "KIND", "TITLE", "KNOWN BY", "KNOWN OF IT", "FROM")
+
+app = typer.Typer(help="List what is known of single programs, the user's own profiles first.")
+
+
+@app.callback(invoke_without_command=True)
+def profiles(context: typer.Context, as_json: AsJson = False) -> None:
+    """List what is known of single programs, the user's own profiles first."""
+    if context.invoked_subcommand is not None:
+        return
+    output = Output(as_json=as_json)
+    known = _load(output)
+    if as_json:
+        for profile in known:
+            output.json(msgspec.to_builtins(profile, enc_hook=_plain))
+        return
+    rows = [HEADINGS, *(_row(profile) for profile in known)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    output.lines("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+@app.command("show")
+def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.")]) -> None:
+    """Print a profile's file: what is known of the program, and a start for a profile of one's own."""
+    output = Output()
+    known = {profile.name: profile for profile in _load(output)}
+    if name not in known:
+        output.fail(UsageError(f"there is no profile {name!r}", hint=f"there are {', '.join(sorted(known))}"))
+    output.note(known[name].source)
+    output.lines(known[name].text.splitlines())
+
+
+def _load(output: Output) -> tuple[AgentProfile, ...]:
+    try:
+        return load_profiles()
+    except StreamrelayError as error:
+        output.fail(error)
+
+
+def _row(profile: AgentProfile) -> tuple[str, ...]:
+    known_by = [*sorted(profile.reading.commands), *(["signs"] if profile.reading.signs else [])]
+    known = ", ".join(_known(profile)) or "its kind"
+    return (profile.name, profile.kind, profile.title, ", ".join(known_by), known, profile.source)
+
+
+def _known(profile: AgentProfile) -> Iterator[str]:
+    """Name the parts of a profile that say anything."""
+    parts = {pattern.key.partition(".")[0].partition("[")[0] for pattern in profile.patterns} - {"recognise"}
+    yield from sorted(parts)
+    if profile.stop_hook is not None:
+        yield "stop_hook"
+    if profile.transcript is not None:
+        yield "transcript"
+
+
+def _plain(value: object) -> object:
+    """Write a compiled pattern as it was written."""
+    if isinstance(value, regex.Pattern):
+        return value.pattern
+    raise NotImplementedError(f"{type(value).__name__} has no form in JSON")

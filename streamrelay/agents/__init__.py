@@ -1,0 +1,16 @@
+"""What is special about single programs: profiles as data, shipped and the user's own."""
+
+from streamrelay.agents.library import load_profiles, shipped_profiles, user_folder
+from streamrelay.agents.profile import AgentProfile, Delivery, Pattern, StopHook, Transcript, parse_profile
+
+__all__ = [
+    "AgentProfile",
+    "Delivery",
+    "Pattern",
+    "StopHook",
+    "Transcript",
+    "load_profiles",
+    "parse_profile",
+    "shipped_profiles",
+    "user_folder",
+]

@@ -1,0 +1,50 @@
+"""The profiles that are there: those that come with streamrelay, and the user's own, which go first."""
+
+import os
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from streamrelay.agents.profile import AgentProfile, parse_profile
+from streamrelay.errors import ConfigError
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's own profiles: $XDG_CONFIG_HOME/streamrelay/agents.d, by default in ~/.config."""
+    configured = os.environ.get("XDG_CONFIG_HOME", "")
+    # A relative path is no valid value (XDG base directory specification).
+    home = Path(configured) if configured.startswith("/") else Path.home() / ".config"
+    return home / "streamrelay" / "agents.d"
+
+
+def load_profiles(folder: Path | None = None) -> tuple[AgentProfile, ...]:
+    """Read every profile; one in `folder` (default: the user's) replaces the shipped one of the same name.
+
+    A program is recognised by the first profile that fits, so the user's own stand before the shipped. Raises
+    ConfigError for the first file that makes no sense.
+    """
+    own = {profile.name: profile for profile in _read(user_folder() if folder is None else folder)}
+    return (*own.values(), *(profile for profile in shipped_profiles() if profile.name not in own))
+
+
+def shipped_profiles() -> tuple[AgentProfile, ...]:
+    """Read the profiles that come with streamrelay."""
+    return tuple(_read(resources.files("streamrelay.agents") / "profiles"))
+
+
+def _read(folder: Path | Traversable) -> Iterator[AgentProfile]:
+    try:
+        if not folder.is_dir():
+            return
+        files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
+    except OSError as error:
+        raise ConfigError(str(folder), "", f"cannot be listed: {error.strerror}") from error
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(str(file), "", f"cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(str(file), "", f"no UTF-8: {error.reason}") from error
+        yield parse_profile(file.name.removesuffix(".toml"), text, source=str(file))
