@@ -32,18 +32,18 @@ class Scroll(NamedTuple):
 
 def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0) -> Scroll | None:
     """Return how the rows moved; None where they did not move as a block. The first `pinned` rows are a header."""
-    placed = _only_places(after)
+    common = range(min(len(before), len(after)))
+    changed = [y for y in common if before[y] != after[y]]
+    left = _only_places(before, [*changed, *range(len(after), len(before))])
+    came = _only_places(after, [*changed, *range(len(before), len(after))])
     moves: Counter[int] = Counter()
     tops: dict[int, int] = {}
-    stayed = 0
-    for y, (text, place) in enumerate((text, placed.get(text)) for text in before):
-        if place is None or not text or before.count(text) > 1:
-            continue
-        if place == y:
-            stayed += 1
-            continue
-        moves[y - place] += 1
-        tops[y - place] = min(tops.get(y - place, place), place)
+    for text, y in left.items():
+        place = came.get(text)
+        if place is not None:
+            moves[y - place] += 1
+            tops[y - place] = min(tops.get(y - place, place), place)
+    stayed = sum(1 for y in common if before[y]) - sum(1 for y in changed if before[y])
     if not moves:
         return None
     (distance, votes), *others = moves.most_common(2)
@@ -73,10 +73,19 @@ def share_of(rows: Sequence[str], picture: Sequence[str]) -> float:
     return sum(row in present for row in held) / len(held) if held else 0.0
 
 
-def _only_places(rows: Sequence[str]) -> dict[str, int]:
-    """Return where each text stands that stands in one place only."""
-    times = Counter(rows)
-    return {text: y for y, text in enumerate(rows) if text and times[text] == 1}
+def _only_places(rows: Sequence[str], among: Sequence[int]) -> dict[str, int]:
+    """Return where each text stands that stands in one place only among some rows."""
+    places: dict[str, int] = {}
+    twice: set[str] = set()
+    for y in among:
+        text = rows[y]
+        if text in places:
+            twice.add(text)
+        elif text:
+            places[text] = y
+    for text in twice:
+        del places[text]
+    return places
 
 
 def _first_moved(before: Sequence[str], after: Sequence[str], distance: int, top: int) -> int:
