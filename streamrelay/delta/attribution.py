@@ -5,6 +5,8 @@ prompt at which the program rested was typed; of a line that stood begun when th
 is the program's.
 """
 
+from collections.abc import Sequence
+
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.prompts import Prompts
 from streamrelay.delta.provenance import Ledger, Piece
@@ -23,6 +25,12 @@ class Attribution:
     def __bool__(self) -> bool:
         """Whether the next line needs an explanation: otherwise it can only be the program's."""
         return bool(self.ledger or self._at_prompt or self._begun_before or self._published)
+
+    def concerns(self, lines: Sequence[str]) -> bool:
+        """Tell whether any of the next lines needs an explanation."""
+        if self._at_prompt or self._begun_before or self._published:
+            return True
+        return bool(self.ledger) and self.ledger.may_concern(lines)
 
     def begin(self, open_head: str) -> None:
         """Take what stands begun at the cursor: a prompt, if it looks like one; else nobody can tell whose it is."""

@@ -19,6 +19,9 @@ from streamrelay.delta.transcript import MARKS, EchoSearch, spelling
 from streamrelay.vt.engine import Engine, Frame
 
 MOST_MESSAGES = 64
+MOST_LOOKS = 50
+"""Pictures in which a vanished draft is looked for: later it was deleted, not submitted."""
+
 TALLEST_DRAFT = 12
 """Rows of a composer that are read."""
 
@@ -59,6 +62,7 @@ class Conversation:
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._draft = ""
         self._vanished = ""
+        self._looks_left = 0
         self.typed = False
         """Set when a person's draft was submitted; whoever reads it resets it."""
         self.works = False
@@ -210,9 +214,14 @@ class Conversation:
         if draft == self._empty.text:
             draft = ""
         if draft != self._draft and not draft:
-            self._vanished = self._draft
+            self._vanished, self._looks_left = self._draft, MOST_LOOKS
         self._draft = draft
-        if self._vanished and EchoSearch(rows[: composer_top(rows, self._cursor)]).find([self._vanished]) is not None:
+        self._looks_left -= 1
+        if (
+            self._vanished
+            and self._looks_left > 0
+            and EchoSearch(rows[: composer_top(rows, self._cursor)]).find([self._vanished]) is not None
+        ):
             self._sent.append(_Sent(None, self._vanished, submitted=True))
             self._vanished = ""
             self.typed = True

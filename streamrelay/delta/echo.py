@@ -17,12 +17,17 @@ _TAB = 8
 class ShownLine:
     """One line of injected text, as it will be shown."""
 
-    __slots__ = ("_bare", "_parts", "text")
+    __slots__ = ("_bare", "_longest_part", "_parts", "text")
 
     def __init__(self, line: str) -> None:
         self.text = line.rstrip(" \t")
         self._parts = _parts(self.text)
         self._bare = _parts(self.text.lstrip())
+        self._longest_part = max(self._bare, key=len)
+
+    def may_be_in(self, shown: str) -> bool:
+        """Tell quickly whether the line can be anywhere in a text of one or many lines; False is certain."""
+        return self._longest_part in shown
 
     def match(self, shown: str, start: int = 0) -> int | None:
         """Return where in `shown` the line ends if it stands there at `start`."""

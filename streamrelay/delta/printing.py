@@ -6,7 +6,7 @@ And what a program prints first, having begun before our eyes, is held until it 
 said to nobody and nobody's answer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import chain
 
 from streamrelay.delta.answers import painted_lines
@@ -139,10 +139,13 @@ class Printing:
             for line in greeting or ():
                 self._speaker.say_line([Piece(line, origin)])
 
-    def say(self, lines: Iterable[str]) -> None:
+    def say(self, lines: Sequence[str]) -> None:
         """Say passed lines, each attributed to whoever wrote it."""
         if self._greeting is not None:
             self._greet(self._greeting, lines)
+            return
+        if lines and not (self._speaker.shows_live or self.attribution.concerns(lines)):
+            self._speaker.say_plain(lines)
             return
         rest = iter(lines)
         for line in rest:
@@ -153,7 +156,7 @@ class Printing:
             if pieces is not None:
                 self._say_explained(pieces)
 
-    def _greet(self, greeting: list[str], lines: Iterable[str]) -> None:
+    def _greet(self, greeting: list[str], lines: Sequence[str]) -> None:
         greeting += lines
         if greeting and self.greeting_due is None:
             self.greeting_due = self._speaker.now + GREETING_PATIENCE

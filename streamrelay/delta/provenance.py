@@ -16,6 +16,7 @@ A second copy is a quote, and genuine. Nothing here looks at a clock: time alone
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -112,6 +113,16 @@ class Ledger:
                 injection.painted_at_once = True
                 return injection.message_id
         return None
+
+    def may_concern(self, lines: Sequence[str]) -> bool:
+        """Tell quickly whether any of the lines can be explained by an injection; False is certain."""
+        shown = "\n".join(lines)
+        for injection in self._pending:
+            if injection.held or injection.line_feed_owed or injection.spelled_out():
+                return True
+            if injection.lines[injection.seen].may_be_in(shown):
+                return True
+        return False
 
     @property
     def holding(self) -> bool:

@@ -118,7 +118,7 @@ class DeltaStream:
         self._last_output = now
         self._unsettled = True
         self._attention.changed()
-        conversed = self._converses
+        printed_any = not self._converses
         for piece, complete in self._cutter.pieces(data):
             if piece:
                 self._engine.feed(piece)
@@ -127,7 +127,8 @@ class DeltaStream:
             printed = not self._converses and (complete or (self._cutter.painting and not self._following))
             if whole or printed or self._cutter.at_wipe:
                 self._take_frame(whole=whole)
-        if not (conversed and self._converses):
+            printed_any = printed_any or not self._converses
+        if printed_any:
             self._turns.output(now)
         return self._speaker.taken()
 
