@@ -113,6 +113,7 @@ class TurnEnded(Event, tag="turn_ended"):
     reason: TurnEnd
     certain: bool
     votes: tuple[Vote, ...] = ()
+    disagreements: int = 0
 
 
 class NeedsHuman(Event, tag="needs_human"):

@@ -115,6 +115,8 @@ class Speaker:
 
     def end_turn(self, ended: Ended) -> None:
         """Say that a turn is over."""
-        event = TurnEnded(reason=ended.reason, certain=ended.certain, votes=ended.votes)
+        event = TurnEnded(
+            reason=ended.reason, certain=ended.certain, votes=ended.votes, disagreements=ended.disagreements
+        )
         self.emit(event)
         event.turn = ended.turn

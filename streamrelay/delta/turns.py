@@ -38,6 +38,7 @@ class Ended:
     reason: TurnEnd
     certain: bool
     votes: tuple[Vote, ...]
+    disagreements: int = 0
 
 
 class Turns:
@@ -50,7 +51,7 @@ class Turns:
         self._last_output: float | None = None
         self._quiet = QUIET
         self._witnesses: dict[Witness, Vote] = {}
-        self._has_been_busy = False
+        self._disagreements = 0
         self._busy_since_submission = False
 
     @property
@@ -67,7 +68,7 @@ class Turns:
         ended = None
         if at_prompt and self._open and not self._is_busy():
             self._open = False
-            ended = Ended(self.turn, "superseded", certain=False, votes=tuple(self._witnesses.values()))
+            ended = self._ended("superseded", certain=False)
         self.turn += 1
         self._message_id = message_id
         self._busy_since_submission = self._is_busy()
@@ -76,8 +77,10 @@ class Turns:
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
         """Take the word of a witness of the program's own state."""
         self._witnesses[witness] = Vote(witness, says, now)
+        if says == "idle" and self._is_busy():
+            self._disagreements += 1
         if says == "busy":
-            self._has_been_busy = self._busy_since_submission = True
+            self._busy_since_submission = True
 
     def output(self, now: float) -> None:
         """Note that the program printed something."""
@@ -96,8 +99,6 @@ class Turns:
         """Return when `advance` is to be called at the latest (stream time), None if nothing is due."""
         if not self._open or self._last_output is None:
             return None
-        if not self._has_been_busy:
-            return self._last_output + self._quiet
         if self._is_busy():
             return None
         if not self._busy_since_submission:
@@ -125,11 +126,10 @@ class Turns:
         if due is None or now < due or self._last_output is None:
             return None
         self._open = False
-        votes = (*self._witnesses.values(), Vote("quiet", "idle", self._last_output))
         reason: TurnEnd = "quiet"
-        if self._has_been_busy:
+        if self.is_certain:
             reason = "composer" if set(self._witnesses) == {"composer"} else "signal"
-        return Ended(self.turn, reason, self._has_been_busy, votes)
+        return self._ended(reason, certain=self.is_certain, quiet=Vote("quiet", "idle", self._last_output))
 
     def _is_busy(self) -> bool:
         return any(vote.says == "busy" for vote in self._witnesses.values())
@@ -139,4 +139,9 @@ class Turns:
         if not self._open:
             return None
         self._open = False
-        return Ended(self.turn, "closed", certain=True, votes=tuple(self._witnesses.values()))
+        return self._ended("closed", certain=True)
+
+    def _ended(self, reason: TurnEnd, *, certain: bool, quiet: Vote | None = None) -> Ended:
+        votes = (*self._witnesses.values(), *(() if quiet is None else (quiet,)))
+        disagreements, self._disagreements = self._disagreements, 0
+        return Ended(self.turn, reason, certain, votes, disagreements)
