@@ -16,6 +16,7 @@ from streamrelay.delta.blocks import blocks_of
 from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border, masked
 from streamrelay.delta.profiles import GENERIC, Profile, matches
+from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript import EchoSearch
 from streamrelay.delta.unwrapping import logical_lines, right_edge
 
@@ -27,7 +28,7 @@ SHORTEST_REPRINT = 4
 """Rows in a row by which a piece of the old transcript is known again."""
 
 
-Kind = Literal["text", "activity", "injected", "typed", "gap"]
+Kind = Literal["text", "activity", "injected", "typed", "gap", "unsaid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,22 @@ class Message:
 
 
 class Passage(NamedTuple):
-    """Consecutive lines of one kind."""
+    """Consecutive lines of one kind, the rows they were read off, and the rule."""
 
     kind: Kind
     lines: list[str]
     message_id: str | None = None
     lost: int | None = None
     """Rows that a gap stands for, where they could be counted."""
+    rule: Rule = "answer"
+    rows: Sequence[PaintedRow] = ()
+
+
+class Painted(NamedTuple):
+    """What a program without a composer painted: its logical lines, and what is none of them."""
+
+    lines: list[str]
+    left_out: list[Passage]
 
 
 @dataclass(slots=True)
@@ -59,6 +69,11 @@ class Answer:
 
     passages: list[Passage] = field(default_factory=list)
     accounted: int = 0
+
+    def leave_out(self, rule: Rule, rows: Sequence[PaintedRow], message_id: str | None = None) -> None:
+        """Say nothing of these rows."""
+        if any(row.text for row in rows):
+            self.passages.append(Passage("unsaid", [], message_id, rule=rule, rows=rows))
 
 
 def read_answer(
@@ -74,42 +89,57 @@ def read_answer(
     look = _Look(columns, is_spinner, profile)
     start = _common_beginning(before, now)
     region = list(now[start:])
+    answer = Answer()
+    answer.leave_out("old_transcript", now[:start])
     if not messages:
-        region = _without_reprint(before, region)
+        fresh = _without_reprint(before, region)
+        answer.leave_out("reprint", region[: len(region) - len(fresh)])
+        region = fresh
         if region and start < len(before):
             region[0] = _continued(before[start], region[0])
-    answer = Answer()
     search = EchoSearch([row.text for row in region])
     position = 0
     for number, message in enumerate(messages, 1):
+        rule: Rule = "echo_whole"
         echo = search.find(message.forms, position)
         if echo is not None and sum(message.forms == other.forms for other in messages) == 1:
             echo = search.find_last_copy(message.forms, echo)
         if echo is None and not answer.accounted:
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
-            echo = search.find_tail(message.forms[0], tops)
+            echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
         if echo is None:
             continue
         if answer.accounted:
             _read(answer, region[position : echo.start], look)
+        else:
+            answer.leave_out("above_echo", region[: echo.start], message.message_id)
+        if echo.form:
+            rule = "echo_as_composed"
         kind: Kind = "typed" if message.message_id is None else "injected"
-        answer.passages.append(Passage(kind, message.forms[0].split("\n"), message.message_id))
+        rows = region[echo.start : echo.stop]
+        lines = message.forms[0].split("\n")
+        answer.passages.append(Passage(kind, lines, message.message_id, rule=rule, rows=rows))
         answer.accounted = number
         position = echo.stop
     _read(answer, region[position:], look)
     return answer
 
 
-def painted_lines(passed: Sequence[str], columns: int) -> list[str]:
+def painted_lines(passed: Sequence[str], columns: int) -> Painted:
     """Return the logical lines of what a program without a composer painted: unwrapped, without a footer."""
-    rows = _without_footers([PaintedRow(line) for line in passed])
-    width = right_edge(rows, columns)
-    painted = logical_lines(rows, width)
+    rows = [PaintedRow(line) for line in passed]
+    start, stop = _body(rows)
+    answer = Answer()
+    answer.leave_out("footer", rows[stop:])
+    width = right_edge(rows[start:stop], columns)
+    painted = logical_lines(rows[start:stop], width)
     lines: list[str] = []
     for line in reversed(painted):
-        if not (lines and _is_leftover(line, lines[-1], width)):
+        if lines and _is_leftover(line, lines[-1], width):
+            answer.leave_out("leftover", [PaintedRow(line)])
+        else:
             lines.append(line)
-    return lines[::-1]
+    return Painted(lines[::-1], answer.passages)
 
 
 def _is_leftover(line: str, below: str, width: int) -> bool:
@@ -154,22 +184,36 @@ class _Look(NamedTuple):
     is_spinner: Callable[[str], bool]
     profile: Profile
 
-    def says(self, row: PaintedRow) -> bool:
-        """Tell whether a row belongs to what is said."""
-        text = row.text
-        furniture = self.is_spinner(text) or _TIP.match(text) is not None or matches(self.profile.furniture, text)
-        return not (row.skipped or furniture)
+    def leaves_out(self, row: PaintedRow) -> Rule | None:
+        """Return why a row does not belong to what is said; None if it does."""
+        if row.skipped:
+            return "unpainted"
+        if self.is_spinner(row.text):
+            return "spinner"
+        if _TIP.match(row.text) is not None:
+            return "tip"
+        return "furniture_of_profile" if matches(self.profile.furniture, row.text) else None
 
 
 def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
     if any(row.skipped for row in rows):
-        answer.passages.append(Passage("gap", []))
-    rows = _without_footers([row for row in rows if look.says(row)], look.profile)
-    width = right_edge(rows, look.columns)
-    answer.passages += (Passage(*block) for block in blocks_of(rows, width, look.profile))
+        answer.passages.append(Passage("gap", [], rule="unpainted"))
+    said: list[PaintedRow] = []
+    for row in rows:
+        rule = look.leaves_out(row)
+        if rule is None:
+            said.append(row)
+        else:
+            answer.leave_out(rule, [row])
+    start, stop = _body(said, look.profile)
+    body, footers = said[start:stop], said[stop:]
+    for kind, lines, because, read in blocks_of(body, right_edge(body, look.columns), look.profile):
+        answer.passages.append(Passage(kind, lines, rule=because, rows=read))
+    answer.leave_out("footer", footers)
 
 
-def _without_footers(rows: list[PaintedRow], profile: Profile = GENERIC) -> list[PaintedRow]:
+def _body(rows: Sequence[PaintedRow], profile: Profile = GENERIC) -> tuple[int, int]:
+    """Return where the text begins and ends: without blank rows around it, and without what sums up the turn."""
     stop = len(rows)
     while stop and not rows[stop - 1].text.strip():
         stop -= 1
@@ -180,7 +224,7 @@ def _without_footers(rows: list[PaintedRow], profile: Profile = GENERIC) -> list
     start = 0
     while start < stop and not rows[start].text.strip():
         start += 1
-    return rows[start:stop]
+    return start, stop
 
 
 def _is_footer(text: str, above: str, profile: Profile) -> bool:

@@ -72,7 +72,8 @@ class Attribution:
         if self._at_prompt:
             pieces = [self._behind_prompt(piece) for piece in pieces]
         if self._begun_before:
-            pieces = [piece._replace(origin="unknown") if piece.origin == "program" else piece for piece in pieces]
+            nobodys = Piece("", "unknown", rule="begun_before")
+            pieces = [nobodys._replace(text=piece.text) if piece.origin == "program" else piece for piece in pieces]
         for piece in pieces:
             if piece.origin == "injected" and piece.text in line:
                 self.prompts.learn(line[: line.index(piece.text)])
@@ -81,4 +82,4 @@ class Attribution:
 
     def _behind_prompt(self, piece: Piece) -> Piece:
         behind = self.prompts.behind(piece.text) if piece.origin == "program" else None
-        return piece if behind is None else Piece(behind, "typed")
+        return piece if behind is None else Piece(behind, "typed", rule="behind_prompt")

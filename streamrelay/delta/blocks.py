@@ -14,6 +14,7 @@ import regex
 from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border
 from streamrelay.delta.profiles import Profile, matches
+from streamrelay.delta.reasons import Rule
 from streamrelay.delta.unwrapping import logical_lines
 
 BlockKind = Literal["text", "activity"]
@@ -32,17 +33,19 @@ FEWEST_NUMBERED_ROWS = 2
 
 
 class Block(NamedTuple):
-    """Logical lines of one kind."""
+    """Logical lines of one kind, the rule that tells the kind, and the rows they were read off."""
 
     kind: BlockKind
     lines: list[str]
+    rule: Rule
+    rows: Sequence[PaintedRow]
 
 
 def blocks_of(rows: Sequence[PaintedRow], width: int, profile: Profile) -> Iterator[Block]:
     """Yield the blocks of painted rows; the program wraps its text at `width` columns."""
     for kind, framed in _frames(rows):
         if kind == "activity":
-            yield Block("activity", _trimmed([row.text for row in framed]))
+            yield _deed(framed, "box" if _BOX_TOP.match(framed[0].text) else "bar")
             continue
         for block in _bulleted(framed):
             yield _read(block, width, profile)
@@ -50,12 +53,18 @@ def blocks_of(rows: Sequence[PaintedRow], width: int, profile: Profile) -> Itera
 
 def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
     head = _BULLET.fullmatch(rows[0].text)
-    has_corner = head is not None and len(rows) > 1 and _CORNER.match(rows[1].text) is not None
-    shows_outcome = head is not None and head["glyph"] in _OUTCOMES
-    if has_corner or shows_outcome or matches(profile.activity, rows[0].text):
-        return Block("activity", _trimmed([row.text for row in rows]))
-    rows = _without_bullet(rows)
-    return Block("text", _trimmed(_dedented(logical_lines(_without_line_numbers(list(_cells(rows))), width))))
+    if head is not None and len(rows) > 1 and _CORNER.match(rows[1].text) is not None:
+        return _deed(rows, "corner")
+    if head is not None and head["glyph"] in _OUTCOMES:
+        return _deed(rows, "outcome")
+    if matches(profile.activity, rows[0].text):
+        return _deed(rows, "activity_of_profile")
+    plain = _without_line_numbers(list(_cells(_without_bullet(rows))))
+    return Block("text", _trimmed(_dedented(logical_lines(plain, width))), "answer", rows)
+
+
+def _deed(rows: list[PaintedRow], rule: Rule) -> Block:
+    return Block("activity", _trimmed([row.text for row in rows]), rule, rows)
 
 
 # Frames

@@ -169,10 +169,10 @@ class Conversation:
         before, now = self._document.since(self._mark)
         rows = self.rows
         submitted = [sent for sent in self._sent if sent.submitted]
-        furniture = len(rows) - self._furniture.tail_start(rows, self._cursor)
+        tail, composer = self._furniture.tail_start(rows, self._cursor), composer_top(rows, self._cursor)
         answer = read_answer(
             before,
-            now[: len(now) - furniture],
+            now[: len(now) - len(rows) + tail],
             [Message(sent.message_id, _forms(sent)) for sent in submitted],
             columns=self._engine.columns,
             is_spinner=self._furniture.is_spinner,
@@ -182,19 +182,22 @@ class Conversation:
             self.settle_down()
             return None
         if lost or self._forgot:
-            answer.passages.insert(0, Passage("gap", [], lost=lost or None))
+            answer.passages.insert(0, Passage("gap", [], lost=lost or None, rule="history"))
             self._forgot = False
             accounted = len(submitted)
         elif submitted and not answer.accounted:
             if self._stands(submitted[0], self._composer(rows).text) or (self.proved and not certain):
                 return None
             accounted = len(submitted)
-            answer = Answer([Passage("gap", [])]) if self.proved or not trusted else answer
+            if self.proved or not trusted:
+                answer = Answer([Passage("gap", [], rule="unheard", rows=now)])
         else:
             accounted = answer.accounted
             self.proved = self.proved or accounted > 0
         for sent in submitted[:accounted]:
             self._sent.remove(sent)
+        answer.leave_out("status_rows", self._document.screen[tail:composer])
+        answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
         return answer
 

@@ -14,6 +14,7 @@ from streamrelay.delta.attribution import Attribution
 from streamrelay.delta.composer import Composer
 from streamrelay.delta.lines import LineTracker
 from streamrelay.delta.provenance import Piece
+from streamrelay.delta.reasons import Rule
 from streamrelay.delta.speaking import Speaker
 from streamrelay.events import Gap, Origin
 from streamrelay.vt.engine import Cursor, Engine, Frame
@@ -66,12 +67,13 @@ class Printing:
         With `more` to come in the same read, what is still on the screen can wait: in a flood, looking at all of it
         again and again would take half of the time.
         """
+        rule: Rule = "repainted" if self._held and not paints else "passed"
         passed = self._passed(frame, paints=paints, more=more)
         if self._lines.lost:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
         if not self.composer.is_open:
-            self.say(passed)
+            self.say(passed, rule)
         elif any(event.kind == "bracketed_paste_off" for event in frame.events):
             self._submit(passed)
         else:
@@ -93,7 +95,7 @@ class Printing:
         """The screen rests, and no line editor is at work."""
         unfinished = self.attribution.settle(self.open_head)
         if unfinished:
-            self._say_explained([Piece(unfinished, "program")])
+            self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
 
     def settle_composer(self) -> None:
         """The screen rests, and a line editor is at work: what stands left of its prompt was printed before."""
@@ -116,19 +118,21 @@ class Printing:
     def release(self) -> None:
         """A turn is over: nothing that was held back for its sake can change any more."""
         if self._held:
-            self.say(self._passed(self._engine.take(), paints=False))
+            self.say(self._passed(self._engine.take(), paints=False), "repainted")
         for piece in self.attribution.ledger.rest():
-            self._speaker.say_piece(piece)
+            self._speaker.say_piece(piece, piece.text)
 
     def close(self) -> None:
         """The pane is gone: whatever stands unfinished is final."""
         self.end_greeting("program")
         if self._held:
-            self.say(self._passed(self._engine.take(), paints=False))
+            self.say(self._passed(self._engine.take(), paints=False), "repainted")
         self.say(self.composer.release())
         rest = self.open_text.rstrip()
-        if rest and not self.composer.is_open and rest not in self.attribution.prompts:
-            self.say([rest])
+        if rest and (self.composer.is_open or rest in self.attribution.prompts):
+            self._speaker.leave_out("prompt", [rest])
+        elif rest:
+            self.say([rest], "closed")
 
     def end_greeting(self, origin: Origin) -> None:
         """Say what a program that began before our eyes printed first."""
@@ -137,10 +141,10 @@ class Printing:
             self.say(greeting)
         else:
             for line in greeting or ():
-                self._speaker.say_line([Piece(line, origin)])
+                self._speaker.say_line([Piece(line, origin, rule="greeting")], line)
 
-    def say(self, lines: Sequence[str]) -> None:
-        """Say passed lines, each attributed to whoever wrote it."""
+    def say(self, lines: Sequence[str], rule: Rule = "passed") -> None:
+        """Say passed lines, each attributed to whoever wrote it; `rule` is what makes the program's final."""
         if self._greeting is not None:
             self._greet(self._greeting, lines)
             return
@@ -150,11 +154,14 @@ class Printing:
         rest = iter(lines)
         for line in rest:
             if not self.attribution and not self._speaker.shows_live:
-                self._speaker.say_plain(chain((line,), rest))
+                self._speaker.say_plain(chain((line,), rest), rule)
                 return
             pieces = self.attribution.explain(line, has_composer=self.composer.asks_for_paste)
-            if pieces is not None:
-                self._say_explained(pieces)
+            if pieces is None:
+                self._speaker.leave_out("said_already", [line])
+            else:
+                own = [piece._replace(rule=rule) if piece.rule == "passed" else piece for piece in pieces]
+                self._say_explained(own, line)
 
     def _greet(self, greeting: list[str], lines: Sequence[str]) -> None:
         greeting += lines
@@ -163,10 +170,10 @@ class Printing:
         if len(greeting) > LONGEST_GREETING:
             self.end_greeting("program")
 
-    def _say_explained(self, pieces: list[Piece]) -> None:
+    def _say_explained(self, pieces: list[Piece], shown: str) -> None:
         if any(piece.origin == "typed" and piece.text for piece in pieces):
             self._speaker.next_turn(None, at_prompt=True)
-        self._speaker.say_line(pieces)
+        self._speaker.say_line(pieces, shown)
         if self.attribution.ledger.holding:
             self._speaker.begin_turn()
 
@@ -179,15 +186,20 @@ class Printing:
         message_id = self.attribution.ledger.in_composer("\n".join(rows))
         typed = "\n".join(rows).strip()
         if message_id is not None:
-            self._speaker.say_piece(Piece(typed, "injected", message_id))
+            self._speaker.say_piece(Piece(typed, "injected", message_id, "line_editor"), content)
         elif typed:
             self._speaker.next_turn(None, at_prompt=True)
-            self._speaker.say_piece(Piece(typed, "typed"))
+            self._speaker.say_piece(Piece(typed, "typed", rule="line_editor"), content)
+        else:
+            self._speaker.leave_out("prompt", rows)
 
     def _passed(self, frame: Frame, *, paints: bool, more: bool = False) -> list[str]:
         """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
         lines = self._lines.passed(frame, held=paints or more)
         if self._held and not paints:
-            lines = painted_lines(lines, self._engine.columns)
+            painted = painted_lines(lines, self._engine.columns)
+            for passage in painted.left_out:
+                self._speaker.leave_out(passage.rule, [row.text for row in passage.rows])
+            lines = painted.lines
         self._held = paints
         return lines

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from streamrelay.delta.echo import ShownLine, squeeze
+from streamrelay.delta.reasons import Rule
 from streamrelay.events import Origin
 
 SHORTEST_TAIL = 100
@@ -36,6 +37,7 @@ class Piece(NamedTuple):
     text: str
     origin: Origin
     message_id: str | None = None
+    rule: Rule = "passed"
 
 
 @dataclass(slots=True)
@@ -62,12 +64,12 @@ class _Injection:
         return self.seen == len(self.lines)
 
     def release(self) -> list[Piece]:
-        released = [Piece(text, "program") for text in self.held]
+        released = [Piece(text, "program", rule="held") for text in self.held]
         self.held, self.seen, self.marked = [], 0, False
         return released
 
     def echoed(self) -> list[Piece]:
-        return [Piece(text, "injected", self.message_id) for text in self.held]
+        return [Piece(text, "injected", self.message_id, "echo_late") for text in self.held]
 
 
 class Ledger:
@@ -181,12 +183,12 @@ class Ledger:
             return None
         injection.seen += 1
         injection.painted_at_once = True
-        pieces = [Piece(line[start:stop], "injected", injection.message_id)]
+        pieces = [Piece(line[start:stop], "injected", injection.message_id, "echo_at_once")]
         if not is_last:
             return pieces
         if behind.strip():
             injection.line_feed_owed = True
-            pieces.append(Piece(behind, "program"))
+            pieces.append(Piece(behind, "program", rule="behind_echo"))
         else:
             self._pending.remove(injection)
         return pieces

@@ -3,10 +3,11 @@
 A printed line is explained before it is said, and replaces or takes back what people were shown of it meanwhile.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from streamrelay.delta.answers import Answer
 from streamrelay.delta.provenance import Piece
+from streamrelay.delta.reasons import Reason, Reasons, Rule
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, TurnEnded, TurnStarted
 
@@ -15,9 +16,9 @@ LONGEST_LIVE = 4096
 
 
 class Speaker:
-    """Collects the events of one pane until they are taken."""
+    """Collects the events of one pane until they are taken; the reasons for them too, where somebody asks."""
 
-    def __init__(self, session: str, pane: str) -> None:
+    def __init__(self, session: str, pane: str, reasons: Reasons | None = None) -> None:
         self.now = 0.0
         self.turns = Turns()
         self.line = 1
@@ -25,6 +26,7 @@ class Speaker:
         self.pane = pane
         self._live = ""
         self._events: list[Event] = []
+        self._reasons = reasons
 
     @property
     def shows_live(self) -> bool:
@@ -43,7 +45,11 @@ class Speaker:
 
     # Text
 
-    def say_plain(self, lines: Iterable[str]) -> None:
+    def leave_out(self, rule: Rule, rows: Sequence[str]) -> None:
+        """Note why nothing is said of printed rows, where somebody asks."""
+        self._give_reason(rule, rows, len(self._events))
+
+    def say_plain(self, lines: Iterable[str], rule: Rule = "passed") -> None:
         """Say lines that can only be the program's: the way of every flood, at half the cost of the other."""
         self.begin_turn()
         now, session, pane, turn = round(self.now, 6), self.session, self.pane, self.turns.turn
@@ -53,41 +59,59 @@ class Speaker:
         ]
         self._events += texts
         self.line += len(texts)
+        if self._reasons is not None:
+            for text in texts:
+                self._reasons.add(Reason(now, turn, rule, (text.text,), (text,)))
 
-    def say_line(self, pieces: Iterable[Piece]) -> None:
-        """Say one line that was explained."""
+    def say_line(self, pieces: Iterable[Piece], shown: str | None = None) -> None:
+        """Say one line that was explained; `shown` is how a printed one stood on the screen."""
         final = False
         for piece in pieces:
-            self.say_piece(piece)
+            self.say_piece(piece, shown)
             final = final or piece.origin == "program"
         if self._live and not final:
             self.emit(Retracted(line=self.line))
         self._live = ""
         self.line += 1
 
-    def say_piece(self, piece: Piece) -> None:
+    def say_piece(self, piece: Piece, shown: str | None = None) -> None:
         """Say a line or part of one; nothing is said of an empty one that is not the program's."""
+        began = len(self._events)
         if piece.origin == "program":
             self.begin_turn()
-        elif not piece.text:
-            return
-        self.emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self.line))
+        if piece.origin == "program" or piece.text:
+            self.emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self.line))
+        if shown is not None:
+            # Lines that were held back come out while another one passes.
+            rows = [piece.text] if piece.rule in {"held", "echo_late"} else shown.split("\n")
+            is_prompt = not piece.text and piece.origin != "program"
+            self._give_reason("prompt" if is_prompt else piece.rule, rows, began, piece.message_id)
+
+    def _give_reason(self, rule: Rule, rows: Sequence[str], began: int, message_id: str | None = None) -> None:
+        """Note the rule behind what was said since there were `began` events."""
+        if self._reasons is not None:
+            said = tuple(event for event in self._events[began:] if isinstance(event, Text | Activity | Gap))
+            self._reasons.add(Reason(round(self.now, 6), self.turns.turn, rule, tuple(rows), said, message_id))
 
     def tell(self, answer: Answer) -> None:
         """Say what was read off a transcript."""
         self.show("")
         for passage in answer.passages:
+            began = len(self._events)
             match passage.kind:
                 case "text":
                     for line in passage.lines:
                         self.say_line([Piece(line, "program")])
                 case "activity":
                     self.emit(Activity(text="\n".join(passage.lines)))
+                case "unsaid":
+                    pass
                 case "gap":
                     self.emit(Gap(reason="unpainted" if passage.lost is None else "history", lost_lines=passage.lost))
                 case origin:
                     for line in passage.lines:
                         self.say_line([Piece(line, origin, passage.message_id)])
+            self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
 
     def show(self, text: str) -> None:
         """Show people a line that is not final; an empty one takes back what was shown."""

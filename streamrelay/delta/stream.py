@@ -19,6 +19,7 @@ from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.printing import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
+from streamrelay.delta.reasons import Reasons
 from streamrelay.delta.signals import Signals
 from streamrelay.delta.speaking import Speaker
 from streamrelay.events import (
@@ -35,7 +36,10 @@ from streamrelay.vt.engine import Engine, Frame, Snapshot
 
 
 class DeltaStream:
-    """Says what the program of one pane says; `newborn` if its program starts before our eyes."""
+    """Says what the program of one pane says; `newborn` if its program starts before our eyes.
+
+    `reasons` takes up why each line was said or left out, for whoever asks.
+    """
 
     def __init__(
         self,
@@ -45,13 +49,14 @@ class DeltaStream:
         pane: str = "",
         newborn: bool = False,
         profiles: Sequence[Profile] = (),
+        reasons: Reasons | None = None,
     ) -> None:
         self._recogniser = Recogniser(profiles)
         self.session = session
         self.pane = pane
         self._engine = engine
         self._cutter = FrameCutter()
-        self._speaker = Speaker(session, pane)
+        self._speaker = Speaker(session, pane, reasons)
         self._turns = self._speaker.turns
         self._printing = Printing(engine, self._speaker, newborn=newborn)
         self._composer = self._printing.composer

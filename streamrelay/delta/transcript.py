@@ -37,11 +37,14 @@ def spelling(text: str) -> str:
 
 
 class Block(NamedTuple):
-    """Rows `start` to `stop` (exclusive) of a document; `mark` is what stands in front of the text."""
+    """Rows `start` to `stop` (exclusive) of a document; `mark` is what stands in front of the text, and `form` the
+    number of the form of the message that they spell.
+    """
 
     start: int
     stop: int
     mark: str = ""
+    form: int = 0
 
 
 class EchoSearch:
@@ -56,12 +59,13 @@ class EchoSearch:
         # Of a message that is nothing but Markdown no program eats anything.
         is_spoken = all(map(spelling, forms))
         rows = self._spelled if is_spoken else self._squeezed
-        targets = [target for form in forms if (target := (spelling if is_spoken else squeeze)(form))]
+        spell = spelling if is_spoken else squeeze
+        targets = [(number, target) for number, form in enumerate(forms) if (target := spell(form))]
         for first in range(start, len(rows)):
-            for target in targets if rows[first] else ():
+            for number, target in targets if rows[first] else ():
                 stop, looked = _spelled_until(rows, first, target)
                 if stop is not None:
-                    return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first])))
+                    return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first]), number))
                 self._patience -= looked
                 if self._patience < 0:
                     return None
@@ -150,11 +154,11 @@ def _is_bar(row: str) -> bool:
 
 def _with_borders(rows: Sequence[str], block: Block) -> Block:
     """Add the border drawn around a block, or what of the bar beside it stands above and below."""
-    start, stop, mark = block
+    start, stop, *_ = block
     while start > 0 and _is_bar(rows[start - 1]):
         start -= 1
     while stop < len(rows) and _is_bar(rows[stop]):
         stop += 1
     if start > 0 and stop < len(rows) and is_border(rows[start - 1]) and is_border(rows[stop]):
-        return Block(start - 1, stop + 1, mark)
-    return Block(start, stop, mark)
+        return block._replace(start=start - 1, stop=stop + 1)
+    return block._replace(start=start, stop=stop)
