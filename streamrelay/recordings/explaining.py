@@ -1,0 +1,283 @@
+"""Why each line of a recording was said, as what, or why it was not, and which bytes painted it.
+
+The replay gives the reasons (delta/reasons.py), a `PaintLog` beside it the bytes. Rows that nothing was decided about
+are explained too: they were erased before a turn ended, or nobody was ever heard to answer on their screen.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from streamrelay.delta.profiles import Profile
+from streamrelay.delta.reasons import WORDS, Reason, Reasons, Rule
+from streamrelay.events import Event, Gap, Live, Origin, Text, TurnEnded
+from streamrelay.recordings.model import Output, Recording, Resized
+from streamrelay.recordings.painting import PaintedLine, PaintLog
+from streamrelay.recordings.replay import Step, steps
+
+Verdict = Origin | Literal["activity", "gap", "unsaid"]
+Undecided = Literal["erased", "unread"]
+
+_UNDECIDED: dict[Undecided, str] = {
+    "erased": "it stood on the screen for a while, and no longer when the turn was read",
+    "unread": "it stands on the screen still, and no turn that ended has read it",
+}
+_PRINTED: frozenset[Rule] = frozenset({
+    "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "echo_at_once", "echo_late", "line_editor",
+    "behind_prompt", "greeting", "begun_before", "prompt", "said_already",
+})  # fmt: skip
+
+
+class Painting(msgspec.Struct, frozen=True):
+    """Bytes that painted cells of a row: when they were read, and offsets in the pane's output, `stop` exclusive."""
+
+    t: float
+    start: int
+    stop: int
+    bytes: str
+    """The bytes, escaped; the middle of many is left out."""
+
+
+class RowState(msgspec.Struct, frozen=True):
+    """What a row read from some time on."""
+
+    t: float
+    text: str
+
+
+class Painted(msgspec.Struct):
+    """One row of the screen: what it read over time, what painted its cells as they were last, when it was erased."""
+
+    states: list[RowState]
+    paintings: list[Painting]
+    gone: float | None = None
+
+
+class Explanation(msgspec.Struct, kw_only=True):
+    """One line: its verdict, the rule behind it, the rows it was read off, and how its turn ended.
+
+    `t` is when the verdict fell; of a row that nothing was decided about, when it went or was last painted.
+    """
+
+    t: float
+    pane: str
+    turn: int
+    verdict: Verdict
+    text: str
+    rule: Rule | Undecided
+    why: str
+    message_id: str | None = None
+    seq: int | None = None
+    """The event that says it, as `replay --json` numbers them; None where nothing was said."""
+    shown_live: bool = False
+    """Whether people were shown it as provisional text."""
+    rows: list[Painted] = []
+    turn_ended: TurnEnded | None = None
+
+    def contains(self, text: str) -> bool:
+        """Tell whether the line, or any state of its rows, contains a text."""
+        return text in self.text or any(text in state.text for row in self.rows for state in row.states)
+
+
+def explain(recording: Recording, profiles: Sequence[Profile] = ()) -> list[Explanation]:
+    """Explain every line of a recording, in the order in which the verdicts fell."""
+    panes: dict[str, _Pane] = {}
+
+    def reasons_of(pane: str) -> Reasons:
+        panes[pane] = _Pane(pane, PaintLog(recording.columns, recording.lines))
+        return panes[pane].reasons
+
+    seq = 0
+    for step in steps(recording, profiles, reasons_of):
+        for seq, event in enumerate(step.events, seq + 1):  # noqa: B020  # the count goes on from where it stands
+            event.seq = seq
+        panes[step.pane].take(step)
+    explained = [explanation for pane in panes.values() for explanation in pane.finished()]
+    return sorted(explained, key=lambda explanation: explanation.t)
+
+
+_Read = tuple[PaintedLine, int | None]
+"""A row, and how many of its states there were when it was read; None for all there ever are."""
+
+
+class _Pane:
+    def __init__(self, name: str, log: PaintLog) -> None:
+        self.reasons = Reasons()
+        self._name = name
+        self._log = log
+        self._explained: list[tuple[Explanation, list[_Read]]] = []
+        self._known: set[PaintedLine] = set()
+        self._live: set[str] = set()
+        self._turns: list[tuple[float, int]] = [(0.0, 0)]
+        self._ended: list[TurnEnded] = []
+        self._printed = 0
+
+    def take(self, step: Step) -> None:
+        """Follow one step of the replay: what it painted, and what was decided."""
+        match step.entry:
+            case Output(t=t, data=data):
+                self._log.feed(t, data)
+            case Resized(t=t, columns=columns, lines=lines):
+                self._log.resize(t, columns, lines)
+        for event in step.events:
+            self._note(event)
+        position = 0
+        for reason in self.reasons.taken():
+            if reason.rule in _PRINTED:
+                self._printed = self._decided(reason, self._printed)
+            else:
+                position = self._decided(reason, position)
+
+    def finished(self) -> Iterator[Explanation]:
+        """Return all explanations, those of rows included that nothing was decided about."""
+        for line in self._log.lines:
+            if line not in self._known:
+                self._undecided(line)
+        for explanation, rows in self._explained:
+            explanation.rows = [self._painted(line, count) for line, count in rows]
+            explanation.shown_live = explanation.text.strip() in self._live
+            turn = [ended for ended in self._ended if ended.turn == explanation.turn]
+            explanation.turn_ended = next((ended for ended in turn if ended.t >= explanation.t), None)
+            yield explanation
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case Live(text=text):
+                self._live.add(text)
+            case TurnEnded():
+                self._ended.append(event)
+        if event.turn != self._turns[-1][1]:
+            self._turns.append((event.t, event.turn))
+
+    def _decided(self, reason: Reason, position: int) -> int:
+        """Explain what one reason decides; return the number of the row behind the last one it is about."""
+        rows: list[list[_Read]] = []
+        for row in reason.rows:
+            found: list[PaintedLine] = []
+            if row:
+                found, position = self._log.find(row, position)
+            rows.append([(line, line.states_until(row)) for line in found])
+        if not reason.events:
+            self._left_out(reason, rows)
+        lines = [event.text for event in reason.events if isinstance(event, Text)]
+        number = 0
+        for event in reason.events:
+            read = range(len(rows))
+            if isinstance(event, Text):
+                read, number = _rows_of(lines, reason.rows, number), number + 1
+            verdict: Verdict = "gap" if isinstance(event, Gap) else "activity"
+            text = "" if isinstance(event, Gap) else event.text
+            self._explain(
+                reason,
+                event.origin if isinstance(event, Text) else verdict,
+                text,
+                [line_read for y in read for line_read in rows[y]],
+                event,
+            )
+        return position
+
+    def _left_out(self, reason: Reason, rows: list[list[_Read]]) -> None:
+        """Explain rows of which nothing was said, each once: what is old transcript now had its verdict before."""
+        for text, read in zip(reason.rows, rows, strict=True):
+            lines = [line for line, _ in read]
+            if text.strip() and not (lines and self._known.issuperset(lines)):
+                # What was left out may change on: all of it is of interest.
+                self._explain(reason, "unsaid", text, [(line, None) for line in lines])
+
+    def _explain(
+        self, reason: Reason, verdict: Verdict, text: str, rows: list[_Read], event: Event | None = None
+    ) -> None:
+        self._known.update(line for line, _ in rows)
+        explanation = Explanation(
+            t=reason.t,
+            pane=self._name,
+            turn=reason.turn,
+            verdict=verdict,
+            text=text,
+            rule=reason.rule,
+            why=WORDS[reason.rule],
+            message_id=reason.message_id,
+            seq=event.seq if event is not None else None,
+        )
+        self._explained.append((explanation, rows))
+
+    def _undecided(self, line: PaintedLine) -> None:
+        rule: Undecided = "unread" if line.gone is None else "erased"
+        t = line.states[-1].t if line.gone is None else line.gone
+        turn = next(turn for began, turn in reversed(self._turns) if began <= t)
+        explanation = Explanation(
+            t=t, pane=self._name, turn=turn, verdict="unsaid", text=line.text, rule=rule, why=_UNDECIDED[rule]
+        )
+        self._explained.append((explanation, [(line, None)]))
+
+    def _painted(self, line: PaintedLine, count: int | None) -> Painted:
+        states = line.states[:count]
+        log = self._log
+        spans = states[-1].spans if states else ()
+        paintings = [
+            Painting(log.time_of(start), start, stop, escaped(log.output[start:stop])) for start, stop in spans
+        ]
+        return Painted([RowState(state.t, state.text) for state in states], paintings, line.gone)
+
+
+LONGEST_EXCERPT = 240
+"""Characters of escaped bytes that are shown."""
+_ESCAPES = {"\x1b": "\\e", "\r": "\\r", "\n": "\\n", "\t": "\\t", "\\": "\\\\"}
+
+
+def escaped(data: bytes | bytearray, longest: int = LONGEST_EXCERPT) -> str:
+    """Return bytes as text: controls, and bytes that are no UTF-8, written out, the middle of many left out."""
+    text = "".join(
+        _ESCAPES.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{{{ord(c):x}}}")
+        for c in bytes(data[:longest] + data[-longest:] if len(data) > 2 * longest else data).decode(
+            errors="surrogateescape"
+        )
+    )
+    return shortened(text, longest)
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text with its middle left out, where it is too long."""
+    if len(text) <= longest:
+        return text
+    head = (longest - 3) * 2 // 3
+    return f"{text[:head]} … {text[len(text) - (longest - 3 - head) :]}"
+
+
+def _rows_of(lines: Sequence[str], rows: Sequence[str], number: int) -> range:
+    """Return which rows line `number` was read off.
+
+    Lines follow rows: a row gives its end to a line, its beginning may be decoration. Where that does not spell the
+    line (cells of a table), it was read off all of them.
+    """
+    y = 0
+    for at, line in enumerate(lines):
+        target, first, spelled = _letters(line), y, 0
+        if line.strip() and not target:
+            return range(len(rows))
+        while spelled < len(target) and y < len(rows):
+            taken = _taken(_letters(rows[y]), target, spelled)
+            if not taken:
+                if spelled:
+                    return range(len(rows))
+                first = y + 1
+            spelled += taken
+            y += 1
+        if spelled < len(target):
+            return range(len(rows))
+        if at == number:
+            return range(first if target else y, y)
+    return range(len(rows))
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text if not (c.isspace() or "\u2500" <= c <= "\u259f"))
+
+
+def _taken(row: str, target: str, spelled: int) -> int:
+    """Return how much of the target the end of a row spells on."""
+    for start in range(len(row)):
+        if target.startswith(row[start:], spelled):
+            return len(row) - start
+    return 0
