@@ -69,6 +69,8 @@ class Answer:
 
     passages: list[Passage] = field(default_factory=list)
     accounted: int = 0
+    mark: str = ""
+    """What stood in front of the last message found."""
 
     def leave_out(self, rule: Rule, rows: Sequence[PaintedRow], message_id: str | None = None) -> None:
         """Say nothing of these rows."""
@@ -84,8 +86,12 @@ def read_answer(
     columns: int,
     is_spinner: Callable[[str], bool],
     profile: Profile = GENERIC,
+    mark: str = "",
 ) -> Answer:
-    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were."""
+    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were.
+
+    `mark` is what this program puts in front of messages, as far as that is known.
+    """
     look = _Look(columns, is_spinner, profile)
     start = _common_beginning(before, now)
     region = list(now[start:])
@@ -108,6 +114,8 @@ def read_answer(
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
             echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
         if echo is None:
+            echo, rule = search.find_like(message.forms[0], mark, position), "echo_alike"
+        if echo is None:
             continue
         if answer.accounted:
             _read(answer, region[position : echo.start], look)
@@ -120,9 +128,22 @@ def read_answer(
         lines = message.forms[0].split("\n")
         answer.passages.append(Passage(kind, lines, message.message_id, rule=rule, rows=rows))
         answer.accounted = number
+        answer.mark = echo.mark
         position = echo.stop
+    if not messages and (typed := search.behind(mark)) is not None and not any(map(_held, region[: typed.start])):
+        rows = region[typed.start : typed.stop]
+        answer.passages.append(Passage("typed", [_text_behind(mark, rows)], rule="behind_mark", rows=rows))
+        position = typed.stop
     _read(answer, region[position:], look)
     return answer
+
+
+def _held(row: PaintedRow) -> bool:
+    return bool(row.text.strip())
+
+
+def _text_behind(mark: str, rows: Sequence[PaintedRow]) -> str:
+    return "\n".join(row.text[len(mark) :].rstrip() for row in rows)
 
 
 def painted_lines(passed: Sequence[str], columns: int) -> Painted:

@@ -22,6 +22,7 @@ BlockKind = Literal["text", "activity"]
 _BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
 _OUTCOMES = frozenset("✔✓✗✘⚠")
 _CORNER = regex.compile(r"\s*[⎿└╰]\s?")
+_HOOK = regex.compile(r"\s*⎿")
 _BAR = regex.compile(r"\s*[┃▌▎▍]")
 _BOX_TOP, _BOX_BOTTOM = regex.compile(r"\s*[╭┌┏╔][─━═╌┄]{4,}"), regex.compile(r"\s*[╰└┗╚][─━═╌┄]{4,}")
 _CROSSING = regex.compile(r"[┬┴┼╪╤╧╬┿╋┳┻]")
@@ -45,7 +46,7 @@ def blocks_of(rows: Sequence[PaintedRow], width: int, profile: Profile) -> Itera
     """Yield the blocks of painted rows; the program wraps its text at `width` columns."""
     for kind, framed in _frames(rows):
         if kind == "activity":
-            yield _deed(framed, "box" if _BOX_TOP.match(framed[0].text) else "bar")
+            yield _deed(framed, _rule_of_frame(framed))
             continue
         for block in _bulleted(framed):
             yield _read(block, width, profile)
@@ -61,6 +62,12 @@ def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
         return _deed(rows, "activity_of_profile")
     plain = _without_line_numbers(list(_cells(_without_bullet(rows))))
     return Block("text", _trimmed(_dedented(logical_lines(plain, width))), "answer", rows)
+
+
+def _rule_of_frame(rows: Sequence[PaintedRow]) -> Rule:
+    if _BOX_TOP.match(rows[0].text):
+        return "box"
+    return "bar" if _BAR.match(rows[0].text) else "corner"
 
 
 def _deed(rows: list[PaintedRow], rule: Rule) -> Block:
@@ -100,6 +107,9 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
             if not _COLUMN.match(rows[bottom].text.lstrip()):
                 break
         return y
+    hangs = y + 1 < len(rows) and text.strip() and _HOOK.match(rows[y + 1].text) and not _BULLET.fullmatch(text)
+    if hangs or (_HOOK.match(text) and not (y and rows[y - 1].text.strip())):
+        return next((stop for stop in range(y, len(rows)) if not rows[stop].text.strip()), len(rows))
     while y < len(rows) and _BAR.match(rows[y].text) and _indent(rows[y].text) < text_column:
         y += 1
     return y
@@ -169,7 +179,7 @@ def _cells(rows: Sequence[PaintedRow]) -> Iterator[PaintedRow]:
             yield rows[y]
             y += 1
             continue
-        indent = " " * _indent(rows[y].text)
+        indent = " " * min(_indent(row.text) for row in rows[y:stop] if row.text.strip())
         for cells in _table(rows[y:stop]):
             yield PaintedRow(indent + "\t".join(cells))
         y = stop

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from streamrelay.delta.answers import Answer, Message, Passage, read_answer
 from streamrelay.delta.document import Document
-from streamrelay.delta.furniture import Furniture, composer_top, is_border
+from streamrelay.delta.furniture import Furniture, has_bordered_composer, is_border
 from streamrelay.delta.profiles import GENERIC
 from streamrelay.delta.transcript import MARKS, EchoSearch, spelling
 from streamrelay.vt.engine import Engine, Frame
@@ -60,6 +60,7 @@ class Conversation:
         self._empty = _Composer("", "")
         self.in_repaint = False
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
+        self._message_mark = ""
         self._draft = ""
         self._vanished = ""
         self._looks_left = 0
@@ -122,9 +123,10 @@ class Conversation:
         """Nothing is being answered: what stands on the screen now is old."""
         rows = self.rows
         self._mark = self._document.mark()
-        self._rest = rows[: composer_top(rows, self._cursor)]
+        self._rest = rows[: self._furniture.composer_top(rows, self._cursor)]
         self._furniture.rest(rows, self._cursor)
         self._empty = self._composer(rows)
+        self._furniture.mark = self._empty.mark if self._empty.mark in MARKS else ""
 
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""
@@ -146,7 +148,7 @@ class Conversation:
     def has_moved_on(self) -> bool:
         """Whether the transcript reads differently than when the last turn was over."""
         rows = self.rows
-        return not self.in_repaint and rows[: composer_top(rows, self._cursor)] != self._rest
+        return not self.in_repaint and rows[: self._furniture.composer_top(rows, self._cursor)] != self._rest
 
     @property
     def is_heard(self) -> bool:
@@ -169,7 +171,10 @@ class Conversation:
         before, now = self._document.since(self._mark)
         rows = self.rows
         submitted = [sent for sent in self._sent if sent.submitted]
-        tail, composer = self._furniture.tail_start(rows, self._cursor), composer_top(rows, self._cursor)
+        tail, composer = (
+            self._furniture.tail_start(rows, self._cursor),
+            self._furniture.composer_top(rows, self._cursor),
+        )
         answer = read_answer(
             before,
             now[: len(now) - len(rows) + tail],
@@ -177,7 +182,9 @@ class Conversation:
             columns=self._engine.columns,
             is_spinner=self._furniture.is_spinner,
             profile=self.profile,
+            mark=self._message_mark or (self._furniture.mark and self._furniture.mark + " "),
         )
+        self._message_mark = answer.mark or self._message_mark
         if not submitted and not trusted and not self.proved:
             self.settle_down()
             return None
@@ -201,6 +208,20 @@ class Conversation:
         self.settle_down()
         return answer
 
+    def assume_submitted(self) -> bool:
+        """The program went to work by itself: a draft that stands or has just vanished was submitted; was there one?"""
+        draft = self._draft or (self._vanished if self._looks_left > 0 else "")
+        if not draft or not self._empty.mark or self.awaits_draft:
+            return False
+        self._sent.append(_Sent(None, draft, submitted=True))
+        self._draft = self._vanished = ""
+        return True
+
+    @property
+    def is_plain_to_see(self) -> bool:
+        """Whether the screen alone shows a program that converses: a composer with borders around the cursor."""
+        return bool(self.rows) and has_bordered_composer(self.rows, self._cursor)
+
     @property
     def waits(self) -> bool:
         """Whether a message was submitted that has not been seen in the transcript."""
@@ -212,7 +233,7 @@ class Conversation:
 
     def _watch_draft(self, rows: list[str], draft: str) -> None:
         """Notice what a person types into the composer, and that it was submitted."""
-        if self.awaits_draft:
+        if self.awaits_draft or any(draft == sent.shown for sent in self._sent):
             return
         if draft == self._empty.text:
             draft = ""
@@ -223,9 +244,10 @@ class Conversation:
         if (
             self._vanished
             and self._looks_left > 0
-            and EchoSearch(rows[: composer_top(rows, self._cursor)]).find([self._vanished]) is not None
+            and EchoSearch(rows[: self._furniture.composer_top(rows, self._cursor)]).find([self._vanished]) is not None
         ):
             self._sent.append(_Sent(None, self._vanished, submitted=True))
+            del self._sent[:-MOST_MESSAGES]
             self._vanished = ""
             self.typed = True
 
@@ -233,7 +255,7 @@ class Conversation:
         """Return what stands in the composer, its marks and borders left out."""
         if not rows:
             return _Composer("", "")
-        top = composer_top(rows, self._cursor)
+        top = self._furniture.composer_top(rows, self._cursor)
         inside: list[str] = []
         for row in rows[top + 1 if is_border(rows[top]) else top : max(self._cursor, top) + TALLEST_DRAFT]:
             if is_border(row) or not row.strip():

@@ -10,7 +10,7 @@ from operator import ne
 
 import regex
 
-_BORDER = regex.compile(r"[\s─━═▀▄▁▔╌┄┈╭╮╰╯┌┐└┘├┤╹╻▏▕▊▎│┃-]{8,}")
+_BORDER = regex.compile(r"[\s─━═▀▄▁▔╌┄┈╭╮╰╯┌┐└┘├┤┬┴┼╪╤╧╬┿╋┳┻╔╗╚╝╠╣║╹╻▏▕▊▎│┃-]{8,}")
 _BORDER_LINE = regex.compile(r"[─━═▀▄▁▔╌┄┈]{6,}|-{20,}")
 _SIDE = regex.compile(r"\s*[│┃▏▎▊▌|]")
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s])\s+(?P<label>\S.*)")
@@ -36,17 +36,18 @@ def is_border(text: str) -> bool:
     return _BORDER_LINE.search(text) is not None and _BORDER.fullmatch(text) is not None
 
 
-def composer_top(rows: Sequence[str], cursor: int) -> int:
+def composer_top(rows: Sequence[str], cursor: int, mark: str = "") -> int:
     """Return the first row of the composer: everything from there to the bottom is not transcript.
 
-    `rows` are those of the screen, `cursor` the row in which the cursor rests.
+    `rows` are those of the screen, `cursor` the row in which the cursor rests; `mark` is the glyph in front of what is
+    typed, if it is known: a draft of several rows has it in its first one.
     """
     cursor = min(cursor, len(rows) - 1)
     if rows[cursor].strip() and not is_border(rows[cursor]):
         top = _border_above(rows, cursor)
         if top is not None and any(map(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER])):
             return top
-        return _bar_top(rows, cursor)
+        return _marked_top(rows, _bar_top(rows, cursor), mark)
     last = cursor
     while last > 0 and not rows[last].strip():
         last -= 1
@@ -57,6 +58,22 @@ def composer_top(rows: Sequence[str], cursor: int) -> int:
         if not rows[bottom].strip():
             break
     return cursor
+
+
+def has_bordered_composer(rows: Sequence[str], cursor: int) -> bool:
+    """Tell whether the cursor rests in, or right below, a composer with a border above and below."""
+    top = composer_top(rows, cursor)
+    return is_border(rows[top]) and any(map(is_border, rows[top + 1 : top + TALLEST_COMPOSER]))
+
+
+def _marked_top(rows: Sequence[str], y: int, mark: str) -> int:
+    """Return the row with the mark above row `y`, as far as rows of text lead there; `y` where there is none."""
+    for top in range(y, max(y - TALLEST_COMPOSER, -1), -1):
+        if not mark or not rows[top].strip():
+            break
+        if rows[top].lstrip().startswith(mark):
+            return top
+    return y
 
 
 def _bar_top(rows: Sequence[str], y: int) -> int:
@@ -92,19 +109,25 @@ class Furniture:
     """The furniture of one pane, as far as it has shown itself."""
 
     def __init__(self) -> None:
+        self.mark = ""
+        """The glyph in front of what is typed."""
         self._idle: tuple[str, ...] = ()
         self._status_rows = 0
         self._labels: dict[str, None] = {}
 
+    def composer_top(self, rows: Sequence[str], cursor: int) -> int:
+        """Return the first row of the composer."""
+        return composer_top(rows, cursor, self.mark)
+
     def rest(self, rows: Sequence[str], cursor: int) -> None:
         """Note how the screen looks while the program waits for input."""
-        top = composer_top(rows, cursor)
+        top = self.composer_top(rows, cursor)
         self._idle = tuple(rows[max(0, top - MOST_STATUS_ROWS) : top])
         self._status_rows = 0
 
     def observe(self, before: Sequence[str], after: Sequence[str], cursor: int) -> None:
         """Note what changed from one picture of a working program to the next."""
-        top = composer_top(after, cursor)
+        top = self.composer_top(after, cursor)
         if any(map(ne, reversed(self._idle), reversed(after[:top]))):
             self._status_rows = max(self._status_rows, self._standing(after, top))
         for old, new in zip(before, after, strict=False):
@@ -113,14 +136,14 @@ class Furniture:
 
     def tail_start(self, rows: Sequence[str], cursor: int) -> int:
         """Return the first row of the screen that is furniture, counted from the bottom up."""
-        top = composer_top(rows, cursor)
+        top = self.composer_top(rows, cursor)
         return top - min(self._status_rows, self._standing(rows, top))
 
     def shows_work(self, rows: Sequence[str], cursor: int) -> bool:
         """Tell whether the screen says how to interrupt: below the cursor, or in a spinner above the composer."""
         if any(map(_INTERRUPTIBLE.search, rows[cursor + 1 :])):
             return True
-        top = composer_top(rows, cursor)
+        top = self.composer_top(rows, cursor)
         above = rows[max(0, top - MOST_STATUS_ROWS) : top]
         return any(_INTERRUPTIBLE.search(row) and self.is_spinner(row) for row in above)
 

@@ -241,7 +241,20 @@ class DeltaStream:
         self._following = frame.alternate or self._composer.asks_for_paste
         self._cutter.settle()
         self._cutter.hidden = not snapshot.modes.cursor_visible
+        self._see_conversation(frame)
         self._attention.rests(self.now)
+
+    def _see_conversation(self, frame: Frame) -> None:
+        """Recognise by its looks a program that asked for bracketed paste before anybody watched.
+
+        tmux 3.3a does not tell of the request. Below a composer with borders there may also stand the cursor of a
+        program that printed a box: that one does not hide it.
+        """
+        self._conversation.look_anew(frame, answering=self._turns.is_open)
+        row = self._conversation.rows[frame.cursor.y]
+        if not self._following and self._conversation.is_plain_to_see and (row.strip() or self._cutter.hidden):
+            self._following = self._composer.asks_for_paste = self._cutter.moved = True
+            self._composer.withdraws = False
 
     def _look_anew(self, frame: Frame) -> None:
         """Go on with a screen on which nothing stands where it stood.
@@ -267,8 +280,8 @@ class DeltaStream:
             signal = self._signals.read(event)
             if signal is not None:
                 self._turns.vote(signal.by, signal.says, self.now)
-                if signal.says == "busy" and self._turns.turn:
-                    self._speaker.begin_turn()
+                if signal.says == "busy":
+                    self._go_to_work()
             elif event.kind == "bracketed_paste_off" and self._composer.asks_for_paste:
                 self._withdrawn()
             elif event.kind == "bracketed_paste_on":
@@ -317,8 +330,15 @@ class DeltaStream:
             self._speaker.begin_turn()
         if self._conversation.works != worked:
             self._turns.vote("furniture", "busy" if self._conversation.works else "idle", self.now)
-            if self._conversation.works and self._turns.turn:
-                self._speaker.begin_turn()
+            if self._conversation.works:
+                self._go_to_work()
+
+    def _go_to_work(self) -> None:
+        """The program says that it is at work: if nobody else did, a person has submitted something."""
+        if not self._turns.is_open and not self._awaited and self._conversation.assume_submitted():
+            self._speaker.next_turn(None)
+        if self._turns.turn:
+            self._speaker.begin_turn()
 
     def _read_conversation(self, *, certain: bool) -> None:
         """Say what was answered on the screen."""

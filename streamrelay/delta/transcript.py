@@ -31,6 +31,15 @@ _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 """White space, and what a program that renders Markdown eats."""
 
 
+_LIST_MARK = regex.compile(r"(?m)^[ \t]*[-*+•‣◦▪][ \t]+")
+"""Programs show other marks than were written; those in front of a row are passed over anyway."""
+
+_WORD = regex.compile(r"\w+")
+
+MOST_OF_A_MESSAGE = 0.7
+"""Part of a message's words by which a block behind the mark of messages is known for it, though spelled otherwise."""
+
+
 def spelling(text: str) -> str:
     """Return what of a text can be compared with what a program shows of it."""
     return _UNSPOKEN.sub("", text)
@@ -60,7 +69,11 @@ class EchoSearch:
         is_spoken = all(map(spelling, forms))
         rows = self._spelled if is_spoken else self._squeezed
         spell = spelling if is_spoken else squeeze
-        targets = [(number, target) for number, form in enumerate(forms) if (target := spell(form))]
+        targets = [
+            (number, target)
+            for number, form in enumerate(forms)
+            if (target := spell(_LIST_MARK.sub("", form)) or spell(form))
+        ]
         for first in range(start, len(rows)):
             for number, target in targets if rows[first] else ():
                 stop, looked = _spelled_until(rows, first, target)
@@ -86,6 +99,31 @@ class EchoSearch:
             if again.mark == echo.mark:
                 last = again
         return last
+
+    def find_like(self, form: str, mark: str, start: int = 0) -> Block | None:
+        """Return the block behind the mark of messages that has most words of one, however they are spelled."""
+        words = set(_WORD.findall(form))
+        while (block := self.behind(mark, start)) is not None:
+            shown = {word for row in self._rows[block.start : block.stop] for word in _WORD.findall(row)}
+            if len(words & shown) >= MOST_OF_A_MESSAGE * max(len(words), len(shown), 1):
+                return block
+            start = block.stop
+        return None
+
+    def behind(self, mark: str, start: int = 0) -> Block | None:
+        """Return the first block of rows that begins behind a mark and goes on under its text."""
+        if not mark.strip():
+            return None
+        first = next((y for y in range(start, len(self._rows)) if self._rows[y].startswith(mark)), None)
+        if first is None:
+            return None
+        stop = first + 1
+        for y in range(first + 1, len(self._rows)):
+            if self._rows[y].strip() and not self._rows[y].startswith(" " * len(mark)):
+                break
+            if self._rows[y].strip():
+                stop = y + 1
+        return Block(first, stop, mark)
 
     def find_tail(self, form: str, tops: Sequence[int]) -> Block | None:
         """Return the block that spells the end of a message too tall for the screen, from one of `tops` on."""
