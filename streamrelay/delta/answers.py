@@ -22,10 +22,11 @@ from streamrelay.delta.unwrapping import logical_lines, right_edge
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
+_TOKENS = regex.compile(r"(?i)\s*tokens?:\s.*\d.*")
 _TIP = regex.compile(r"\s*[⎿└╰]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
-SHORTEST_REPRINT = 4
-"""Rows in a row by which a piece of the old transcript is known again."""
+SHORTEST_REPRINT, MOST_REPRINTS = 4, 20
+"""Rows of text by which a piece of the old transcript is known again, and how often it may be painted in one turn."""
 
 
 Kind = Literal["text", "activity", "injected", "typed", "gap", "unsaid"]
@@ -147,9 +148,13 @@ def _text_behind(mark: str, rows: Sequence[PaintedRow]) -> str:
 
 
 def painted_lines(passed: Sequence[str], columns: int) -> Painted:
-    """Return the logical lines of what a program without a composer painted: unwrapped, without a footer."""
-    rows = [PaintedRow(line) for line in passed]
-    start, stop = _body(rows)
+    """Return the logical lines of what a program without a composer painted, blanks at their ends kept so far.
+
+    Only rows that were filled with blanks up to the edge were wrapped by the program (`rich` fills what it repaints);
+    every other line was ended where it ends. What sums up tokens, and a rule before the next prompt, is a footer.
+    """
+    rows = [PaintedRow(line.rstrip(" "), fills=len(line) >= columns - 1) for line in passed]
+    start, stop = _body(rows, lambda text, _: is_border(text) or _TOKENS.fullmatch(text) is not None)
     answer = Answer()
     answer.leave_out("footer", rows[stop:])
     width = right_edge(rows[start:stop], columns)
@@ -171,14 +176,29 @@ def _is_leftover(line: str, below: str, width: int) -> bool:
 
 def _without_reprint(before: Sequence[PaintedRow], region: list[PaintedRow]) -> list[PaintedRow]:
     """Leave out what is only the old transcript, painted again below itself: nobody had asked anything."""
-    first = next((y for y, row in enumerate(region) if row.text.strip()), None)
-    if first is None:
-        return region
-    for start in (y for y, row in enumerate(before) if row.text == region[first].text):
-        same = _common_beginning(before[start:], region[first:])
-        if start + same == len(before) or same >= SHORTEST_REPRINT:
-            return _without_reprint(before, region[first + same :])
-    return region
+    position = 0
+    for _ in range(MOST_REPRINTS):
+        first = next((y for y in range(position, len(region)) if region[y].text.strip()), None)
+        if first is None:
+            break
+        same = max(
+            (
+                _held_in_common(before[start:], region[first:])
+                for start, row in enumerate(before)
+                if row == region[first]
+            ),
+            default=0,
+        )
+        if not same:
+            break
+        position = first + same
+    return region[position:]
+
+
+def _held_in_common(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> int:
+    """Return how many rows two pieces have in common at their beginning; 0 where too few of them hold text."""
+    same = _common_beginning(before, now)
+    return same if sum(map(_held, now[:same])) >= SHORTEST_REPRINT else 0
 
 
 def _continued(before: PaintedRow, now: PaintedRow) -> PaintedRow:
@@ -226,19 +246,19 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
             said.append(row)
         else:
             answer.leave_out(rule, [row])
-    start, stop = _body(said, look.profile)
+    start, stop = _body(said, lambda text, above: _is_footer(text, above, look))
     body, footers = said[start:stop], said[stop:]
     for kind, lines, because, read in blocks_of(body, right_edge(body, look.columns), look.profile):
         answer.passages.append(Passage(kind, lines, rule=because, rows=read))
     answer.leave_out("footer", footers)
 
 
-def _body(rows: Sequence[PaintedRow], profile: Profile = GENERIC) -> tuple[int, int]:
+def _body(rows: Sequence[PaintedRow], is_footer: Callable[[str, str], bool]) -> tuple[int, int]:
     """Return where the text begins and ends: without blank rows around it, and without what sums up the turn."""
     stop = len(rows)
     while stop and not rows[stop - 1].text.strip():
         stop -= 1
-    while stop and _is_footer(rows[stop - 1].text, rows[stop - 2].text if stop > 1 else "", profile):
+    while stop and is_footer(rows[stop - 1].text, rows[stop - 2].text if stop > 1 else ""):
         stop -= 1
         while stop and not rows[stop - 1].text.strip():
             stop -= 1
@@ -248,13 +268,15 @@ def _body(rows: Sequence[PaintedRow], profile: Profile = GENERIC) -> tuple[int, 
     return start, stop
 
 
-def _is_footer(text: str, above: str, profile: Profile) -> bool:
-    """Tell whether a last row sums up a turn.
+def _is_footer(text: str, above: str, look: _Look) -> bool:
+    """Tell whether a last row sums up a turn, or is a notice at the right.
 
     Such a row is alone in its paragraph, short, has a duration or a count of tokens, and is no sentence: it begins with
     a glyph that marks no list, or has parts divided by dots.
     """
-    if is_border(text) or matches(profile.footers, text):
+    if is_border(text) or matches(look.profile.footers, text):
+        return True
+    if not above.strip() and len(text) - len(text.lstrip()) > look.columns // 2:
         return True
     is_alone = not above.strip() and len(text) <= LONGEST_FOOTER
     return is_alone and _COUNTED.search(text) is not None and _SUMMARY.fullmatch(text) is not None

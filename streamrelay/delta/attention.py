@@ -16,6 +16,9 @@ from streamrelay.events import NeedsHuman
 REST = 0.3
 """Seconds the screen must have stood still: a question that is answered at once needs nobody."""
 
+LATEST = 1.0
+"""Seconds after which a screen is looked at that never rests: a spinner may turn beside a question."""
+
 
 class Sign(NamedTuple):
     """A kind of waiting, and how the open line reads then."""
@@ -52,15 +55,19 @@ class Attention:
         """When the screen is to be looked at next (stream time)."""
         self.kind: str | None = None
         """What a person is needed for right now."""
+        self._latest: float | None = None
         self._asked: tuple[int, str] | None = None
 
-    def changed(self) -> None:
-        """The program printed something: nothing is known until it rests again."""
-        self.due = self.kind = None
+    def changed(self, now: float) -> None:
+        """The program printed something. What a person is needed for stands until a look has shown otherwise."""
+        self.due = None
+        if self._latest is None:
+            self._latest = now + LATEST
 
-    def rests(self, since: float) -> None:
+    def rests(self, since: float, now: float) -> None:
         """The screen rests since then."""
-        self.due = since + REST
+        due = since + REST if self._latest is None else min(since + REST, self._latest)
+        self.due = max(now, due)
 
     def look(
         self,
@@ -76,7 +83,7 @@ class Attention:
 
         Returns what a person is needed for, if that is news.
         """
-        self.due = None
+        self.due = self._latest = None
         dialog: Dialog | None = find_dialog(rows, cursor, cursor_visible=cursor_visible, signs=signs)
         self.kind = dialog.kind if dialog is not None else needed_for(open_line)
         text = dialog.text if dialog is not None else open_line

@@ -128,6 +128,13 @@ class Conversation:
         self._empty = self._composer(rows)
         self._furniture.mark = self._empty.mark if self._empty.mark in MARKS else ""
 
+    def forget_program(self) -> None:
+        """The program is gone, and what it was known by."""
+        self.proved = self.works = self.typed = False
+        self._sent.clear()
+        self._draft = self._vanished = self._message_mark = ""
+        self._furniture = Furniture()
+
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""
         self._sent.append(_Sent(message_id, text))
@@ -233,7 +240,10 @@ class Conversation:
 
     def _watch_draft(self, rows: list[str], draft: str) -> None:
         """Notice what a person types into the composer, and that it was submitted."""
-        if self.awaits_draft or any(draft == sent.shown for sent in self._sent):
+        if self.awaits_draft:
+            self._watch_pasted(draft)
+            return
+        if any(draft == sent.shown for sent in self._sent):
             return
         if draft == self._empty.text:
             draft = ""
@@ -250,6 +260,14 @@ class Conversation:
             del self._sent[:-MOST_MESSAGES]
             self._vanished = ""
             self.typed = True
+
+    def _watch_pasted(self, draft: str) -> None:
+        """Give up a message that stood in the composer and was cleared from it without an Enter."""
+        pasted = next(sent for sent in self._sent if not sent.submitted)
+        if draft and draft != self._empty.text:
+            pasted.shown = draft
+        elif pasted.shown:
+            self._sent.remove(pasted)
 
     def _composer(self, rows: list[str]) -> _Composer:
         """Return what stands in the composer, its marks and borders left out."""

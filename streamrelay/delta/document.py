@@ -27,6 +27,8 @@ class PaintedRow(NamedTuple):
 
     text: str
     wrapped: bool = False
+    fills: bool = True
+    """Whether it may go on in the next row: a program that fills its rows with blanks filled this one too."""
     skipped: bool = False
     """Whether this row only stands for those that nobody saw: a picture vanished without having scrolled."""
 

@@ -34,7 +34,7 @@ LONGEST_SEQUENCE = 32
 # Every byte of every pane passes here: `re` takes a third of the time of `regex`.
 _LANDMARK = re.compile(
     rb"\x1b(?:(?P<vertical>[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru])"
-    rb"|\[\?(?P<modes>(?:[0-9]*;)*0*(?:2026|2004|1049|1047|47|25|6|3)(?:;[0-9]*)*)(?P<switch>[hl]))"
+    rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl]))"
 )
 _UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;]*)?\Z")
 _SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN = b"2026", b"2004", b"25"
@@ -42,6 +42,9 @@ _WIPES = frozenset({b"\x1b[3J", b"\x1bc"})
 _ALTERNATE = frozenset({b"1049", b"1047", b"47"})
 _HOMING = frozenset({b"6", b"3"})
 """Origin mode and 132 columns: switching them takes the cursor home."""
+
+
+_LANDMARK_MODES = _ALTERNATE | _HOMING | {_SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN}
 
 
 class FrameCutter:
@@ -99,6 +102,8 @@ class FrameCutter:
                     start = after
                 continue
             modes = {mode.lstrip(b"0") for mode in landmark["modes"].split(b";")}
+            if modes.isdisjoint(_LANDMARK_MODES):
+                continue
             is_set = landmark["switch"] == b"h"
             changes_screen = not modes.isdisjoint(_ALTERNATE)
             hides = _CURSOR_SHOWN in modes and not is_set

@@ -13,6 +13,9 @@ from itertools import chain
 
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
+LONGEST_LINE = 20_000
+"""Rows of a line that a terminal wrapped; a longer one is said in pieces: nothing may grow without end."""
+
 
 class LineTracker:
     """Follows one engine and tells which logical lines have been passed."""
@@ -41,8 +44,8 @@ class LineTracker:
             y -= 1
         self._first_row = frame.history_total + y
 
-    def passed(self, frame: Frame, *, held: bool = False) -> list[str]:
-        """Return the logical lines that this frame has passed, in order.
+    def passed(self, frame: Frame, *, held: bool = False, keep_blanks: bool = False) -> list[str]:
+        """Return the logical lines that this frame has passed, in order, without blanks at their ends or with them.
 
         `held` says that the program may still repaint what is on the screen: only what has left it has been passed.
         """
@@ -66,7 +69,7 @@ class LineTracker:
             if texts is None:
                 rows = list(frame.committed)[in_history]
             else:
-                lines = [text.rstrip(" ") for text in texts[in_history]]
+                lines = texts[in_history]
                 first_unfinished = number = number + len(lines)
         on_screen_from = max(number, frame.history_total)
         if on_screen_from < cursor_row:
@@ -75,8 +78,8 @@ class LineTracker:
         for row in rows:
             number += 1
             unfinished.append(row.text)
-            if not row.wrapped:
-                lines.append("".join(unfinished).rstrip(" "))
+            if not row.wrapped or len(unfinished) >= LONGEST_LINE:
+                lines.append("".join(unfinished))
                 unfinished.clear()
                 first_unfinished = number
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
@@ -84,7 +87,7 @@ class LineTracker:
         if on_screen and unfinished:
             del unfinished[-on_screen:]
         self._first_row = max(self._first_row, number - on_screen)
-        return lines
+        return lines if keep_blanks else [line.rstrip(" ") for line in lines]
 
     @property
     def cursor(self) -> Cursor:

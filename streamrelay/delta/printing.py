@@ -195,8 +195,9 @@ class Printing:
 
     def _passed(self, frame: Frame, *, paints: bool, more: bool = False) -> list[str]:
         """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
-        lines = self._lines.passed(frame, held=paints or more)
-        if self._held and not paints:
+        is_painted = self._held and not paints
+        lines = self._lines.passed(frame, held=paints or more, keep_blanks=is_painted)
+        if is_painted:
             painted = painted_lines(lines, self._engine.columns)
             for passage in painted.left_out:
                 self._speaker.leave_out(passage.rule, [row.text for row in passage.rows])

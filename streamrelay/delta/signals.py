@@ -35,6 +35,10 @@ class Signals:
         self.tell = False
         """Whether the program has ever told its state."""
 
+    def forget(self) -> None:
+        """Another program may follow: nothing is known of it."""
+        self._titles_tell = self.tell = False
+
     def read(self, event: TerminalEvent) -> Signal | None:
         """Return what a terminal event says of the program's state, if anything."""
         if event.kind == "agent_state":

@@ -65,8 +65,10 @@ class DeltaStream:
         self._signals = Signals()
         self._following = False
         self._alternate = False
+        self._overlaid = False
         self._awaited = False
         self._may_continue = False
+        self._seeded = False
         self._last_output: float | None = None
         self._unsettled = False
         self._attention = Attention()
@@ -83,13 +85,14 @@ class DeltaStream:
 
     @property
     def needs_human(self) -> str | None:
-        """What the program wants from a person right now, if anything: the kind of the last `needs_human` event."""
+        """What the program wanted from a person when its screen was looked at last, if anything."""
         return self._attention.kind
 
     # What goes in
 
     def seed(self, snapshot: Snapshot) -> None:
         """Begin on the pane's own screen as tmux holds it; without, on an empty one."""
+        self._seeded = True
         self._seed(snapshot)
         self._printing.attribution.begin(self._printing.line_at_cursor)
 
@@ -122,15 +125,14 @@ class DeltaStream:
         self._speaker.now = now
         self._last_output = now
         self._unsettled = True
-        self._attention.changed()
+        self._attention.changed(now)
         printed_any = not self._converses
         for piece, complete in self._cutter.pieces(data):
             if piece:
                 self._engine.feed(piece)
             # A picture is whole at a landmark or at a rest, never because a read ended.
             whole = complete and self._cutter.at_landmark
-            printed = not self._converses and (complete or (self._cutter.painting and not self._following))
-            if whole or printed or self._cutter.at_wipe:
+            if whole or (complete and not self._converses) or self._cutter.at_wipe:
                 self._take_frame(whole=whole)
             printed_any = printed_any or not self._converses
         if printed_any:
@@ -209,6 +211,7 @@ class DeltaStream:
         """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
         self._speaker.now = now
         self._settle()
+        self._printing.end_greeting("program")
         if not self._converses:
             self._printing.close()
         elif self._turns.is_open:
@@ -242,7 +245,7 @@ class DeltaStream:
         self._cutter.settle()
         self._cutter.hidden = not snapshot.modes.cursor_visible
         self._see_conversation(frame)
-        self._attention.rests(self.now)
+        self._attention.rests(self.now, self.now)
 
     def _see_conversation(self, frame: Frame) -> None:
         """Recognise by its looks a program that asked for bracketed paste before anybody watched.
@@ -250,7 +253,6 @@ class DeltaStream:
         tmux 3.3a does not tell of the request. Below a composer with borders there may also stand the cursor of a
         program that printed a box: that one does not hide it.
         """
-        self._conversation.look_anew(frame, answering=self._turns.is_open)
         row = self._conversation.rows[frame.cursor.y]
         if not self._following and self._conversation.is_plain_to_see and (row.strip() or self._cutter.hidden):
             self._following = self._composer.asks_for_paste = self._cutter.moved = True
@@ -290,9 +292,19 @@ class DeltaStream:
     def _withdrawn(self) -> None:
         if self._converses and self._turns.is_open:
             self._read_conversation(certain=True)
-        self._turns.vote("composer", "busy", self.now)
+        if self._converses:
+            self._forget_program()
+        else:
+            self._turns.vote("composer", "busy", self.now)
         self._composer.withdraw()
         self._following = self._alternate
+
+    def _forget_program(self) -> None:
+        """The program that conversed is gone: what it said of itself, and was, tells nothing of the next."""
+        self._turns.dismiss_witnesses()
+        self._signals.forget()
+        self._conversation.forget_program()
+        self._awaited = self._may_continue = False
 
     def _asked_for_input(self, frame: Frame) -> None:
         if not self._following:
@@ -303,9 +315,22 @@ class DeltaStream:
             self._turns.vote("composer", "idle", self.now)
 
     def _follow(self, frame: Frame, *, whole: bool) -> None:
-        """Let the conversation follow the screen while there may be one."""
-        if self._alternate and not frame.alternate and self._turns.is_open:
-            self._read_conversation(certain=True)
+        """Let the conversation follow the screen while there may be one.
+
+        What a program that converses on the main screen shows on the other one (an editor, a view of its transcript)
+        is in front of the conversation, and not part of it.
+        """
+        if frame.alternate and not self._alternate and self._converses:
+            self._overlaid = True
+        if self._overlaid:
+            self._overlaid = frame.alternate
+            if not frame.alternate:
+                self._conversation.look_anew(frame, answering=self._turns.is_open)
+            return
+        if self._alternate and not frame.alternate:
+            if self._turns.is_open:
+                self._read_conversation(certain=True)
+            self._forget_program()
         switched = frame.alternate != self._alternate
         self._alternate = frame.alternate
         if switched:
@@ -337,7 +362,7 @@ class DeltaStream:
         """The program says that it is at work: if nobody else did, a person has submitted something."""
         if not self._turns.is_open and not self._awaited and self._conversation.assume_submitted():
             self._speaker.next_turn(None)
-        if self._turns.turn:
+        if self._turns.turn or self._seeded:
             self._speaker.begin_turn()
 
     def _read_conversation(self, *, certain: bool) -> None:
@@ -362,7 +387,7 @@ class DeltaStream:
         elif self._turns.is_open and not self._conversation.in_repaint:
             self._speaker.show(self._conversation.last_line)
         if self._last_output is not None:
-            self._attention.rests(self._last_output)
+            self._attention.rests(self._last_output, self.now)
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer()

@@ -127,7 +127,7 @@ class EchoSearch:
 
     def find_tail(self, form: str, tops: Sequence[int]) -> Block | None:
         """Return the block that spells the end of a message too tall for the screen, from one of `tops` on."""
-        target = spelling(form)
+        target = spelling(_LIST_MARK.sub("", form))
         return next((block for top in tops if (block := self._tail_at(target, top)) is not None), None)
 
     def _tail_at(self, target: str, top: int) -> Block | None:

@@ -82,6 +82,11 @@ class Turns:
         if says == "busy":
             self._busy_since_submission = True
 
+    def dismiss_witnesses(self) -> None:
+        """The program whose state they told is gone."""
+        self._witnesses.clear()
+        self._busy_since_submission = False
+
     def output(self, now: float) -> None:
         """Note that the program printed something."""
         self._last_output = now
@@ -103,7 +108,7 @@ class Turns:
             return None
         if not self._busy_since_submission:
             return self._last_output + self._quiet
-        return max(self._last_output, *(vote.since for vote in self._witnesses.values())) + SIGNAL_REST
+        return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + SIGNAL_REST
 
     @property
     def is_certain(self) -> bool:

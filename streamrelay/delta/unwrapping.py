@@ -24,18 +24,18 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
     lines: list[str] = []
     last: str | None = None
     hang = 0
-    joined_by_terminal = False
+    joined_by_terminal = fills = False
     for row in rows:
         text = row.text
         if joined_by_terminal and last is not None:
             lines[-1] += text
-        elif last is not None and _continues(last, text, hang, width):
+        elif last is not None and fills and _continues(last, text, hang, width):
             lines[-1] += _glue(lines[-1], text.strip()) + text.strip()
         else:
             lines.append(text)
             hang = _text_column(text)
         last = text
-        joined_by_terminal = row.wrapped
+        joined_by_terminal, fills = row.wrapped, row.fills
     return [line.rstrip() for line in lines]
 
 
