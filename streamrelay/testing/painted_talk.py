@@ -1,0 +1,82 @@
+"""Talks between a stream and a program that paints its screen itself, in every way such programs paint.
+
+@looks()
+def test_an_answer(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("hello")
+    talk.answers("Hi!")
+    assert talk.heard() == [("injected", "hello"), ("program", "Hi!")]
+"""
+
+import itertools
+
+from streamrelay.events import Event, TurnEnded
+from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.transcript_program import Look, TranscriptProgram, Witness
+
+WITNESSES: tuple[Witness | None, ...] = (None, "title", "agent_state", "furniture")
+
+
+def name(look: Look) -> str:
+    """Return how a program paints, in a few words."""
+    places = ["alternate" if look.alternate else "main", "full" if look.repaints_all else "partial"]
+    return "-".join([*places, *(["sync"] if look.synchronized else []), look.witness or "silent"])
+
+
+LOOKS = [
+    Look(alternate=alternate, repaints_all=full, synchronized=full != alternate, witness=witness)
+    for alternate, full, witness in itertools.product([False, True], [False, True], WITNESSES)
+]
+SILENT = [look for look in LOOKS if look.witness is None]
+TELLING = [look for look in LOOKS if look.witness is not None]
+
+
+class Talk:
+    """A program and the stream that listens to it."""
+
+    def __init__(self, look: Look) -> None:
+        self.program = TranscriptProgram(look)
+        self.pane = ScriptedPane(look.columns, look.lines)
+        self.pane.prints(self.program.starts())
+        self.pane.rests(1.0)
+
+    def paints(self, *pictures: bytes, rest: float = 0.04) -> None:
+        """Let the program show one picture after the other."""
+        for picture in pictures:
+            self.pane.prints(picture)
+            self.pane.rests(rest)
+
+    def asks(self, text: str) -> None:
+        """Paste a message, see it painted, and submit it: the composer still shows it."""
+        message_id = self.pane.pastes(text)
+        self.paints(self.program.drafts(text), rest=0.12)
+        self.pane.submits(message_id)
+
+    def sends(self, text: str) -> None:
+        """The same, and the program takes the message up."""
+        self.asks(text)
+        self.paints(self.program.submits())
+
+    def streams(self, text: str) -> None:
+        """Paint an answer word by word, the spinner turning after each line."""
+        for y, line in enumerate(text.split("\n")):
+            for x, word in enumerate(line.split(" ")):
+                self.paints(self.program.says(("\n" if y and not x else " " if x else "") + word), rest=0.02)
+            self.paints(self.program.works())
+
+    def answers(self, text: str) -> None:
+        """Paint an answer to its end, and rest."""
+        self.streams(text)
+        self.paints(self.program.rests(), rest=5.0)
+
+    def of(self, *kinds: type[Event]) -> list[Event]:
+        """Return the events of some kinds so far."""
+        return [event for event in self.pane.events if isinstance(event, kinds)]
+
+    def heard(self) -> list[tuple[str, str]]:
+        """What was said, by whom, without empty lines."""
+        return [(event.origin, event.text) for event in self.pane.texts() if event.text]
+
+    def ends(self) -> list[TurnEnded]:
+        """Return the ends of turns so far."""
+        return [event for event in self.pane.events if isinstance(event, TurnEnded)]

@@ -1,0 +1,222 @@
+"""What an answer is, of the rows that a program has painted since it was spoken to."""
+
+import pytest
+import regex
+
+from streamrelay.delta.answers import Message, painted_lines, read_answer
+from streamrelay.delta.document import PaintedRow
+from streamrelay.delta.profiles import GENERIC, Profile
+from streamrelay.delta.reasons import Rule
+
+RULE = "─" * 20
+
+
+def read(
+    rows: list[str],
+    *messages: str,
+    before: tuple[str, ...] = (),
+    profile: Profile = GENERIC,
+    skipped_at: int | None = None,
+) -> list[tuple[str, list[str]]]:
+    painted = [PaintedRow(row, skipped=y == skipped_at) for y, row in enumerate(rows)]
+    answer = read_answer(
+        [PaintedRow(row) for row in before],
+        painted,
+        [Message(f"m{n}", (message,)) for n, message in enumerate(messages)],
+        columns=40,
+        is_spinner=lambda row: row.startswith("✻"),
+        profile=profile,
+    )
+    return [(passage.kind, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
+
+
+ECHO = ("injected", ["hello"])
+
+
+@pytest.mark.requirement("DEL-01", "DEL-03a")
+@pytest.mark.parametrize(
+    ("rows", "passages"),
+    [
+        pytest.param(["> hello", "", "Hi!"], [ECHO, ("text", ["Hi!"])], id="plain"),
+        pytest.param(["> hello", "", "● Hi!", "  You!"], [ECHO, ("text", ["Hi!", "You!"])], id="bullet and indent"),
+        pytest.param(["> hello"], [ECHO], id="no answer yet"),
+        pytest.param([], [], id="nothing"),
+        pytest.param(["", "", ""], [], id="blank rows"),
+        pytest.param(["noise", "> hello", "Hi!"], [ECHO, ("text", ["Hi!"])], id="what stands above the echo"),
+        pytest.param(["> hello", "", "Hi!", "✻ Thinking", ""], [ECHO, ("text", ["Hi!"])], id="spinner"),
+        pytest.param(["> hello", "", "Hi!", "", "  Worked for 3s • 20:35"], [ECHO, ("text", ["Hi!"])], id="footer"),
+        pytest.param(
+            ["> hello", "", "Hi!", "", "Tokens: 86 sent, 9 received."], [ECHO, ("text", ["Hi!"])], id="tokens"
+        ),
+        pytest.param(
+            ["> hello", "", "● Let me see.", "", "● Bash(ls)", "  ⎿  a.py", "", "● One file."],
+            [ECHO, ("text", ["Let me see."]), ("activity", ["● Bash(ls)", "  ⎿  a.py"]), ("text", ["One file."])],
+            id="what it does",
+        ),
+        pytest.param(
+            ["> hello", "", "● Items:", "", "  - one", "    more of one", "  - two"],
+            [ECHO, ("text", ["Items:", "", "- one", "  more of one", "- two"])],
+            id="layout of a list",
+        ),
+        pytest.param(
+            ["> hello", "", "● Code:", "", "    def f():", "        return 1", "", "  Done."],
+            [ECHO, ("text", ["Code:", "", "  def f():", "      return 1", "", "Done."])],
+            id="layout of code",
+        ),
+        pytest.param(
+            ["> hello", "", "● You said:", "", "  > hello", "", "  indeed"],
+            [ECHO, ("text", ["You said:", "", "> hello", "", "indeed"])],
+            id="a quote",
+        ),
+        pytest.param(
+            ["> hello", "", "│ a    │ b    │", "│ 1    │ 2    │"],
+            [ECHO, ("text", ["│ a    │ b    │", "│ 1    │ 2    │"])],
+            id="a table",
+        ),
+    ],
+)
+def test_answers(rows: list[str], passages: list[tuple[str, list[str]]]) -> None:
+    assert read(rows, "hello") == passages
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["● It takes 5 minutes."],
+        ["● 42 seconds"],
+        ["● Done.", "", "  The build took 12 seconds."],
+        ["● The window is", "", "  200k tokens"],
+        ["Plan:", "", "wait 10 s and try again"],
+    ],
+    ids=lambda rows: rows[-1].strip(),
+)
+def test_an_answer_may_end_in_a_duration(rows: list[str]) -> None:
+    said = [line for kind, lines in read(["> hello", "", *rows], "hello") if kind == "text" for line in lines]
+    assert said[-1] == rows[-1].lstrip("● ")
+
+
+@pytest.mark.requirement("DEL-01")
+def test_an_answer_may_give_a_tip() -> None:
+    assert read(["> hello", "", "● One.", "  Tip: two.", "  Three."], "hello")[1:] == [
+        ("text", ["One.", "Tip: two.", "Three."])
+    ]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_an_answer_may_be_a_list_and_nothing_else() -> None:
+    assert [line for _, lines in read(["> hello", "", "* one", "* two"], "hello")[1:] for line in lines] == [
+        "* one",
+        "* two",
+    ]
+
+
+def test_what_did_not_change_is_old_digits_aside() -> None:
+    before = ("> before", "", "● old", "clock 12:01")
+    rows = ["> before", "", "● old", "clock 12:02", "● new"]
+    assert read(rows, before=before) == [("text", ["new"])]
+    assert read(rows, before=("> other", *before[1:]))[0][1][0] == "> before"
+
+
+def test_a_second_message_divides_the_answers() -> None:
+    rows = ["> one", "", "● first", "", "> two", "", "● second"]
+    assert read(rows, "one", "two") == [
+        ("injected", ["one"]),
+        ("text", ["first"]),
+        ("injected", ["two"]),
+        ("text", ["second"]),
+    ]
+
+
+def test_an_echo_that_is_not_there_takes_nothing_away() -> None:
+    assert read(["> one", "", "● first"], "one", "two") == [("injected", ["one"]), ("text", ["first"])]
+    assert read(["● only words"], "one") == [("text", ["only words"])]
+
+
+@pytest.mark.requirement("DEL-02b")
+def test_of_copies_behind_the_same_mark_the_last_is_the_echo_and_a_quote_is_none() -> None:
+    rows = ["> hello", "", "● begun", "", "> hello", "", "● begun and ended"]
+    assert read(rows, "hello") == [ECHO, ("text", ["begun and ended"])]
+    rows = ["> hello", "", "● You said:", "", "  hello", "", "  indeed"]
+    assert read(rows, "hello") == [ECHO, ("text", ["You said:", "", "hello", "", "indeed"])]
+
+
+def test_of_messages_that_read_the_same_each_has_its_own_echo() -> None:
+    rows = ["> hello", "", "● one", "", "> hello", "", "● two"]
+    assert read(rows, "hello", "hello") == [ECHO, ("text", ["one"]), ECHO, ("text", ["two"])]
+
+
+def test_a_beheaded_echo_at_the_top_or_behind_rows_nobody_saw() -> None:
+    message = "a first line that left\nand a second line that is here"
+    assert read(["  and a second line that is here", "", "Hi!"], message)[1:] == [("text", ["Hi!"])]
+    rows = ["old", "", "  and a second line that is here", "", "Hi!"]
+    assert ("text", ["Hi!"]) in read(rows, message, skipped_at=1)
+    assert read(rows, message)[0][1][0] == "old", "anywhere else it could be the answer's own words"
+
+
+@pytest.mark.requirement("DEL-01")
+def test_rows_nobody_saw_are_a_gap() -> None:
+    passages = read(["> hello", "", "one", "", "two"], "hello", skipped_at=3)
+    assert passages == [ECHO, ("gap", []), ("text", ["one", "two"])]
+
+
+def test_a_typed_message_is_told_as_such() -> None:
+    rows = [PaintedRow("> hello"), PaintedRow("Hi!")]
+    answer = read_answer([], rows, [Message(None, ("hello",))], columns=40, is_spinner=lambda row: False)
+    assert [(p.kind, p.message_id) for p in answer.passages] == [("typed", None), ("text", None)]
+    assert answer.accounted == 1
+
+
+def test_what_a_profile_knows() -> None:
+    profile = Profile(
+        "p",
+        footers=(regex.compile("^bye"),),
+        furniture=(regex.compile("^== "),),
+        activity=(regex.compile("^> run "),),
+    )
+    rows = ["> hello", "Hi!", "== status ==", "there", "bye now"]
+    assert read(rows, "hello", profile=profile) == [ECHO, ("text", ["Hi!", "there"])]
+    assert read(rows, "hello") == [ECHO, ("text", rows[1:])]
+    assert read(["> hello", "> run ls"], "hello", profile=profile) == [ECHO, ("activity", ["> run ls"])]
+
+
+def test_painted_lines_are_unwrapped_and_lose_their_footer() -> None:
+    rows = ["a painted line that fills forty columns", "and goes on", "", "Tokens: 5 sent, 3 received."]
+    assert painted_lines(rows, 40).lines == ["a painted line that fills forty columns and goes on"]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_painted_lines_may_repeat_themselves() -> None:
+    warning = "warning: this happened in the very same place again"
+    assert painted_lines([warning, warning, warning + " and more"], 80).lines == [
+        warning,
+        warning,
+        warning + " and more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "rule", "unsaid"),
+    [
+        (["words", "> hello", "Hi!"], "above_echo", ["words"]),
+        (["> hello", "Hi!", "✻ Thinking"], "spinner", ["✻ Thinking"]),
+        (["> hello", "Hi!", "", "Worked for 3s • 20:35"], "footer", ["Worked for 3s • 20:35"]),
+    ],
+)
+def test_what_is_not_said_is_there_with_the_rule(rows: list[str], rule: Rule, unsaid: list[str]) -> None:
+    answer = read_answer(
+        [],
+        [PaintedRow(row) for row in rows],
+        [Message("m", ("hello",))],
+        columns=40,
+        is_spinner=lambda row: row.startswith("✻"),
+    )
+    left_out = [(p.rule, [row.text for row in p.rows if row.text]) for p in answer.passages if p.kind == "unsaid"]
+    assert left_out == [(rule, unsaid)]
+
+
+@pytest.mark.parametrize("hostile", ["● " * 30, RULE, "> hello", "│", "⎿", "", "●", "1" * 79, "Name (3):"])
+def test_whatever_it_paints_an_answer_is_read(hostile: str) -> None:
+    for count in (1, 2, 50):
+        assert read([hostile] * count, "hello", hostile) is not None
+        assert painted_lines([hostile] * count, 40) is not None

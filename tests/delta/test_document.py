@@ -1,0 +1,217 @@
+"""Everything a program painted, kept through scrolling, paging, wiping and resizing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamrelay.delta.document import MOST_OLD_ROWS, MOST_ROWS_ABOVE, Document
+from streamrelay.vt import TmuxScreen
+
+
+class Painted:
+    """A document that follows a screen of 30 columns, frame by frame."""
+
+    def __init__(self, lines: int = 8, *, alternate: bool = False) -> None:
+        self.screen = TmuxScreen(30, lines)
+        self.document = Document(self.screen)
+        if alternate:
+            self.screen.feed(b"\x1b[?1049h")
+        self.document.restart(self.screen.take())
+
+    def paints(self, text: str) -> bool:
+        """Let the program paint and rest; return whether the picture is another one."""
+        self.screen.feed(text.encode())
+        frame = self.screen.take()
+        self.document.take(frame)
+        return self.document.look(frame.cursor.y)
+
+    def shows(self, rows: list[str], *, cursor: int | None = None) -> None:
+        """Paint the alternate screen row by row, with the cursor in the last row unless told."""
+        painted = "".join(f"\x1b[{y + 1};1H{row}\x1b[K" for y, row in enumerate(rows))
+        self.paints(painted + f"\x1b[{len(rows) if cursor is None else cursor + 1};1H")
+
+    def rows(self) -> list[str]:
+        rows = ["<skipped>" if row.skipped else row.text for row in self.document.rows()]
+        while rows and not rows[-1]:
+            rows.pop()
+        return rows
+
+
+def test_the_main_screen_s_history_and_screen_are_one_document() -> None:
+    painted = Painted(4)
+    for n in range(10):
+        assert painted.paints(f"row {n}\r\n")
+    assert painted.rows() == [f"row {n}" for n in range(10)]
+    assert not painted.paints("\x1b[1;1H"), "a movement changes no row"
+    assert painted.paints("new\x1b[K")
+    assert painted.rows() == [*(f"row {n}" for n in range(7)), "new", "row 8", "row 9"]
+
+
+def test_any_number_of_rows_in_one_frame() -> None:
+    painted = Painted(4)
+    painted.paints("".join(f"row {n}\r\n" for n in range(300)))
+    assert painted.rows() == [f"row {n}" for n in range(300)]
+
+
+def test_since_a_mark() -> None:
+    painted = Painted(4)
+    painted.paints("one\r\ntwo\r\n")
+    mark = painted.document.mark()
+    painted.paints("\x1b[2;1Htwo, changed\r\n" + "".join(f"row {n}\r\n" for n in range(6)))
+    before, now = painted.document.since(mark)
+    assert [row.text for row in before] == ["one", "two", "", ""]
+    assert [row.text for row in now] == ["one", "two, changed", *(f"row {n}" for n in range(6)), ""]
+
+
+def test_of_the_history_at_the_mark_only_the_end_is_compared() -> None:
+    painted = Painted(4)
+    painted.paints("".join(f"old {n}\r\n" for n in range(9)))
+    mark = painted.document.mark()
+    painted.paints("new\r\n")
+    before, now = painted.document.since(mark)
+    assert [row.text for row in before][-4:] == ["old 6", "old 7", "old 8", ""]
+    assert [row.text for row in now][-5:] == ["old 6", "old 7", "old 8", "new", ""]
+    assert before[:-4] == now[:-5], "what cannot have changed is only there to be compared with"
+    painted.paints("".join(f"more {n}\r\n" for n in range(3 * MOST_OLD_ROWS)))
+    mark = painted.document.mark()
+    assert [len(rows) for rows in painted.document.since(mark)] == [MOST_OLD_ROWS + 4] * 2
+
+
+@pytest.mark.requirement("DEL-08")
+def test_a_wiped_history_is_compared_from_its_beginning() -> None:
+    painted = Painted(4)
+    painted.paints("".join(f"old {n}\r\n" for n in range(9)))
+    mark = painted.document.mark()
+    painted.paints("\x1b[3J")
+    painted.paints("\x1b[H\x1b[Kfresh")
+    before, now = painted.document.since(mark)
+    assert [row.text for row in before] == [*(f"old {n}" for n in range(9)), ""]
+    assert [row.text for row in now] == ["fresh", "old 7", "old 8", ""]
+
+
+@pytest.mark.requirement("DEL-08")
+def test_what_was_pushed_into_history_before_it_was_wiped_is_wiped() -> None:
+    painted = Painted(4)
+    painted.paints("one\r\ntwo\r\n")
+    painted.paints("\x1b[2J\x1b[3J")  # A frame ends behind every wipe.
+    painted.paints("\x1b[Hone\r\ntwo\r\n")
+    assert painted.rows() == ["one", "two"]
+
+
+def test_memory_is_bounded_and_what_is_lost_is_counted() -> None:
+    painted = Painted(4)
+    mark = painted.document.mark()
+    for start in range(0, 2 * MOST_ROWS_ABOVE, 100):
+        painted.paints("".join(f"row {n}\r\n" for n in range(start, start + 100)))
+    kept = painted.document.rows()
+    assert MOST_ROWS_ABOVE <= len(kept) <= MOST_ROWS_ABOVE * 1.1 + 4
+    lost = painted.document.lost_since(mark)
+    assert kept[0].text == f"row {lost}"
+    assert painted.document.lost_since(painted.document.mark()) == 0
+
+
+# The alternate screen
+
+
+def viewport(transcript: list[str], top: int, height: int, header: list[str], composer: list[str]) -> list[str]:
+    shown = transcript[top : top + height]
+    return [*header, *shown, *[""] * (height - len(shown)), *composer]
+
+
+UNLIKE = st.lists(st.text("abcdefghijklmnop", min_size=2, max_size=12), min_size=6, max_size=60, unique=True)
+
+
+@pytest.mark.requirement("DEL-01")
+@given(UNLIKE, st.data())
+def test_a_transcript_that_scrolls_between_a_header_and_a_composer_is_stitched_exactly(
+    transcript: list[str], data: st.DataObject
+) -> None:
+    header = data.draw(st.sampled_from([[], ["= head ="], ["= head =", "= line ="]]))
+    composer = ["─" * 30, "> ", "─" * 30]
+    height = data.draw(st.integers(5, 12))
+    painted = Painted(len(header) + height + len(composer), alternate=True)
+    cursor = len(header) + height + 1
+    top = 0
+    painted.shows(viewport(transcript, 0, height, header, composer), cursor=cursor)
+    while top + height < len(transcript):
+        top += data.draw(st.integers(1, min(height - 3, len(transcript) - height - top)))
+        painted.shows(viewport(transcript, top, height, header, composer), cursor=cursor)
+    rows = painted.rows()[: -len(composer)]
+    while rows and not rows[-1]:
+        rows.pop()
+    # The header is said once at most: with the first rows that leave under it.
+    assert [row for row in rows if row not in header] == transcript
+    assert sum(row in header for row in rows) <= len(header)
+
+
+def test_only_what_was_shown_at_a_rest_is_a_picture() -> None:
+    """Half a repaint is followed, but not compared: it scrolls nothing and turns no page."""
+    painted = Painted(8, alternate=True)
+    transcript = [f"row {n}" for n in "abcdefghij"]
+    painted.shows([*transcript[:7], "> "])
+    painted.screen.feed(b"\x1b[2J")
+    painted.document.take(painted.screen.take())
+    painted.shows([*transcript[2:9], "> "])
+    assert painted.rows() == [*transcript[:9], ">"]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_rows_scrolled_back_into_view_are_not_kept_twice() -> None:
+    transcript = [f"row {n}" for n in "abcdefghijkl"]
+    painted = Painted(6, alternate=True)
+    for top in (0, 2, 4, 3, 1, 2, 5):
+        painted.shows([*transcript[top : top + 5], "> "])
+    assert painted.rows() == [*transcript[:10], ">"]
+
+
+def test_a_picture_with_nothing_in_common_leaves_a_gap() -> None:
+    painted = Painted(8, alternate=True)
+    painted.shows([*(f"one {n}" for n in "abcdefg"), "> "])
+    painted.shows([*(f"two {n}" for n in "abcdefg"), "> "])
+    assert painted.rows() == [*(f"one {n}" for n in "abcdefg"), "<skipped>", *(f"two {n}" for n in "abcdefg"), ">"]
+
+
+def test_what_stood_in_front_for_a_while_leaves_nothing() -> None:
+    painted = Painted(8, alternate=True)
+    page = [*(f"one {n}" for n in "abcdefg"), "> "]
+    painted.shows(page)
+    painted.shows([*(f"dialog {n}" for n in "abcdefg"), "> "])
+    painted.shows(page)
+    assert painted.rows() == [*page[:-1], ">"]
+
+
+@pytest.mark.requirement("DEL-08")
+def test_wiping_the_history_means_nothing_to_the_alternate_screen() -> None:
+    painted = Painted(6, alternate=True)
+    transcript = [f"row {n}" for n in "abcdefgh"]
+    painted.shows([*transcript[:5], "> "])
+    painted.shows([*transcript[3:], "> "])
+    painted.paints("\x1b[3J")
+    assert painted.rows() == [*transcript, ">"]
+
+
+@pytest.mark.requirement("DEL-06")
+def test_another_screen_is_another_document() -> None:
+    painted = Painted(4)
+    painted.paints("shell\r\n")
+    mark = painted.document.mark()
+    painted.paints("\x1b[?1049h\x1b[Heditor")
+    assert painted.rows() == ["editor"]
+    painted.paints("\x1b[?1049l")
+    assert painted.rows() == ["shell"]
+    before, now = painted.document.since(mark)
+    assert [row.text for row in before] == [row.text for row in now]
+
+
+PICTURES = st.lists(
+    st.tuples(st.lists(st.sampled_from(["", "a", "b", "c", "d", "e", "─" * 12, "│ x"]), max_size=6), st.integers(0, 5)),
+    max_size=12,
+)
+
+
+@given(PICTURES)
+def test_no_sequence_of_pictures_raises(pictures: list[tuple[list[str], int]]) -> None:
+    painted = Painted(6, alternate=True)
+    for rows, cursor in pictures:
+        painted.shows([*rows, *[""] * (6 - len(rows))], cursor=cursor)
+        assert len(painted.document.rows()) >= 0

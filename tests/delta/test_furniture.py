@@ -1,0 +1,130 @@
+"""What stands around a transcript, told by where it stands and how it changes."""
+
+import pytest
+
+from streamrelay.delta.furniture import MOST_LABELS, Furniture, composer_top, is_border, masked, stays
+
+RULE = "─" * 40
+TOP, BOTTOM = "╭" + "─" * 38 + "╮", "╰" + "─" * 38 + "╯"
+
+
+@pytest.mark.parametrize(
+    ("row", "border"),
+    [
+        (RULE, True), (TOP, True), (BOTTOM, True), ("  " + "━" * 10, True), ("▄" * 12, True), ("▀" * 12, True),
+        ("-" * 20, True), ("-" * 19, False), ("---", False), ("─" * 5, False), ("│      │", False), ("", False),
+        ("─── title ───", False), ("| --- | --- |", False), ("=" * 40, False), ("x" + RULE, False),
+    ],
+)  # fmt: skip
+def test_border(row: str, border: bool) -> None:
+    assert is_border(row) is border
+
+
+@pytest.mark.parametrize(
+    ("rows", "cursor", "top"),
+    [
+        pytest.param(["said", RULE, "> ", RULE, "  help"], 2, 1, id="between rules"),
+        pytest.param(["said", TOP, "│ > hello │", "│ again   │", BOTTOM], 3, 1, id="a box, cursor in its last row"),
+        pytest.param(["said", "", "> "], 2, 2, id="without a border"),
+        pytest.param(["said", RULE, "> "], 2, 2, id="a rule above alone is no box"),
+        pytest.param(["said", RULE, "> ", RULE, "", ""], 5, 1, id="cursor parked under the box"),
+        pytest.param(["said", "┃ > draft", "┃ more"], 2, 1, id="beside a bar"),
+        pytest.param(["said", "", ""], 2, 2, id="cursor on a blank row"),
+        pytest.param(["said"], 9, 0, id="cursor below the rows that are known"),
+    ],
+)
+def test_composer(rows: list[str], cursor: int, top: int) -> None:
+    assert composer_top(rows, cursor) == top
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("12 tokens", "9999 tokens", True), ("ready", "ready", True), ("", "", True), ("", "text", False),
+        ("~/project", "~/project      context 5%", True), ("ready", "busy", False), ("abc", "abcd", False),
+    ],
+)  # fmt: skip
+def test_a_row_stays_digits_aside_and_with_anything_behind_it(before: str, after: str, same: bool) -> None:
+    assert stays(before, after) is same
+
+
+def test_masked() -> None:
+    assert masked("3s · 1024 tokens") == masked("59s · 7 tokens")
+
+
+def screen(*above: str) -> list[str]:
+    return [*above, RULE, "> ", RULE, "  help"]
+
+
+def cursor(rows: list[str]) -> int:
+    return len(rows) - 3
+
+
+def test_a_row_above_the_composer_is_a_status_line_once_rows_above_it_moved_and_it_stood() -> None:
+    furniture = Furniture()
+    rest, work = screen("", "old", "", "model 5%"), screen("old", "new", "", "model 6%")
+    furniture.rest(rest, cursor(rest))
+    assert furniture.tail_start(rest, cursor(rest)) == 4, "nothing has moved yet: it could be the end of an answer"
+    furniture.observe(rest, work, cursor(work))
+    assert furniture.tail_start(work, cursor(work)) == 3
+
+
+def test_a_row_that_moves_with_the_transcript_is_no_status_line() -> None:
+    furniture = Furniture()
+    rest, work = screen("", "", "the end of an answer"), screen("", "the end of an answer", "the next answer")
+    furniture.rest(rest, cursor(rest))
+    furniture.observe(rest, work, cursor(work))
+    assert furniture.tail_start(work, cursor(work)) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "learned"),
+    [
+        ("✶ Thinking… (1s)", "✻ Thinking… (2s)", True), ("⠋ Loading", "⠙ Loading", True),
+        ("✶ Thinking", "✶ Thinking", False), ("✶ Thinking", "✻ Reading", False), ("a thing", "b thing", False),
+        ("- item", "+ item", True), ("✶", "✻", False),
+    ],
+)  # fmt: skip
+def test_a_spinner_is_a_row_whose_glyph_turns(old: str, new: str, learned: bool) -> None:
+    furniture = Furniture()
+    furniture.observe(screen(old), screen(new), 2)
+    assert furniture.is_spinner(new) is learned
+
+
+def test_a_spinner_is_known_by_its_label_with_another_counter_and_glyph() -> None:
+    furniture = Furniture()
+    furniture.observe(screen("✶ Thinking 1 (1s)"), screen("✻ Thinking 2 (2s)"), 2)
+    assert furniture.is_spinner("  ✢ Thinking 99 (esc to interrupt)")
+    assert not furniture.is_spinner("Thinking 99")
+    assert not furniture.is_spinner("✢ Thinking of you")
+
+
+def test_labels_are_bounded_and_the_oldest_goes_first() -> None:
+    furniture = Furniture()
+    words = [f"{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(MOST_LABELS + 1)]
+    for word in words:
+        furniture.observe([f"✶ {word}", ">"], [f"✻ {word}", ">"], 1)
+    assert not furniture.is_spinner(f"✶ {words[0]}")
+    assert furniture.is_spinner(f"✶ {words[1]}")
+
+
+def test_work_is_shown_below_the_cursor_or_by_a_spinner_above_the_composer() -> None:
+    furniture = Furniture()
+    below = ["said", RULE, "> ", RULE, "  esc to interrupt"]
+    assert furniture.shows_work(below, 2)
+    rows = screen("said", "✶ Thinking (esc to interrupt)")
+    assert not furniture.shows_work(rows, cursor(rows)), "not yet seen turning: an answer may say so too"
+    furniture.observe(screen("said", "✻ Thinking (esc to interrupt)"), rows, cursor(rows))
+    assert furniture.shows_work(rows, cursor(rows))
+    assert not furniture.shows_work(screen("press esc to interrupt"), 2)
+
+
+@pytest.mark.parametrize("rows", [[], [""], ["", ""]])
+def test_a_screen_with_nothing_on_it(rows: list[str]) -> None:
+    furniture = Furniture()
+    if rows:
+        furniture.rest(rows, 0)
+        furniture.observe(rows, rows, 0)
+        assert furniture.tail_start(rows, 0) <= len(rows)
+        assert not furniture.shows_work(rows, 0)
+    assert composer_top([*rows, ""], 0) == 0

@@ -1,0 +1,219 @@
+"""Conversations with a program that paints its screen itself: echoes, silences, several messages at once."""
+
+from dataclasses import replace
+
+import pytest
+
+from streamrelay.events import Gap, Live, TurnEnded, TurnStarted
+from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
+from streamrelay.testing.transcript_program import Look
+
+every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
+
+LINES = [f"line {n} {'word ' * (n % 5)}end {n}" for n in range(30)]
+"""An answer of more rows than a screen has."""
+
+
+@pytest.mark.requirement("DEL-01", "DEL-02c", "DEL-03a", "DEL-04a")
+@every_look
+def test_an_answer_taller_than_the_screen(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("tell me all")
+    talk.answers("\n".join(LINES))
+    assert talk.heard() == [("injected", "tell me all"), *(("program", line) for line in LINES)]
+    (started,), (ended,) = talk.of(TurnStarted), talk.ends()
+    assert (started.turn, ended.turn) == (1, 1)
+    assert ended.certain is (look.witness is not None)
+    assert ended.reason == ("quiet" if look.witness is None else "signal")
+
+
+@pytest.mark.requirement("DEL-02c")
+@every_look
+def test_the_same_message_three_times(look: Look) -> None:
+    talk = Talk(look)
+    for number in range(3):
+        talk.sends("go on")
+        talk.answers(f"part {number}")
+    assert talk.heard() == [
+        pair for number in range(3) for pair in (("injected", "go on"), ("program", f"part {number}"))
+    ]
+    assert [ended.turn for ended in talk.ends()] == [1, 2, 3]
+
+
+@pytest.mark.requirement("DEL-02b")
+@every_look
+def test_a_quote_of_the_message_is_the_program_s(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("hello there")
+    talk.answers("You said:\nhello there\nand I reply")
+    assert talk.pane.said() == ["You said:", "hello there", "and I reply"]
+    assert talk.pane.said("injected") == ["hello there"]
+
+
+MESSAGE = "one\ntwo\nthree\nfour\nfive"
+
+
+@pytest.mark.requirement("DEL-02c", "DEL-02b")
+@pytest.mark.parametrize("in_transcript", ["placeholder", "whole"])
+@every_look
+def test_a_placeholder_in_the_composer(look: Look, in_transcript: str) -> None:
+    talk = Talk(replace(look, folds_from=4))
+    talk.asks(MESSAGE)
+    talk.paints(talk.program.submits(MESSAGE if in_transcript == "whole" else None))
+    talk.answers(f"You pasted:\n{MESSAGE}\nthanks")
+    assert talk.pane.said("injected") == MESSAGE.split("\n")
+    assert talk.pane.said() == ["You pasted:", *MESSAGE.split("\n"), "thanks"]
+
+
+# Silences
+
+
+@pytest.mark.requirement("DEL-04a")
+@pytest.mark.parametrize("stall", [0.5, 2.0, 10.0, 30.0])
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_no_stall_ends_the_turn_of_a_program_that_shows_its_state(look: Look, stall: float) -> None:
+    talk = Talk(look)
+    talk.sends("think hard")
+    talk.streams("a beginning")
+    talk.pane.rests(stall)
+    assert talk.ends() == []
+    finished = talk.pane.now
+    talk.answers(" and\nan end")
+    (ended,) = talk.ends()
+    assert ended.t > finished
+    assert ended.certain
+    assert talk.pane.said() == ["a beginning and", "an end"]
+
+
+@pytest.mark.requirement("DEL-04a")
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_no_stall_before_the_first_word_ends_a_turn(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("think hard")
+    talk.paints(talk.program.works())
+    talk.pane.rests(30.0)
+    assert talk.ends() == []
+    talk.answers("done")
+    assert talk.pane.said() == ["done"]
+
+
+@pytest.mark.requirement("DEL-04b", "DEL-01")
+@pytest.mark.parametrize("stall", [2.0, 30.0])
+@pytest.mark.parametrize("look", SILENT, ids=name)
+def test_a_stall_between_paragraphs_is_an_uncertain_end_and_a_continuation(look: Look, stall: float) -> None:
+    talk = Talk(look)
+    talk.sends("think hard")
+    talk.streams("a beginning\n")
+    talk.pane.rests(stall)
+    (ended,) = talk.ends()
+    assert (ended.reason, ended.certain) == ("quiet", False)
+    talk.answers("\nan end")
+    assert [line for line in talk.pane.said() if line] == ["a beginning", "an end"]
+    assert [(type(event), event.turn) for event in talk.of(TurnStarted, TurnEnded)] == [
+        (TurnStarted, 1),
+        (TurnEnded, 1),
+    ] * 2
+
+
+@pytest.mark.requirement("DEL-04b", "DEL-01")
+@pytest.mark.parametrize("look", SILENT, ids=name)
+def test_a_stall_inside_a_line_neither_loses_nor_doubles_a_word(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("think hard")
+    talk.streams("first line\na beginning")
+    talk.pane.rests(2.0)
+    talk.answers(" and an end")
+    assert " ".join(talk.pane.said()).split() == ["first", "line", "a", "beginning", "and", "an", "end"]
+
+
+# Messages that are shown late, or never
+
+
+@pytest.mark.requirement("DEL-02c")
+@pytest.mark.parametrize("delay", [0.5, 3.0, 60.0])
+@every_look
+def test_a_program_that_does_nothing_for_a_while_after_the_enter(look: Look, delay: float) -> None:
+    talk = Talk(look)
+    talk.asks("hello there")
+    talk.pane.rests(delay)
+    talk.paints(talk.program.submits())
+    talk.answers("fine")
+    assert talk.heard() == [("injected", "hello there"), ("program", "fine")]
+
+
+@pytest.mark.requirement("DEL-02c")
+@every_look
+def test_a_composer_that_empties_long_before_the_transcript_shows_the_message(look: Look) -> None:
+    talk = Talk(look)
+    talk.asks("hello there")
+    draft = talk.program.queues()
+    talk.paints(talk.program.works(), rest=3.0)
+    talk.paints(talk.program.submits(draft))
+    talk.answers("fine")
+    assert talk.heard() == [("injected", "hello there"), ("program", "fine")]
+
+
+@pytest.mark.requirement("DEL-04c")
+@pytest.mark.parametrize("pause", [0.2, 2.0])
+@every_look
+def test_a_second_message_in_mid_answer_is_shown_when_the_first_is_answered(look: Look, pause: float) -> None:
+    talk = Talk(look)
+    talk.sends("first question")
+    talk.streams("the first answer begins")
+    talk.asks("second question")
+    draft = talk.program.queues()
+    talk.streams(" and goes on\nto its end")
+    if pause > 1:
+        talk.paints(talk.program.rests())
+    talk.pane.rests(pause)
+    talk.paints(talk.program.submits(draft))
+    talk.answers("the second answer")
+    assert talk.heard() == [
+        ("injected", "first question"),
+        ("program", "the first answer begins and goes on"),
+        ("program", "to its end"),
+        ("injected", "second question"),
+        ("program", "the second answer"),
+    ]
+
+
+@pytest.mark.requirement("DEL-04c", "DEL-07b")
+@every_look
+def test_an_answer_that_is_aborted_and_erased_was_live_only(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("first question")
+    talk.streams("an answer that is never finished")
+    assert any("finished" in event.text for event in talk.of(Live) if isinstance(event, Live))
+    talk.asks("second question")
+    talk.paints(talk.program.takes_back())
+    talk.paints(talk.program.submits())
+    talk.answers("the second answer")
+    talk.pane.rests(30.0)
+    assert talk.pane.said() == ["the second answer"]
+    assert talk.pane.said("injected") == ["first question", "second question"]
+
+
+@pytest.mark.requirement("DEL-01")
+@every_look
+def test_an_answer_to_a_message_that_is_never_shown_is_said_or_a_gap(look: Look) -> None:
+    talk = Talk(look)
+    talk.asks("hello there")
+    talk.program.queues()
+    talk.paints(talk.program.works())
+    talk.answers("fine\nand good")
+    talk.pane.rests(30.0)
+    assert talk.pane.said() in (["fine", "and good"], [])
+    assert talk.pane.said() or talk.of(Gap)
+    assert len(talk.ends()) == 1
+
+
+@every_look
+def test_messages_that_are_never_shown_are_neither_said_nor_kept(look: Look) -> None:
+    talk = Talk(look)
+    for number in range(200):
+        message_id = talk.pane.pastes(f"message {number} which nobody shows")
+        talk.pane.submits(message_id)
+        talk.paints(talk.program.works(), rest=0.01)
+    talk.answers("at last")
+    talk.pane.ends()
+    assert not any("nobody shows" in text for _, text in talk.heard())

@@ -1,0 +1,181 @@
+"""What stands on a painted screen besides answers: deeds, drafts, live text, repaints, editors."""
+
+from dataclasses import replace
+
+import pytest
+
+from streamrelay.events import Activity, Gap, Live, PaneResized, Retracted, Text, TurnStarted
+from streamrelay.testing.painted_talk import LOOKS, Talk, name
+from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.transcript_program import Look
+
+every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
+
+LINES = [f"line {n} {'word ' * (n % 5)}end {n}" for n in range(30)]
+"""An answer of more rows than a screen has."""
+
+
+@pytest.mark.requirement("DEL-03c")
+@every_look
+def test_what_the_program_does_is_activity(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("list the files")
+    talk.paints(talk.program.says("I will look."), talk.program.does("Bash(ls)", "a.py"))
+    talk.answers("One file.")
+    assert talk.pane.said() == ["I will look.", "One file."]
+    (activity,) = talk.of(Activity)
+    assert isinstance(activity, Activity)
+    assert activity.text == "● Bash(ls)\n  ⎿  a.py"
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_what_a_person_types_and_submits_is_typed(look: Look) -> None:
+    talk = Talk(look)
+    for length in range(1, len("what is up") + 1):
+        talk.paints(talk.program.drafts("what is up"[:length]))
+    assert talk.heard() == []
+    talk.paints(talk.program.submits())
+    talk.answers("not much")
+    assert talk.heard() == [("typed", "what is up"), ("program", "not much")]
+    assert [ended.turn for ended in talk.ends()] == [1]
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.xfail(strict=True, reason="what is said while a message stands in the composer is neither said nor a gap")
+@every_look
+def test_notices_above_a_message_that_stays_in_the_composer_come_once(look: Look) -> None:
+    talk = Talk(look)
+    talk.asks("hello there")
+    for notice in ("notice one", "\nnotice two"):
+        talk.paints(talk.program.says(notice), rest=30.0)
+    talk.pane.ends()
+    assert talk.pane.said() == ["notice one", "notice two"] or talk.of(Gap)
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_a_draft_that_a_person_deletes_was_not_submitted(look: Look) -> None:
+    talk = Talk(look)
+    for draft in ("w", "wh", "wha", "wh", "w", ""):
+        talk.paints(talk.program.drafts(draft))
+    talk.pane.rests()
+    assert talk.heard() == []
+    assert talk.of(TurnStarted) == []
+
+
+@pytest.mark.requirement("DEL-07a", "DEL-07b")
+@every_look
+def test_live_text_is_shown_in_time_and_replaced_or_taken_back(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("tell me")
+    talk.paints(talk.program.works())
+    before = talk.pane.now
+    talk.paints(talk.program.says("a first"))
+    live = [event for event in talk.of(Live) if event.t >= before]
+    assert [event.text for event in live if isinstance(event, Live)][-1].endswith("a first")
+    assert live[0].t - before <= 0.1
+    talk.answers(" answer\nwith two lines")
+    talk.pane.ends()
+    shown: set[int] = set()
+    for event in talk.pane.events:
+        if isinstance(event, Live):
+            shown.add(event.line)
+        elif isinstance(event, Retracted):
+            assert event.line in shown
+            shown.discard(event.line)
+        elif isinstance(event, Text) and event.origin == "program":
+            shown.discard(event.line)
+    assert shown == set()
+
+
+# Repaints that are not news
+
+
+@pytest.mark.requirement("DEL-08")
+@pytest.mark.parametrize("wipes_history", [False, True], ids=["2J", "3J"])
+@every_look
+def test_a_transcript_painted_anew_between_turns_says_nothing(look: Look, wipes_history: bool) -> None:
+    talk = Talk(look)
+    talk.sends("tell me all")
+    talk.answers("\n".join(LINES))
+    heard = talk.heard()
+    talk.paints(talk.program.paints_anew(wipes_history=wipes_history), rest=5.0)
+    assert talk.heard() == heard
+    talk.sends("and now")
+    talk.answers("no more")
+    assert talk.heard()[len(heard) :] == [("injected", "and now"), ("program", "no more")]
+
+
+@pytest.mark.requirement("DEL-08")
+@pytest.mark.parametrize("wipes_history", [False, True], ids=["2J", "3J"])
+@every_look
+def test_a_transcript_painted_anew_in_mid_answer_doubles_nothing(look: Look, wipes_history: bool) -> None:
+    talk = Talk(look)
+    talk.sends("tell me all")
+    talk.streams("\n".join(LINES[:20]))
+    talk.paints(talk.program.paints_anew(wipes_history=wipes_history), rest=0.1)
+    talk.answers("\n" + "\n".join(LINES[20:]))
+    assert talk.heard() == [("injected", "tell me all"), *(("program", line) for line in LINES)]
+
+
+@pytest.mark.requirement("DEL-08")
+@every_look
+def test_a_new_size_in_mid_answer_loses_and_doubles_nothing_unsaid(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("tell me all")
+    talk.streams("\n".join(LINES[:20]))
+    talk.pane.events += talk.pane.stream.resize(talk.pane.now, 50, 14)
+    talk.program.look = replace(look, columns=50, lines=14)
+    talk.paints(talk.program.paints_anew(wipes_history=not look.alternate), rest=0.1)
+    talk.answers("\n" + "\n".join(LINES[20:]))
+    talk.pane.rests(30.0)  # An answer whose message is not to be seen is waited for, without a signal.
+    said = talk.pane.said()
+    assert said == LINES[len(LINES) - len(said) :]
+    assert len(said) == len(LINES) or talk.of(Gap)
+    assert len(talk.of(PaneResized)) == 1
+
+
+@pytest.mark.requirement("DEL-02c")
+def test_a_program_that_erases_all_below_from_the_top_of_the_screen() -> None:
+    talk = Talk(Look(erases_below=True))
+    talk.sends("hello there")
+    talk.answers("fine")
+    assert talk.heard() == [("injected", "hello there"), ("program", "fine")]
+
+
+@pytest.mark.requirement("DEL-06", "DEL-02c")
+def test_an_editor_between_two_commands_of_a_shell_says_nothing() -> None:
+    pane = ScriptedPane()
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    pane.sends("edit", painted="edit")
+    pane.prints("\r\n\x1b[?2004l\r\x1b[?1049h\x1b[?2004h\x1b[2J\x1b[Htext\r\n~\r\n~\x1b[24;1H-- INSERT --\x1b[1;5H")
+    pane.rests()
+    pane.sends("inserted", painted="\x1b[1;1Hinserted\x1b[1;9H")
+    pane.prints("\x1b[2;1Htext\x1b[K\x1b[24;1H2 lines\x1b[2;1H")
+    pane.rests()
+    pane.prints("\x1b[?2004l\x1b[?1049l\x1b[?2004h$ ")
+    pane.rests()
+    pane.sends("echo hi", painted="echo hi")
+    pane.prints("\r\n\x1b[?2004l\rhi\r\n\x1b[?2004h$ ")
+    pane.ends()
+    assert pane.said() == ["hi"]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_an_answer_taller_than_what_is_remembered_is_said_behind_a_gap() -> None:
+    talk = Talk(Look(witness="title"))
+    talk.sends("everything")
+    for start in range(0, 12_000, 100):
+        rows = "".join(f"\x1b[16;1H\r\nrow {n}" for n in range(start, start + 100))
+        talk.paints(rows.encode(), rest=0.02)
+    talk.paints(b"\r\n", talk.program.rests(), rest=5.0)
+    said = [line for line in talk.pane.said() if line.startswith("row ")]
+    (gap,) = talk.of(Gap)
+    assert isinstance(gap, Gap)
+    assert gap.lost_lines is not None
+    first = int(said[0].removeprefix("row "))
+    assert said == [f"row {n}" for n in range(first, first + len(said))]
+    assert len(said) > 5000
+    assert gap.lost_lines >= first > 0

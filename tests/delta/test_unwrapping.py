@@ -1,0 +1,118 @@
+"""Rows that a program wrapped itself become the lines they were; rows that it did not wrap stay as they are."""
+
+import textwrap
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from streamrelay.delta.document import PaintedRow
+from streamrelay.delta.unwrapping import NARROWEST_MARGIN, logical_lines, right_edge
+
+
+def joined(rows: list[str], width: int) -> list[str]:
+    return logical_lines([PaintedRow(row) for row in rows], width)
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        pytest.param(
+            ["a line that fills the", "row and goes on"], ["a line that fills the row and goes on"], id="wrapped"
+        ),
+        pytest.param(["short", "row"], ["short", "row"], id="the next word would have fitted"),
+        pytest.param(["twenty one characters", "", "next"], ["twenty one characters", "", "next"], id="blank row"),
+        pytest.param(
+            ["- an item that fills it", "  and goes on"], ["- an item that fills it and goes on"], id="hanging"
+        ),
+        pytest.param(
+            ["10. an item that fills", "    and goes on"], ["10. an item that fills and goes on"], id="number"
+        ),
+        pytest.param(["- first item, all of it", "- second"], ["- first item, all of it", "- second"], id="list"),
+        pytest.param(
+            ["1. first item, all of", "2. second"], ["1. first item, all of", "2. second"], id="numbered list"
+        ),
+        pytest.param(["twenty one characters", "# heading"], ["twenty one characters", "# heading"], id="heading"),
+        pytest.param(
+            ["│ cell     │ cell     │", "│ cell     │ cell     │"], ["│ cell     │ cell     │"] * 2, id="table"
+        ),
+        pytest.param(["twenty one characters", "```"], ["twenty one characters", "```"], id="fence"),
+        pytest.param(["twenty one characters", "> quote"], ["twenty one characters", "> quote"], id="quote"),
+        pytest.param(
+            ["def function(argument):", "    return argument_one"],
+            ["def function(argument):", "    return argument_one"],
+            id="code is indented deeper",
+        ),
+        pytest.param(
+            ["    deep row of code it is", "back out"], ["    deep row of code it is", "back out"], id="dedent"
+        ),
+        pytest.param(
+            ["日本語日本語日本語日本", "語日本"],
+            ["日本語日本語日本語日本語日本"],
+            id="wide characters are broken anywhere",
+        ),
+        pytest.param([], [], id="nothing"),
+        pytest.param(["trailing   "], ["trailing"], id="blanks at the end"),
+    ],
+)
+def test_cases_of_22_columns(rows: list[str], lines: list[str]) -> None:
+    assert joined(rows, 22) == lines
+
+
+def test_the_terminal_s_own_wrap_needs_no_guess() -> None:
+    rows = [PaintedRow("- a", wrapped=True), PaintedRow("- b", wrapped=True), PaintedRow(""), PaintedRow("c")]
+    assert logical_lines(rows, 40) == ["- a- b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "edge"), [([], 80, 80 - NARROWEST_MARGIN), (["x" * 79], 80, 79), (["日" * 39], 80, 78)]
+)
+def test_the_right_edge_is_the_widest_row_but_never_far_from_the_screen_s(
+    rows: list[str], columns: int, edge: int
+) -> None:
+    assert right_edge([PaintedRow(row) for row in rows], columns) == edge
+
+
+WORD = st.text("abcdefghijklmnopqrstuvwxyzäéß", min_size=2, max_size=11)
+PARAGRAPH = st.lists(WORD, min_size=1, max_size=40).map(" ".join)
+
+
+@pytest.mark.requirement("DEL-01")
+@given(st.lists(PARAGRAPH, min_size=1, max_size=6), st.integers(24, 100), st.integers(0, 4))
+@example(["a b " * 30], 24, 2)
+def test_paragraphs_between_blank_rows_come_back_whole(paragraphs: list[str], width: int, indent: int) -> None:
+    paragraphs = [" ".join(paragraph.split()) for paragraph in paragraphs]
+    assume(not any(len(p.split()[0]) == 2 and p.split()[0][1] in ".)" for p in paragraphs))
+    rows: list[str] = []
+    for paragraph in paragraphs:
+        rows += [" " * indent + row for row in textwrap.wrap(paragraph, width - indent)] + [""]
+    lines = joined(rows, width)
+    assert [line.strip() for line in lines if line] == paragraphs
+
+
+@pytest.mark.requirement("DEL-01")
+@given(st.lists(PARAGRAPH, min_size=1, max_size=6), st.integers(24, 100), st.sampled_from(["- ", "* ", "1. ", "12. "]))
+def test_items_of_a_list_come_back_each_for_itself(items: list[str], width: int, mark: str) -> None:
+    rows: list[str] = []
+    for item in items:
+        rows += textwrap.wrap(item, width, initial_indent=mark, subsequent_indent=" " * len(mark))
+    assert joined(rows, width) == [mark + item for item in items]
+
+
+@pytest.mark.requirement("DEL-01")
+@given(st.text("日本語話終端機會聽", min_size=1, max_size=200), st.integers(6, 40))
+def test_wide_text_broken_hard_comes_back_whole(text: str, half: int) -> None:
+    rows = [text[start : start + half] for start in range(0, len(text), half)]
+    assert joined(rows, 2 * half) == [text]
+    assert joined(rows, 2 * half + 1) == [text], "a column that no wide character fits in"
+
+
+@given(st.lists(st.text("ab │>-1. 日", max_size=12), max_size=12), st.integers(1, 30))
+def test_whatever_the_rows_no_character_is_lost(rows: list[str], width: int) -> None:
+    assert "".join("".join(joined(rows, width)).split()) == "".join("".join(rows).split())
+
+
+@given(st.lists(st.text("abcdef ", min_size=1, max_size=10).filter(str.strip), min_size=1, max_size=9))
+def test_rows_with_room_to_spare_are_never_joined(rows: list[str]) -> None:
+    rows = [row.rstrip() for row in rows]
+    assert joined(rows, 40) == rows
