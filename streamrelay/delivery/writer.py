@@ -148,6 +148,7 @@ class PaneWriter:
                     await self._pipeline.changed()
 
     async def _until_nobody_is_needed(self) -> None:
+        self._pipeline.look()
         while self._pipeline.needs_human is not None or self._asks_for_secret():
             if self._pipeline.closed:
                 raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})

@@ -13,7 +13,7 @@ from itertools import chain
 
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
-LONGEST_LINE = 20_000
+LONGEST_LINE = 200_000
 """Rows of a line that a terminal wrapped; a longer one is said in pieces: nothing may grow without end."""
 
 

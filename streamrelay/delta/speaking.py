@@ -6,7 +6,7 @@ A printed line is explained before it is said, and replaces or takes back what p
 from collections.abc import Iterable, Sequence
 
 from streamrelay.delta.answers import Answer
-from streamrelay.delta.provenance import Piece
+from streamrelay.delta.provenance import MOST_PENDING, Piece
 from streamrelay.delta.reasons import Reason, Reasons, Rule
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, TurnEnded, TurnStarted
@@ -24,6 +24,8 @@ class Speaker:
         self.line = 1
         self.session = session
         self.pane = pane
+        self._turn_of: dict[str, int] = {}
+        self._told_turn: int | None = None
         self._live = ""
         self._events: list[Event] = []
         self._reasons = reasons
@@ -35,7 +37,8 @@ class Speaker:
 
     def emit(self, event: Event) -> None:
         """Add an event that happens now."""
-        event.t, event.session, event.pane, event.turn = round(self.now, 6), self.session, self.pane, self.turns.turn
+        turn = self.turns.turn if self._told_turn is None else self._told_turn
+        event.t, event.session, event.pane, event.turn = round(self.now, 6), self.session, self.pane, turn
         self._events.append(event)
 
     def taken(self) -> list[Event]:
@@ -94,7 +97,7 @@ class Speaker:
             self._reasons.add(Reason(round(self.now, 6), self.turns.turn, rule, tuple(rows), said, message_id))
 
     def tell(self, answer: Answer) -> None:
-        """Say what was read off a transcript."""
+        """Say what was read off a transcript: each part with the number of the turn whose message it answers."""
         self.show("")
         for passage in answer.passages:
             began = len(self._events)
@@ -109,9 +112,22 @@ class Speaker:
                 case "gap":
                     self.emit(Gap(reason="unpainted" if passage.lost is None else "history", lost_lines=passage.lost))
                 case origin:
+                    self._go_to_turn_of(passage.message_id)
                     for line in passage.lines:
                         self.say_line([Piece(line, origin, passage.message_id)])
             self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
+        self._told_turn = None
+
+    def _go_to_turn_of(self, message_id: str | None) -> None:
+        """Answers to several messages were read off at once: one turn was over when the next one began."""
+        turn = self._turn_of.pop(message_id, None) if message_id is not None else None
+        if turn is None or turn == self._told_turn:
+            return
+        if self._told_turn is not None:
+            self.emit(TurnEnded(reason="superseded", certain=True))
+            self._told_turn = turn
+            self.emit(TurnStarted(message_id=message_id))
+        self._told_turn = turn
 
     def show(self, text: str) -> None:
         """Show people a line that is not final; an empty one takes back what was shown."""
@@ -134,6 +150,10 @@ class Speaker:
     def next_turn(self, message_id: str | None, *, at_prompt: bool = False) -> None:
         """Something was submitted to the program."""
         ended = self.turns.submitted(message_id, at_prompt=at_prompt)
+        if message_id is not None:
+            self._turn_of[message_id] = self.turns.turn
+            if len(self._turn_of) > MOST_PENDING:
+                del self._turn_of[next(iter(self._turn_of))]
         if ended is not None:
             self.end_turn(ended)
 

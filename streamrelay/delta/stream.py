@@ -207,6 +207,12 @@ class DeltaStream:
         """Take little memory: nothing is due, and nothing was printed for a while."""
         self._engine.rest()
 
+    def look(self, now: float) -> list[Event]:
+        """Look at once whether a person is needed: somebody is about to type."""
+        self._speaker.now = now
+        self._look_for_need()
+        return self._speaker.taken()
+
     def close(self, now: float, reason: ClosedReason, *, tail_certain: bool = False) -> list[Event]:
         """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
         self._speaker.now = now

@@ -1,10 +1,11 @@
 """When an answer begins and when it is over: witnesses vote, and quiet votes last.
 
 * A turn begins with the program's first output after something was submitted to it.
-* A witness that has ever said *busy* is believed: while it says so, no silence ends the turn; when it says *idle* and
-  the screen has rested for `SIGNAL_REST`, the turn has ended, and that is certain.
-* Without such a witness the turn ends after `QUIET` seconds without output, and that is not certain: what comes later
-  without a new message opens a continuation, a turn of the same number.
+* A witness that has said *busy* since then is believed: while it says so, no silence ends the turn; when it says
+  *idle* and the screen has rested for `SIGNAL_REST`, the turn has ended, and that is certain.
+* Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
+  shown its message), and that is not certain: what comes later without a new message opens a continuation, a turn of
+  the same number.
 
 Pure: time comes in with every call, in seconds of the stream.
 """

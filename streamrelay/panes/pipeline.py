@@ -124,6 +124,10 @@ class PanePipeline:
         if changed and self._seeded and not self.closed:
             self._publish(self._stream.program_changed(self._now(), info.command))
 
+    def look(self) -> None:
+        """Look at once whether a person is needed there (see `needs_human`)."""
+        self._publish(self._stream.look(self._now()))
+
     def inject(self, message_id: str, text: str) -> None:
         """Note that `text` is about to be pasted."""
         self._publish(self._stream.inject(message_id, text, self._now()))

@@ -156,7 +156,7 @@ def test_a_question_that_rests_needs_a_human_once(pane: ScriptedPane) -> None:
 def test_what_moves_beside_a_question_does_not_hide_it(pane: ScriptedPane) -> None:
     pane.prints("Password: ")
     for _ in range(20):
-        pane.prints("\x1b7\x1b[H.\x1b8")
+        pane.prints("\x1b7\x1b[6H.\x1b8")
         pane.rests(REST / 3)
     assert len(of(pane, NeedsHuman)) == 1
     assert pane.stream.needs_human == "password"
