@@ -81,7 +81,7 @@ class Speaker:
             self.begin_turn()
         if piece.origin == "program" or piece.text:
             self.emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self.line))
-        if shown is not None:
+        if shown is not None and self._reasons is not None:
             # Lines that were held back come out while another one passes.
             rows = [piece.text] if piece.rule in {"held", "echo_late"} else shown.split("\n")
             is_prompt = not piece.text and piece.origin != "program"
@@ -111,7 +111,8 @@ class Speaker:
                 case origin:
                     for line in passage.lines:
                         self.say_line([Piece(line, origin, passage.message_id)])
-            self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
+            if self._reasons is not None:
+                self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
 
     def show(self, text: str) -> None:
         """Show people a line that is not final; an empty one takes back what was shown."""
