@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import streamrelay
-from streamrelay_cli import demo, doctoring, listing, profiling, relaying, rendering, replaying, watching
+from streamrelay_cli import demo, doctoring, explaining, listing, profiling, relaying, rendering, replaying, watching
 
 app = typer.Typer(
     name="streamrelay",
@@ -22,6 +22,7 @@ app.command("doctor")(doctoring.doctor)
 app.command("demo")(demo.demo)
 app.command("render")(rendering.render)
 app.command("replay")(replaying.replay)
+app.command("explain")(explaining.explain)
 app.add_typer(profiling.app, name="profiles")
 
 

@@ -149,7 +149,7 @@ class Printing:
             self._greet(self._greeting, lines)
             return
         if lines and not (self._speaker.shows_live or self.attribution.concerns(lines)):
-            self._speaker.say_plain(lines)
+            self._speaker.say_plain(lines, rule)
             return
         rest = iter(lines)
         for line in rest:
@@ -160,8 +160,9 @@ class Printing:
             if pieces is None:
                 self._speaker.leave_out("said_already", [line])
             else:
-                own = [piece._replace(rule=rule) if piece.rule == "passed" else piece for piece in pieces]
-                self._say_explained(own, line)
+                if rule != "passed":
+                    pieces = [piece._replace(rule=rule) if piece.rule == "passed" else piece for piece in pieces]
+                self._say_explained(pieces, line)
 
     def _greet(self, greeting: list[str], lines: Sequence[str]) -> None:
         greeting += lines

@@ -84,7 +84,7 @@ class Speaker:
             self.begin_turn()
         if piece.origin == "program" or piece.text:
             self.emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self.line))
-        if shown is not None:
+        if shown is not None and self._reasons is not None:
             # Lines that were held back come out while another one passes.
             rows = [piece.text] if piece.rule in {"held", "echo_late"} else shown.split("\n")
             is_prompt = not piece.text and piece.origin != "program"
@@ -115,7 +115,8 @@ class Speaker:
                     self._go_to_turn_of(passage.message_id)
                     for line in passage.lines:
                         self.say_line([Piece(line, origin, passage.message_id)])
-            self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
+            if self._reasons is not None:
+                self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
         self._told_turn = None
 
     def _go_to_turn_of(self, message_id: str | None) -> None:

@@ -9,9 +9,12 @@ from typing import Literal
 
 import msgspec
 
+from streamrelay.delta.echo import squeeze
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.reasons import WORDS, Reason, Reasons, Rule
-from streamrelay.events import Event, Gap, Live, Origin, Text, TurnEnded
+from streamrelay.events import Activity, Event, Gap, Live, Origin, Text, TurnEnded
+from streamrelay.recordings.aligning import rows_of
+from streamrelay.recordings.excerpts import escaped
 from streamrelay.recordings.model import Output, Recording, Resized
 from streamrelay.recordings.painting import PaintedLine, PaintLog
 from streamrelay.recordings.replay import Step, steps
@@ -71,13 +74,19 @@ class Explanation(msgspec.Struct, kw_only=True):
     seq: int | None = None
     """The event that says it, as `replay --json` numbers them; None where nothing was said."""
     shown_live: bool = False
-    """Whether people were shown it as provisional text."""
+    """Whether people were shown it, or what its row read before, as provisional text."""
     rows: list[Painted] = []
     turn_ended: TurnEnded | None = None
 
     def contains(self, text: str) -> bool:
-        """Tell whether the line, or any state of its rows, contains a text."""
-        return text in self.text or any(text in state.text for row in self.rows for state in row.states)
+        """Tell whether the line, or any state of its rows, contains a text; white space tells nothing."""
+        return self.reads(text) or any(
+            squeeze(text) in squeeze(state.text) for row in self.rows for state in row.states
+        )
+
+    def reads(self, text: str) -> bool:
+        """Tell whether the line itself contains a text; white space tells nothing."""
+        return squeeze(text) in squeeze(self.text)
 
 
 def explain(recording: Recording, profiles: Sequence[Profile] = ()) -> list[Explanation]:
@@ -136,7 +145,8 @@ class _Pane:
                 self._undecided(line)
         for explanation, rows in self._explained:
             explanation.rows = [self._painted(line, count) for line, count in rows]
-            explanation.shown_live = explanation.text.strip() in self._live
+            shown = {explanation.text.strip(), *(s.text.strip() for row in explanation.rows for s in row.states)}
+            explanation.shown_live = not self._live.isdisjoint(shown)
             turn = [ended for ended in self._ended if ended.turn == explanation.turn]
             explanation.turn_ended = next((ended for ended in turn if ended.t >= explanation.t), None)
             yield explanation
@@ -144,7 +154,7 @@ class _Pane:
     def _note(self, event: Event) -> None:
         match event:
             case Live(text=text):
-                self._live.add(text)
+                self._live.add(text.strip())
             case TurnEnded():
                 self._ended.append(event)
         if event.turn != self._turns[-1][1]:
@@ -160,21 +170,15 @@ class _Pane:
             rows.append([(line, line.states_until(row)) for line in found])
         if not reason.events:
             self._left_out(reason, rows)
-        lines = [event.text for event in reason.events if isinstance(event, Text)]
-        number = 0
+        texts = iter(rows_of([event.text for event in reason.events if isinstance(event, Text)], reason.rows))
         for event in reason.events:
-            read = range(len(rows))
-            if isinstance(event, Text):
-                read, number = _rows_of(lines, reason.rows, number), number + 1
-            verdict: Verdict = "gap" if isinstance(event, Gap) else "activity"
-            text = "" if isinstance(event, Gap) else event.text
-            self._explain(
-                reason,
-                event.origin if isinstance(event, Text) else verdict,
-                text,
-                [line_read for y in read for line_read in rows[y]],
-                event,
-            )
+            match event:
+                case Text(text=text, origin=origin):
+                    self._explain(reason, origin, text, [read for y in next(texts) for read in rows[y]], event)
+                case Activity(text=text):
+                    self._explain(reason, "activity", text, [read for found in rows for read in found], event)
+                case Gap():
+                    self._explain(reason, "gap", "", [read for found in rows for read in found], event)
         return position
 
     def _left_out(self, reason: Reason, rows: list[list[_Read]]) -> None:
@@ -213,71 +217,7 @@ class _Pane:
 
     def _painted(self, line: PaintedLine, count: int | None) -> Painted:
         states = line.states[:count]
-        log = self._log
+        log, output = self._log, memoryview(self._log.output)
         spans = states[-1].spans if states else ()
-        paintings = [
-            Painting(log.time_of(start), start, stop, escaped(log.output[start:stop])) for start, stop in spans
-        ]
+        paintings = [Painting(log.time_of(start), start, stop, escaped(output[start:stop])) for start, stop in spans]
         return Painted([RowState(state.t, state.text) for state in states], paintings, line.gone)
-
-
-LONGEST_EXCERPT = 240
-"""Characters of escaped bytes that are shown."""
-_ESCAPES = {"\x1b": "\\e", "\r": "\\r", "\n": "\\n", "\t": "\\t", "\\": "\\\\"}
-
-
-def escaped(data: bytes | bytearray, longest: int = LONGEST_EXCERPT) -> str:
-    """Return bytes as text: controls, and bytes that are no UTF-8, written out, the middle of many left out."""
-    text = "".join(
-        _ESCAPES.get(c) or (c if c.isprintable() else f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{{{ord(c):x}}}")
-        for c in bytes(data[:longest] + data[-longest:] if len(data) > 2 * longest else data).decode(
-            errors="surrogateescape"
-        )
-    )
-    return shortened(text, longest)
-
-
-def shortened(text: str, longest: int) -> str:
-    """Return a text with its middle left out, where it is too long."""
-    if len(text) <= longest:
-        return text
-    head = (longest - 3) * 2 // 3
-    return f"{text[:head]} … {text[len(text) - (longest - 3 - head) :]}"
-
-
-def _rows_of(lines: Sequence[str], rows: Sequence[str], number: int) -> range:
-    """Return which rows line `number` was read off.
-
-    Lines follow rows: a row gives its end to a line, its beginning may be decoration. Where that does not spell the
-    line (cells of a table), it was read off all of them.
-    """
-    y = 0
-    for at, line in enumerate(lines):
-        target, first, spelled = _letters(line), y, 0
-        if line.strip() and not target:
-            return range(len(rows))
-        while spelled < len(target) and y < len(rows):
-            taken = _taken(_letters(rows[y]), target, spelled)
-            if not taken:
-                if spelled:
-                    return range(len(rows))
-                first = y + 1
-            spelled += taken
-            y += 1
-        if spelled < len(target):
-            return range(len(rows))
-        if at == number:
-            return range(first if target else y, y)
-    return range(len(rows))
-
-
-def _letters(text: str) -> str:
-    return "".join(c for c in text if not (c.isspace() or "\u2500" <= c <= "\u259f"))
-
-
-def _taken(row: str, target: str, spelled: int) -> int:
-    """Return how much of the target the end of a row spells on."""
-    for start in range(len(row)):
-        if target.startswith(row[start:], spelled):
-            return len(row) - start
-    return 0

@@ -22,8 +22,8 @@ SOON = 1.0
 """Seconds within which a row that was wiped and is painted again is the same row."""
 SHORTEST_PREFIX = 4
 """Characters of a row by which it is known again when it has grown elsewhere."""
-MOST_ROWS_LOOKED_AT = 2000
-"""Rows from which on a line that was joined from several is looked for."""
+MOST_ROWS_LOOKED_AT = 10_000
+"""Rows looked at for a line that was joined from several: a hostile program can make the search long."""
 
 _PIECE = regex.compile(rb"\x1b?[^\x1b\n]*\n?")
 
@@ -161,11 +161,9 @@ class PaintLog:
         for y in range(max(0, after - screen), len(self._slots)):
             if self._slots[y].line.text == text:
                 return [self._slots[y].line], screen + y + 1
-        target = squeeze(text)
-        for number in range(max(after, self._first), min(self.end, after + MOST_ROWS_LOOKED_AT)):
-            run = self._spelled(number, target)
-            if run:
-                return run, number + len(run)
+        run, number = self._find_run(squeeze(text), max(after, self._first))
+        if run:
+            return run, number + len(run)
         last = self._last_with.get(text)
         return ([] if last is None else [last]), after
 
@@ -173,19 +171,26 @@ class PaintLog:
         y = number - self._first
         return self._history[y] if y < len(self._history) else self._slots[y - len(self._history)].line
 
-    def _spelled(self, number: int, target: str) -> list[PaintedLine]:
-        run: list[PaintedLine] = []
-        spelled = 0
-        while target and number < self.end:
-            row = squeeze(self._line(number).text)
-            if not row or not target.startswith(row, spelled):
+    def _find_run(self, target: str, after: int) -> tuple[list[PaintedLine], int]:
+        """Return the first rows from number `after` on that spell the target, and the number of the first of them."""
+        looked, end = 0, self.end
+        for first in range(after, end):
+            run: list[PaintedLine] = []
+            spelled = 0
+            for number in range(first, end):
+                looked += 1
+                line = self._line(number)
+                row = squeeze(line.text)
+                if not row or not target.startswith(row, spelled):
+                    break
+                run.append(line)
+                spelled += len(row)
+                if spelled == len(target):
+                    return run, first
+            # A run may be longer than that: only the beginnings of others are given up.
+            if looked > MOST_ROWS_LOOKED_AT:
                 break
-            run.append(self._line(number))
-            spelled += len(row)
-            number += 1
-            if spelled == len(target):
-                return run
-        return []
+        return [], after
 
     # A piece
 

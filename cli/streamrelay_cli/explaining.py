@@ -1,0 +1,178 @@
+"""`streamrelay explain`: why a line of a recording was said, or why it was not."""
+
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from streamrelay.agents import load_profiles
+from streamrelay.errors import StreamrelayError, UsageError
+from streamrelay.recordings import open_recording
+from streamrelay.recordings.excerpts import shortened
+from streamrelay.recordings.explaining import Explanation, Painted, Painting
+from streamrelay.recordings.explaining import explain as explained
+from streamrelay.vt.widths import unicode14
+from streamrelay_cli.options import AsJson, NoProfiles
+from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
+
+WIDTH = 100
+"""Columns that are enough for every line printed."""
+MOST_ROWS, MOST_STATES = 3, 6
+"""Rows of a line, and states of a row, that are shown; --json has all."""
+
+_LABEL = 10
+
+
+def explain(
+    recording: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of a recorded session, a control-mode recording (.jsonl, .jsonl.gz) or an asciicast."
+        ),
+    ],
+    text: Annotated[
+        str | None,
+        typer.Argument(help="Explain the lines that contain this in full. Default: one row for each line."),
+    ] = None,
+    turn: Annotated[int | None, typer.Option("--turn", min=0, help="Only lines of this turn.", metavar="N")] = None,
+    no_profiles: NoProfiles = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say why each line of a recording was said or left out: the rule, the turn, the bytes, the row over time."""
+    output = Output()
+    try:
+        profiles = () if no_profiles else [profile.reading for profile in load_profiles()]
+        lines = [line for line in explained(open_recording(recording), profiles) if turn is None or line.turn == turn]
+        if text is not None:
+            lines = _containing(lines, text)
+        if as_json:
+            for line in lines:
+                output.json(msgspec.to_builtins(line))
+        elif text is None:
+            output.lines(_table(lines))
+        else:
+            output.lines(part for line in lines for part in _in_full(line, text))
+    except StreamrelayError as error:
+        output.fail(error)
+    except ReaderGoneError:
+        sys.exit(READER_GONE)
+
+
+def _containing(lines: list[Explanation], text: str) -> list[Explanation]:
+    found = [line for line in lines if line.contains(text)]
+    if not found:
+        raise UsageError(
+            f"no line of this recording ever read {text!r}",
+            hint="case counts, white space does not; without a text, every line is listed",
+        )
+    return found
+
+
+def _table(lines: list[Explanation]) -> Iterator[str]:
+    yield "    TIME  TURN  SAID AS   RULE              LINE"
+    for line in lines:
+        row = f"{line.t:8.3f}  {line.turn:4}  {_verdict(line):8}  {line.rule:16}  "
+        yield row + _fitted(_on_one_row(line.text), WIDTH - len(row))
+
+
+def _verdict(line: Explanation) -> str:
+    if line.verdict == "unsaid":
+        return "(live)" if line.shown_live else "-"
+    return line.verdict
+
+
+def _in_full(line: Explanation, text: str) -> Iterator[str]:
+    yield _fitted(_on_one_row(line.text) or "(nothing)", WIDTH)
+    if not line.reads(text):
+        yield from _labelled("matches", "only by what its row read before")
+    yield from _labelled("verdict", _sentence(line))
+    yield from _labelled("rule", f"{line.rule}: {line.why}")
+    yield from _labelled("turn", _turn(line))
+    for row in line.rows[:MOST_ROWS]:
+        yield from _row(row)
+    if len(line.rows) > MOST_ROWS:
+        yield from _labelled("", f"... and {len(line.rows) - MOST_ROWS} more rows")
+    yield ""
+
+
+def _sentence(line: Explanation) -> str:
+    match line.verdict:
+        case "unsaid":
+            said = "shown live only, and never said" if line.shown_live else "not said"
+        case "activity":
+            said = "reported as activity"
+        case "gap":
+            said = "reported as a gap"
+        case "program":
+            said = "said as the program's"
+        case origin:
+            said = f"reported as {origin}"
+    message = f", message {line.message_id}" if line.message_id else ""
+    event = f", event {line.seq}" if line.seq is not None else ""
+    return f"{said} at {line.t:.3f}{message}{event}"
+
+
+def _turn(line: Explanation) -> str:
+    ended = line.turn_ended
+    if ended is None:
+        return f"{line.turn}, which has no end after this"
+    votes = ", ".join(f"{vote.by} {vote.says} since {vote.since:.3f}" for vote in ended.votes)
+    certainty = "certain" if ended.certain else "not certain"
+    return f"{line.turn}, ended at {ended.t:.3f} by {ended.reason}, {certainty}; votes: {votes or 'none'}"
+
+
+def _row(row: Painted) -> Iterator[str]:
+    shown = row.states
+    if len(shown) > MOST_STATES:
+        shown = [*shown[: MOST_STATES - 1], shown[-1]]
+    for number, state in enumerate(shown):
+        if number == MOST_STATES - 1 and len(row.states) > MOST_STATES:
+            yield from _labelled("", f"... {len(row.states) - MOST_STATES} more states")
+        read = f"{state.t:8.3f}  "
+        yield f"  {'row' if not number else '':{_LABEL}}{read}{_fitted(state.text, WIDTH - 2 - _LABEL - len(read))}"
+    if row.gone is not None:
+        yield from _labelled("", f"{row.gone:8.3f}  (erased)")
+    if row.paintings:
+        yield from _painting("first by", row.paintings[0])
+    if len(row.paintings) > 1:
+        yield from _painting("last by", row.paintings[-1])
+
+
+def _painting(label: str, painting: Painting) -> Iterator[str]:
+    yield from _labelled(label, f"{painting.t:8.3f}  bytes {painting.start} to {painting.stop}")
+    indent = " " * (2 + _LABEL + 10)
+    yield indent + _fitted(painting.bytes, WIDTH - len(indent))
+
+
+def _labelled(label: str, text: str) -> Iterator[str]:
+    indent = " " * (2 + _LABEL)
+    yield from textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=f"  {label:{_LABEL}}",
+        subsequent_indent=indent,
+        drop_whitespace=True,
+        break_on_hyphens=False,
+    )
+
+
+def _on_one_row(text: str) -> str:
+    return text.replace("\n", " ⏎ ").replace("\t", " ⇥ ")
+
+
+def _fitted(text: str, columns: int) -> str:
+    """Return a text that takes no more than so many columns, its middle left out."""
+    longest = columns
+    fitted = text
+    while _width(fitted) > columns:
+        fitted = shortened(text, longest)
+        longest -= 1
+    return fitted
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else len(unicode14().cells(text))
