@@ -37,9 +37,13 @@ class Speaker:
 
     def emit(self, event: Event) -> None:
         """Add an event that happens now."""
-        turn = self.turns.turn if self._told_turn is None else self._told_turn
-        event.t, event.session, event.pane, event.turn = round(self.now, 6), self.session, self.pane, turn
+        event.t, event.session, event.pane, event.turn = round(self.now, 6), self.session, self.pane, self._turn
         self._events.append(event)
+
+    @property
+    def _turn(self) -> int:
+        """The turn that what is said now belongs to."""
+        return self.turns.turn if self._told_turn is None else self._told_turn
 
     def taken(self) -> list[Event]:
         """Return the events, and forget them."""
@@ -94,7 +98,7 @@ class Speaker:
         """Note the rule behind what was said since there were `began` events."""
         if self._reasons is not None:
             said = tuple(event for event in self._events[began:] if isinstance(event, Text | Activity | Gap))
-            self._reasons.add(Reason(round(self.now, 6), self.turns.turn, rule, tuple(rows), said, message_id))
+            self._reasons.add(Reason(round(self.now, 6), self._turn, rule, tuple(rows), said, message_id))
 
     def tell(self, answer: Answer) -> None:
         """Say what was read off a transcript: each part with the number of the turn whose message it answers."""
