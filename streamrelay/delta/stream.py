@@ -6,21 +6,19 @@ Pure and online: time is passed in, in seconds of the stream, and nothing is kno
 says when `advance` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills those in.
 
 A program either prints or converses. One that prints has each line said as it passes (printing.py). One that keeps a
-transcript on a screen which it paints itself has its words read off that screen when its turn is over
-(conversation.py): on the alternate screen, or where it asked for bracketed paste, did not withdraw that when a message
-was submitted, and moves its cursor about.
+transcript on a screen which it paints itself has its words read off that screen when its turn is over (following.py,
+conversation.py).
 """
 
 from collections.abc import Sequence
 
 from streamrelay.delta.attention import Attention
-from streamrelay.delta.conversation import Conversation
 from streamrelay.delta.echo import looks_like_prompt
+from streamrelay.delta.following import Following
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.printing import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
 from streamrelay.delta.reasons import Reasons
-from streamrelay.delta.signals import Signals
 from streamrelay.delta.speaking import Speaker
 from streamrelay.events import (
     ClosedReason,
@@ -32,7 +30,7 @@ from streamrelay.events import (
     PaneResized,
     ProgramChanged,
 )
-from streamrelay.vt.engine import Engine, Frame, Snapshot
+from streamrelay.vt.engine import Engine, Snapshot
 
 
 class DeltaStream:
@@ -61,14 +59,10 @@ class DeltaStream:
         self._printing = Printing(engine, self._speaker, newborn=newborn)
         self._composer = self._printing.composer
         self._ledger = self._printing.attribution.ledger
-        self._conversation = Conversation(engine)
-        self._signals = Signals()
-        self._following = False
-        self._alternate = False
-        self._overlaid = False
-        self._awaited = False
-        self._may_continue = False
-        self._seeded = False
+        self._following = Following(
+            engine, self._speaker, composer=self._composer, cutter=self._cutter, ledger=self._ledger
+        )
+        self._conversation = self._following.conversation
         self._last_output: float | None = None
         self._unsettled = False
         self._attention = Attention()
@@ -92,7 +86,6 @@ class DeltaStream:
 
     def seed(self, snapshot: Snapshot) -> None:
         """Begin on the pane's own screen as tmux holds it; without, on an empty one."""
-        self._seeded = True
         self._seed(snapshot)
         self._printing.attribution.begin(self._printing.line_at_cursor)
 
@@ -117,7 +110,9 @@ class DeltaStream:
         self._speaker.now = now
         self._settle()
         self._engine.resize(lines, columns)
-        self._look_anew(self._engine.take())
+        frame = self._engine.take()
+        self._printing.seed(frame)
+        self._following.look_anew(frame)
         return self._say(now, PaneResized(columns=columns, lines=lines))
 
     def feed(self, data: bytes, now: float) -> list[Event]:
@@ -147,22 +142,19 @@ class DeltaStream:
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
         if self._converses and not self._turns.is_open and self._conversation.waits:
-            self._read_conversation(certain=True)
-        if self._following:
+            self._following.read(certain=True)
+        if self._following.is_active:
             self._recognise(rows=self._conversation.rows)
-            if not self._turns.is_open:
-                self._conversation.settle_down()
-            self._conversation.inject(message_id, text)
+        self._following.inject(message_id, text)
         return self._say(now, Injected(message_id=message_id, state="pasted", text=text))
 
     def submit(self, message_id: str, now: float) -> list[Event]:
         """Note that the Enter behind a pasted text is being sent."""
         self._speaker.now = now
-        shown = self._following and self._conversation.submit(message_id)
+        shown = self._following.submit(message_id)
         if self._ledger.submit(message_id, self._printing.open_text) or shown:
             self._speaker.emit(Injected(message_id=message_id, state="painted"))
         self._speaker.next_turn(message_id)
-        self._awaited, self._may_continue = True, False
         self._composer.entered = True
         return self._say(now, Injected(message_id=message_id, state="submitted"))
 
@@ -195,12 +187,12 @@ class DeltaStream:
             if self._converses and not (self._turns.is_certain or self._conversation.is_heard) and self._turns.wait():
                 return self._speaker.taken()
             if self._converses:
-                self._read_conversation(certain=self._turns.is_certain)
+                self._following.read(certain=self._turns.is_certain)
             self._printing.release()
         ended = self._turns.advance(now)
         if ended is not None:
             self._speaker.end_turn(ended)
-            self._may_continue = not ended.certain
+            self._following.ended(certain=ended.certain)
         return self._speaker.taken()
 
     def rest(self) -> None:
@@ -221,7 +213,7 @@ class DeltaStream:
         if not self._converses:
             self._printing.close()
         elif self._turns.is_open:
-            self._read_conversation(certain=True)
+            self._following.read(certain=True)
         self._printing.release()
         ended = self._turns.close()
         if ended is not None:
@@ -232,152 +224,41 @@ class DeltaStream:
 
     @property
     def _converses(self) -> bool:
-        """Whether the program keeps a transcript on a screen that it paints itself."""
-        keeps_composer = self._composer.asks_for_paste and self._composer.withdraws is False
-        return self._alternate or (keeps_composer and self._cutter.moved)
+        return self._following.converses
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
         """Take up the profile of the program, where it is one that has a profile."""
         self._recogniser.run(command)
         self._recogniser.see(rows)
-        self._signals.profile = self._conversation.profile = self._recogniser.profile
+        self._following.signals.profile = self._conversation.profile = self._recogniser.profile
 
     def _seed(self, snapshot: Snapshot) -> None:
         self._engine.seed(snapshot)
         frame = self._engine.take()
-        self._look_anew(frame)
-        self._alternate = frame.alternate
-        self._following = frame.alternate or self._composer.asks_for_paste
+        self._printing.seed(frame)
         self._cutter.settle()
         self._cutter.hidden = not snapshot.modes.cursor_visible
-        self._see_conversation(frame)
+        self._following.seed(frame)
         self._attention.rests(self.now, self.now)
-
-    def _see_conversation(self, frame: Frame) -> None:
-        """Recognise by its looks a program that asked for bracketed paste before anybody watched.
-
-        tmux 3.3a does not tell of the request. Below a composer with borders there may also stand the cursor of a
-        program that printed a box: that one does not hide it.
-        """
-        row = self._conversation.rows[frame.cursor.y]
-        if not self._following and self._conversation.is_plain_to_see and (row.strip() or self._cutter.hidden):
-            self._following = self._composer.asks_for_paste = self._cutter.moved = True
-            self._composer.withdraws = False
-
-    def _look_anew(self, frame: Frame) -> None:
-        """Go on with a screen on which nothing stands where it stood.
-
-        Between turns a program may paint its transcript again for the new size: that continues nothing.
-        """
-        self._may_continue = False
-        self._printing.seed(frame)
-        self._conversation.look_anew(frame, answering=self._turns.is_open)
 
     def _take_frame(self, *, whole: bool) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
-        self._follow(frame, whole=whole)
+        self._following.take(frame, whole=whole, printed=self._last_output)
         if self._converses:
             self._printing.skip(frame)
         else:
-            paints = self._cutter.painting and not self._following
+            paints = self._cutter.painting and not self._following.is_active
             self._printing.take(frame, paints=paints, more=self._cutter.more and not self._cutter.at_landmark)
         for event in frame.events:
             if event.kind in {"title", "agent_state"}:
                 self._recognise(rows=[event.payload])
-            signal = self._signals.read(event)
-            if signal is not None:
-                self._turns.vote(signal.by, signal.says, self.now)
-                if signal.says == "busy":
-                    self._go_to_work()
+                self._following.hear(event)
             elif event.kind == "bracketed_paste_off" and self._composer.asks_for_paste:
-                self._withdrawn()
+                self._following.withdrawn()
             elif event.kind == "bracketed_paste_on":
-                self._asked_for_input(frame)
-
-    def _withdrawn(self) -> None:
-        if self._converses and self._turns.is_open:
-            self._read_conversation(certain=True)
-        if self._converses:
-            self._forget_program()
-        else:
-            self._turns.vote("composer", "busy", self.now)
-        self._composer.withdraw()
-        self._following = self._alternate
-
-    def _forget_program(self) -> None:
-        """The program that conversed is gone: what it said of itself, and was, tells nothing of the next."""
-        self._turns.dismiss_witnesses()
-        self._signals.forget()
-        self._conversation.forget_program()
-        self._awaited = self._may_continue = False
-
-    def _asked_for_input(self, frame: Frame) -> None:
-        if not self._following:
-            self._following = True
-            self._conversation.look_anew(frame, answering=False)
-        self._printing.asked_for_input()
-        if self._composer.withdraws:
-            self._turns.vote("composer", "idle", self.now)
-
-    def _follow(self, frame: Frame, *, whole: bool) -> None:
-        """Let the conversation follow the screen while there may be one.
-
-        What a program that converses on the main screen shows on the other one (an editor, a view of its transcript)
-        is in front of the conversation, and not part of it.
-        """
-        if frame.alternate and not self._alternate and self._converses:
-            self._overlaid = True
-        if self._overlaid:
-            self._overlaid = frame.alternate
-            if not frame.alternate:
-                self._conversation.look_anew(frame, answering=self._turns.is_open)
-            return
-        if self._alternate and not frame.alternate:
-            if self._turns.is_open:
-                self._read_conversation(certain=True)
-            self._forget_program()
-        switched = frame.alternate != self._alternate
-        self._alternate = frame.alternate
-        if switched:
-            self._following = frame.alternate or self._composer.asks_for_paste
-            if self._following:
-                self._conversation.look_anew(frame, answering=False)
-        elif self._following:
-            worked = self._conversation.works
-            changed = self._conversation.take(frame, whole=whole)
-            if changed and self._converses:
-                self._note_change(worked)
-
-    def _note_change(self, worked: bool) -> None:
-        """The screen of a conversation reads differently."""
-        if self._last_output is not None:
-            self._turns.output(self._last_output)
-        if self._conversation.typed:
-            self._conversation.typed = False
-            self._speaker.next_turn(None)
-            self._awaited = True
-        if self._awaited or (self._may_continue and self._conversation.has_moved_on):
-            self._speaker.begin_turn()
-        if self._conversation.works != worked:
-            self._turns.vote("furniture", "busy" if self._conversation.works else "idle", self.now)
-            if self._conversation.works:
-                self._go_to_work()
-
-    def _go_to_work(self) -> None:
-        """The program says that it is at work: if nobody else did, a person has submitted something."""
-        if not self._turns.is_open and not self._awaited and self._conversation.assume_submitted():
-            self._speaker.next_turn(None)
-        if self._turns.turn or self._seeded:
-            self._speaker.begin_turn()
-
-    def _read_conversation(self, *, certain: bool) -> None:
-        """Say what was answered on the screen."""
-        answer = self._conversation.read(certain=certain, trusted=self._signals.tell or not self._alternate)
-        self._awaited = self._conversation.waits
-        if answer is not None:
-            self._speaker.tell(answer)
-        self._ledger.forget_submitted()
+                self._printing.asked_for_input()
+                self._following.asked_for_input(frame)
 
     def _settle(self) -> None:
         """The screen rests: it shows what the program means it to show."""
