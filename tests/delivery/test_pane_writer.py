@@ -49,6 +49,25 @@ with open(sys.argv[1], "w", buffering=1) as file:
         file.write(line)
 """
 
+# Asks for permission on a screen of its own, a clock turning beside the question, until a key is pressed; then reads
+# lines. Whatever comes in is written to a file.
+PERMISSION = """
+import os, select, sys, tty
+tty.setraw(0)
+with open(sys.argv[1], "wb", buffering=0) as file:
+    os.write(1, b"\\x1b[?25l\\x1b[2J\\x1b[HDo you want to proceed?\\r\\n\\r\\n")
+    os.write(1, b"\\xe2\\x9d\\xaf 1. Yes\\r\\n  2. No\\r\\n\\r\\nEnter to confirm\\r\\n")
+    turns = 0
+    while not select.select([0], [], [], 0.05)[0]:
+        turns += 1
+        os.write(1, b"\\x1b]2;%d\\x07\\x1b[20;1H\\xe2\\xa0\\x8b waiting %d\\x1b[7;1H" % (turns, turns))
+    file.write(os.read(0, 65536))
+    os.write(1, b"\\x1b[2J\\x1b[H\\x1b[?25hthanks\\r\\n")
+    while data := os.read(0, 65536):
+        file.write(data)
+        os.write(1, b".")
+"""
+
 
 @dataclass
 class Delivery:
@@ -214,6 +233,23 @@ async def test_no_key_while_a_password_is_asked_for(place: Place) -> None:
         place.tmux.run("send-keys", "-t", pane, "secret", "Enter")
         await delivery.until("m1", "submitted")
         await place.was_read(b"secret\nfrom a peer\n")
+
+
+async def test_no_key_into_a_dialog_beside_which_something_moves(place: Place) -> None:
+    command = [sys.executable, "-c", PERMISSION, str(place.file)]
+    pane = await place.runs(command, name=Path(sys.executable).name)
+    await wait_until_async(lambda: "Enter to confirm" in place.screen(pane), PATIENCE)
+    async with place.delivers(pane) as delivery:
+        delivery.writer.put(Message("m1", "from a peer"))
+        pipeline = delivery.server.pipeline(pane)
+        await wait_until_async(lambda: pipeline.needs_human == "permission", PATIENCE)
+        before = place.screen(pane)
+        await wait_until_async(lambda: place.screen(pane) != before, PATIENCE)
+        await delivery.server.command(pane, "display-message -p ok")
+        assert delivery.states("m1") == ["queued"]
+        place.tmux.run("send-keys", "-t", pane, "n")
+        await delivery.until("m1", "submitted")
+        await place.was_read(b"nfrom a peer\r")
 
 
 async def test_a_program_that_never_reads_is_reported(place: Place) -> None:
