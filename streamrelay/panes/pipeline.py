@@ -8,6 +8,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
@@ -19,6 +20,7 @@ from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.widths import Widths
 
 Listener = Callable[[Sequence[Event]], None]
+"""Takes events, which are its own from then on."""
 
 
 class PanePipeline:
@@ -147,9 +149,8 @@ class PanePipeline:
     def fail(self) -> None:
         """Rendering failed: say so, and stop without touching the broken stream again."""
         self.closed = True
-        failed = PaneClosed(reason="failed", t=self._now(), session=self.info.session_name, pane=self.info.pane)
-        for listener in tuple(self._listeners):
-            listener(self._stamped([failed]))
+        info = self.info
+        self._hand_out([PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)])
         self.discard()
 
     def discard(self) -> None:
@@ -168,11 +169,19 @@ class PanePipeline:
 
     def _publish(self, events: list[Event]) -> None:
         if events:
-            self._stamped(events)
-            for listener in tuple(self._listeners):
-                listener(events)
+            self._hand_out(events)
         self._set_timer()
         self._wake()
+
+    def _hand_out(self, events: list[Event]) -> None:
+        """Give the events to the last listener, and copies of them to those before."""
+        if not self._listeners:
+            return
+        self._stamped(events)
+        *others, last = self._listeners
+        for listener in others:
+            listener([copy(event) for event in events])
+        last(events)
 
     def _stamped(self, events: list[Event]) -> list[Event]:
         at = time.time()

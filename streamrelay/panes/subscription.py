@@ -6,9 +6,7 @@ never slows anybody else down. The end of the last pane is the end of the stream
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
-
-import msgspec
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from streamrelay.events import Event, Gap, PaneClosed
 
@@ -34,19 +32,26 @@ class Subscription:
         """Count the times of a pane, whose own stream began at `began` (loop time), from this stream's beginning."""
         self._offsets[pane] = began - self._began
 
-    def publish(self, events: Iterable[Event]) -> None:
-        """Take events of the subscribed panes; never waits."""
-        if self._closed:
+    def publish(self, events: Sequence[Event]) -> None:
+        """Take events of one of the panes, to keep and to number; never waits."""
+        if self._closed or not events:
             return
+        last = events[-1]
+        if isinstance(last, PaneClosed):
+            self._open_panes.discard(last.pane)
+        if not self._lost and len(self._queue) + len(events) <= self._size:
+            self._queue += events
+        else:
+            self._take_what_fits(events)
+        self._filled.set()
+
+    def _take_what_fits(self, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, PaneClosed):
-                self._open_panes.discard(event.pane)
-            elif len(self._queue) >= self._size:
+            if len(self._queue) >= self._size and not isinstance(event, PaneClosed):
                 self._lost += 1
                 continue
             self._say_what_was_lost()
             self._queue.append(event)
-        self._filled.set()
 
     def _say_what_was_lost(self) -> None:
         if self._lost:
@@ -60,7 +65,7 @@ class Subscription:
     async def __anext__(self) -> Event:
         if not self._queue and not await self._wait(None):
             raise StopAsyncIteration
-        return self._next()
+        return self._numbered((self._queue.popleft(),))[0]
 
     async def batches(self) -> AsyncIterator[list[Event]]:
         """Yield whatever is waiting, all at once: for those who write events on."""
@@ -71,7 +76,8 @@ class Subscription:
         """Return what is waiting, at the latest at `until` (loop time), if need be nothing; None at the end."""
         if not self._queue and not await self._wait(until):
             return None
-        return [self._next() for _ in range(len(self._queue))]
+        waiting, self._queue = self._queue, deque()
+        return self._numbered(waiting)
 
     async def _wait(self, until: float | None) -> bool:
         """Wait for events or the time; False at the end of the stream."""
@@ -93,10 +99,19 @@ class Subscription:
             if timer is not None:
                 timer.cancel()
 
-    def _next(self) -> Event:
-        self._seq += 1
-        event = self._queue.popleft()
-        return msgspec.structs.replace(event, seq=self._seq, t=round(event.t + self._offsets.get(event.pane, 0.0), 6))
+    def _numbered(self, events: Iterable[Event]) -> list[Event]:
+        """Give events their places among those of this subscriber, whose own they are."""
+        numbered = list(events)
+        # A burst has one time; rounding takes longer than all the rest.
+        t, pane, shifted = -1.0, "", 0.0
+        for seq, event in enumerate(numbered, self._seq + 1):
+            event.seq = seq
+            if event.t != t or event.pane != pane:
+                t, pane = event.t, event.pane
+                shifted = round(t + self._offsets.get(pane, 0.0), 6)
+            event.t = shifted
+        self._seq += len(numbered)
+        return numbered
 
     def close(self) -> None:
         """End the subscription; whoever waits for an event gets the end of the stream."""
