@@ -33,7 +33,8 @@ class Vote(msgspec.Struct, frozen=True):
     since: float
 
 
-class Event(msgspec.Struct, kw_only=True, tag_field="event"):
+# No event can be part of a cycle, and in a flood the collector would look at each of them again and again.
+class Event(msgspec.Struct, kw_only=True, tag_field="event", gc=False):
     """What all events carry."""
 
     v: int = VERSION

@@ -22,6 +22,9 @@ MOST_MESSAGES = 64
 MOST_LOOKS = 50
 """Pictures in which a vanished draft is looked for: later it was deleted, not submitted."""
 
+PICTURE = 0.008
+"""Seconds that a picture stands at least, for each to be looked at: nobody reads faster."""
+
 TALLEST_DRAFT = 12
 """Rows of a composer that are read."""
 
@@ -52,6 +55,7 @@ class Conversation:
         self._mark = self._document.mark()
         self._rows: list[str] = []
         self._cursor = 0
+        self._looked = -PICTURE
         self._forgot = False
         self._rest: list[str] = []
         self.proved = False
@@ -101,11 +105,17 @@ class Conversation:
         if not answering:
             self.settle_down()
 
-    def take(self, frame: Frame, *, whole: bool) -> bool:
-        """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` picture."""
+    def take(self, frame: Frame, now: float, *, whole: bool, stands: bool) -> bool:
+        """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` picture.
+
+        In a flood of repaints pictures are passed over, but for one that `stands`: the last for a while.
+        """
         self._document.take(frame)
         if not whole:
             return False
+        if not stands and now < self._looked + PICTURE and self._document.pass_over(frame.cursor.y):
+            return False
+        self._looked = now
         self._cursor = frame.cursor.y
         changed = self._document.look(self._cursor)
         if changed:

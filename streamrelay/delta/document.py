@@ -8,12 +8,12 @@ document there: they are copies of rows that left.
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from streamrelay.delta.furniture import composer_top
-from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, scroll_between, share_of
-from streamrelay.vt.engine import Engine, Frame
+from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
+from streamrelay.vt.engine import Engine, Frame, Rows
 
 MOST_OLD_ROWS = 500
 """Rows above the screen at a mark that are compared with what is painted later: it may be painted again."""
@@ -56,6 +56,8 @@ class Document:
         self._picture = self._screen
         self._alternate = False
         self._pinned = 0
+        self._passed_over: tuple[list[PaintedRow], int] | None = None
+        """The picture passed over last, and the row of its cursor."""
         self._page: int | None = None
         self._cursor = 0
 
@@ -71,7 +73,8 @@ class Document:
             self._forget()
         self._alternate = frame.alternate
         self._cursor = frame.cursor.y
-        self._screen = self._picture = self._painted()
+        self._passed_over = None
+        self._screen = self._picture = self._painted(0, self._engine.lines)
         return forgot
 
     def take(self, frame: Frame) -> None:
@@ -85,7 +88,7 @@ class Document:
         if any(event.kind in {"history_cleared", "reset"} for event in frame.events):
             self._forget()
         else:
-            self._push([_painted(row.text, row.wrapped) for row in frame.committed])
+            self._push(_painted(frame.committed))
 
     def look(self, cursor: int) -> bool:
         """Take the screen as it is for a picture that the program meant to show, its cursor in row `cursor`.
@@ -95,9 +98,22 @@ class Document:
         before, self._picture = self._picture, self._screen
         changed = before is not self._screen and before != self._screen
         if changed and self._alternate:
-            self._stitch(before, cursor)
+            if self._passed_over is not None:
+                self._stitch(before, *self._passed_over)
+                before, self._cursor = self._passed_over
+            self._stitch(before, self._screen, cursor)
         self._cursor = cursor
+        self._passed_over = None
         return changed
+
+    def pass_over(self, cursor: int) -> bool:
+        """Leave a picture out, if nothing is lost by it: rows were only added, or redrawn in place, since the last."""
+        if self._alternate:
+            before = self._passed_over[0] if self._passed_over is not None else self._picture
+            if not is_redrawn([row.text for row in before], [row.text for row in self._screen]):
+                return False
+            self._passed_over = self._screen, cursor
+        return True
 
     def mark(self) -> Mark:
         """Return the document as it stands, to be compared with later."""
@@ -142,23 +158,16 @@ class Document:
         if not (frame.dirty or frame.scrolled):
             return
         lines = self._engine.lines
-        screen = self._screen[frame.scrolled :] if frame.scrolled else list(self._screen)
-        fresh = lines - len(screen)
-        dirty = frame.dirty
-        if fresh:
-            screen += [_painted(row.text, row.wrapped) for row in map(self._engine.row, range(len(screen), lines))]
-        y = 0
-        while dirty:
-            if dirty & 1 and y < lines - fresh:
-                row = self._engine.row(y)
-                screen[y] = _painted(row.text, row.wrapped)
-            dirty >>= 1
-            y += 1
+        screen = self._screen[frame.scrolled :]
+        fresh = range(len(screen), lines)
+        screen += self._painted(fresh.start, fresh.stop)
+        for start, stop in _stretches(frame.dirty & (1 << fresh.start) - 1):
+            screen[start:stop] = self._painted(start, stop)
         self._screen = screen
 
-    def _stitch(self, before: Sequence[PaintedRow], cursor: int) -> None:
+    def _stitch(self, before: Sequence[PaintedRow], after: Sequence[PaintedRow], cursor: int) -> None:
         """Keep what left the alternate screen at the top; composer and status lines below it are not looked at."""
-        old, new = [row.text for row in before], [row.text for row in self._screen]
+        old, new = [row.text for row in before], [row.text for row in after]
         del old[composer_top(old, self._cursor) :], new[composer_top(new, cursor) :]
         scroll = scroll_between(old, new, self._pinned)
         if scroll is None:
@@ -194,9 +203,23 @@ class Document:
             self._dropped += too_many
             self._dropped_since_forgetting += too_many
 
-    def _painted(self) -> list[PaintedRow]:
-        return [_painted(row.text, row.wrapped) for row in map(self._engine.row, range(self._engine.lines))]
+    def _painted(self, start: int, stop: int) -> list[PaintedRow]:
+        return _painted(self._engine.rows(start, stop))
 
 
-def _painted(text: str, wrapped: bool) -> PaintedRow:
-    return PaintedRow(text.rstrip(), wrapped)
+def _stretches(mask: int) -> Iterator[tuple[int, int]]:
+    """Yield start and stop (exclusive) of each run of bits that are set."""
+    start = 0
+    while mask:
+        clear = (mask & -mask).bit_length() - 1
+        start, mask = start + clear, mask >> clear
+        length = (~mask & (mask + 1)).bit_length() - 1
+        yield start, start + length
+        start, mask = start + length, mask >> length
+
+
+def _painted(rows: Rows) -> list[PaintedRow]:
+    texts = rows.texts()
+    if texts is None:
+        return [PaintedRow(row.text.rstrip(), row.wrapped) for row in rows]
+    return [PaintedRow(text.rstrip()) for text in texts]

@@ -108,8 +108,8 @@ class Following:
         self._composer.withdraw()
         self.is_active = self._alternate
 
-    def take(self, frame: Frame, *, whole: bool, printed: float | None) -> None:
-        """Follow a frame; the program `printed` last at that time."""
+    def take(self, frame: Frame, *, whole: bool, stands: bool, printed: float | None) -> None:
+        """Follow a frame; the program `printed` last at that time. See `Conversation.take`."""
         if frame.alternate and not self._alternate and self.converses:
             self._overlaid = True
         if self._overlaid:
@@ -129,7 +129,7 @@ class Following:
                 self.conversation.look_anew(frame, answering=False)
         elif self.is_active:
             worked = self.conversation.works
-            changed = self.conversation.take(frame, whole=whole)
+            changed = self.conversation.take(frame, self._speaker.now, whole=whole, stands=stands)
             if changed and self.converses:
                 self._note_change(worked, printed)
 

@@ -8,10 +8,9 @@ Soft-wrapped rows are joined: the terminal's width is not something the program 
 since on a screen a written blank at the end and an erased cell look the same.
 """
 
-from collections.abc import Iterable
-from itertools import chain
+from itertools import islice
 
-from streamrelay.vt.engine import Cursor, Engine, Frame, Row
+from streamrelay.vt.engine import Cursor, Engine, Frame, Row, Rows
 
 LONGEST_LINE = 200_000
 """Rows of a line that a terminal wrapped; a longer one is said in pieces: nothing may grow without end."""
@@ -57,31 +56,30 @@ class LineTracker:
         cursor_row = frame.history_total + (0 if held else frame.cursor.y)
         first_committed = frame.history_total - len(frame.committed)
         self.lost += max(0, first_committed - self._first_row)
-        unfinished = self._scrolled
-        first_unfinished = number = max(self._first_row, first_committed)
-        in_history = slice(
-            number - first_committed, max(number, min(cursor_row, frame.history_total)) - first_committed
-        )
         lines: list[str] = []
-        rows: Iterable[Row] = ()
-        if in_history.start < in_history.stop:
-            texts = frame.committed.texts() if not unfinished else None
-            if texts is None:
-                rows = list(frame.committed)[in_history]
-            else:
-                lines = texts[in_history]
-                first_unfinished = number = number + len(lines)
+        unfinished = self._scrolled
+        number = first_unfinished = max(self._first_row, first_committed)
+        stretches: list[tuple[int, Rows]] = [(first_committed, frame.committed)]
         on_screen_from = max(number, frame.history_total)
         if on_screen_from < cursor_row:
-            screen = range(on_screen_from - frame.history_total, cursor_row - frame.history_total)
-            rows = chain(rows, map(self._engine.row, screen))
-        for row in rows:
-            number += 1
-            unfinished.append(row.text)
-            if not row.wrapped or len(unfinished) >= LONGEST_LINE:
-                lines.append("".join(unfinished))
-                unfinished.clear()
-                first_unfinished = number
+            screen = self._engine.rows(on_screen_from - frame.history_total, cursor_row - frame.history_total)
+            stretches.append((on_screen_from, screen))
+        for first, rows in stretches:
+            start, stop = number - first, min(cursor_row - first, len(rows))
+            if start >= stop:
+                continue
+            texts = None if unfinished else rows.texts()
+            if texts is not None:
+                lines += texts[start:stop]
+                number = first_unfinished = first + stop
+                continue
+            for row in islice(rows, start, stop):
+                number += 1
+                unfinished.append(row.text)
+                if not row.wrapped or len(unfinished) >= LONGEST_LINE:
+                    lines.append("".join(unfinished))
+                    unfinished.clear()
+                    first_unfinished = number
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
         on_screen = max(0, number - max(first_unfinished, frame.history_total))
         if on_screen and unfinished:

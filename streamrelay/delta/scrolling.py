@@ -66,6 +66,14 @@ def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
     return len(left) >= FEWEST_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
 
 
+def is_redrawn(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Tell whether no row left its place, but for some that were redrawn there: nothing moved, nothing was replaced."""
+    changed = [text for text, now in zip(before, after, strict=False) if text and text != now]
+    if not changed:
+        return True
+    return 2 * len(changed) < sum(map(bool, before)) and set(changed).isdisjoint(after)
+
+
 def share_of(rows: Sequence[str], picture: Sequence[str]) -> float:
     """Return which part of the rows that hold text stands anywhere in a picture; 0 where none holds text."""
     held = [row for row in rows if row]

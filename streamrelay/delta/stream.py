@@ -128,7 +128,7 @@ class DeltaStream:
             # A picture is whole at a landmark or at a rest, never because a read ended.
             whole = complete and self._cutter.at_landmark
             if whole or (complete and not self._converses) or self._cutter.at_wipe:
-                self._take_frame(whole=whole)
+                self._take_frame(whole=whole, stands=self._cutter.at_switch)
             printed_any = printed_any or not self._converses
         if printed_any:
             self._turns.output(now)
@@ -241,10 +241,10 @@ class DeltaStream:
         self._following.seed(frame)
         self._attention.rests(self.now, self.now)
 
-    def _take_frame(self, *, whole: bool) -> None:
+    def _take_frame(self, *, whole: bool, stands: bool) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
-        self._following.take(frame, whole=whole, printed=self._last_output)
+        self._following.take(frame, whole=whole, stands=stands, printed=self._last_output)
         if self._converses:
             self._printing.skip(frame)
         else:
@@ -264,7 +264,7 @@ class DeltaStream:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
         self._cutter.settle()
-        self._take_frame(whole=True)
+        self._take_frame(whole=True, stands=True)
         if self._composer.asks_for_paste:
             self._settle_composer()
         else:

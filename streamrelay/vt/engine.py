@@ -163,6 +163,9 @@ class Engine(Protocol):
     def row(self, y: int) -> Row:
         """Return screen line `y` as it is now."""
 
+    def rows(self, start: int, stop: int) -> Rows:
+        """Return the screen lines `start` to `stop` (exclusive) as they are now."""
+
     def resize(self, lines: int, columns: int) -> None:
         """Change the size. A new epoch; rows that a lower screen gives to history commit."""
 

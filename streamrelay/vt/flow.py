@@ -164,6 +164,10 @@ class Flow:
         row = self._window.row(y)
         return row.line() if isinstance(row, Line) else row
 
+    def rows(self, start: int, stop: int) -> RowQueue:
+        """Return the screen lines `start` to `stop` (exclusive), of which the open one is none."""
+        return self._window.between(start, stop)
+
     def report(self) -> None:
         """Tell the grid which lines changed."""
         grid = self._grid

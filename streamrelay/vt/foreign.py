@@ -121,6 +121,10 @@ class ForeignEngine(ABC):
         """Return screen line `y` as it is now."""
         return self._rows()[y]
 
+    def rows(self, start: int, stop: int) -> RowList:
+        """Return the screen lines `start` to `stop` (exclusive) as they are now."""
+        return RowList(self._rows()[start:stop])
+
     def resize(self, lines: int, columns: int) -> None:
         """Change the size, by the engine's own rules. A new epoch."""
         self._commit(self._resize(lines, columns))

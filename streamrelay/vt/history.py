@@ -85,6 +85,24 @@ class RowQueue:
             else:
                 part.start = stop
 
+    def between(self, start: int, stop: int) -> "RowQueue":
+        """Return the rows `start` to `stop` (exclusive) as they are now; O(entries)."""
+        rows = RowQueue()
+        first = 0
+        for part in self._parts:
+            if first >= stop:
+                break
+            if isinstance(part, Line):
+                if start <= first:
+                    rows.append(part.line())
+                first += 1
+            else:
+                past = first + part.stop - part.start
+                shift = part.start - first
+                rows.extend(part.printed, max(start, first) + shift, min(stop, past) + shift)
+                first = past
+        return rows
+
     def add(self, row: StoredRow) -> None:
         """Add one row, whichever it is."""
         if isinstance(row, Line):

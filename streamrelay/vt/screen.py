@@ -9,7 +9,7 @@ from pyte import charsets, modes
 from pyte.screens import History, Margins
 
 from streamrelay.vt.engine import Frame, Modes, Snapshot
-from streamrelay.vt.history import StoredRow
+from streamrelay.vt.history import RowQueue, StoredRow
 from streamrelay.vt.pyte_events import PyteEvents
 from streamrelay.vt.pyte_view import Buffer, CursorView, Rows
 from streamrelay.vt.terminal import Terminal
@@ -65,6 +65,10 @@ class TmuxScreen(PyteEvents):
     def row(self, y: int) -> StoredRow:
         """Return screen line `y` as it is now."""
         return self._terminal.row(y)
+
+    def rows(self, start: int, stop: int) -> RowQueue:
+        """Return the screen lines `start` to `stop` (exclusive) as they are now."""
+        return self._terminal.rows(start, stop)
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
         """Change the size as tmux does, rows reflowed. A new epoch."""

@@ -5,7 +5,7 @@ from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Cursor, Frame, Snapshot
 from streamrelay.vt.flow import UNFINISHED, Flow, worthwhile
 from streamrelay.vt.grid import Grid
-from streamrelay.vt.history import StoredRow
+from streamrelay.vt.history import RowQueue, StoredRow
 from streamrelay.vt.packed import Packed
 from streamrelay.vt.reflow import resize
 from streamrelay.vt.seeding import seed
@@ -199,6 +199,17 @@ class Terminal:
         if self._resting is not None:
             return self._resting.row(y).cropped(self._state.columns)
         return self.state.grid.lines[y].cropped(self._state.columns)
+
+    def rows(self, start: int, stop: int) -> RowQueue:
+        """Return the screen lines `start` to `stop` (exclusive) as they are now."""
+        if self._flow is not None and stop < self._state.lines:
+            return self._flow.rows(start, stop)
+        columns = self._state.columns
+        lines = self._resting.rows(start, stop) if self._resting is not None else self.state.grid.lines[start:stop]
+        rows = RowQueue()
+        for line in lines:
+            rows.append(line.cropped(columns))
+        return rows
 
     def resize(self, lines: int, columns: int) -> None:
         """Change the size as tmux does, rows reflowed. A new epoch."""

@@ -215,3 +215,23 @@ def test_no_sequence_of_pictures_raises(pictures: list[tuple[list[str], int]]) -
     for rows, cursor in pictures:
         painted.shows([*rows, *[""] * (6 - len(rows))], cursor=cursor)
         assert len(painted.document.rows()) >= 0
+
+
+def test_pictures_that_are_passed_over_lose_no_row() -> None:
+    painted = Painted(8, alternate=True)
+    painted.shows(["a", "b", "c", "d", "", "", "", "> "])
+
+    def passes(rows: list[str]) -> bool:
+        painted.screen.feed("".join(f"\x1b[{y + 1};1H{row}\x1b[K" for y, row in enumerate(rows)).encode())
+        frame = painted.screen.take()
+        painted.document.take(frame)
+        return painted.document.pass_over(frame.cursor.y)
+
+    assert passes(["a", "b", "c", "d", "e", "", "", "> "]), "a row was added"
+    assert passes(["a", "b", "c", "d", "e", "f", "g", "> "])
+    assert passes(["a", "b", "c", "d", "E", "f", "g", "> "]), "a row was redrawn in its place"
+    assert not passes(["b", "c", "d", "E", "f", "g", "h", "> "]), "rows moved"
+    assert painted.document.look(7)
+    assert painted.rows() == ["a", "b", "c", "d", "E", "f", "g", "h", ">"]
+    assert passes(["b", "c", "d", "E", "f", "g", "H", "> "])
+    assert not passes(["1", "2", "3", "4", "5", "6", "7", "> "]), "another picture"

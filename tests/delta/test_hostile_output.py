@@ -1,5 +1,6 @@
 """Programs that print what the stream looks for: nothing raises, nothing loops, memory and cost stay bounded."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -11,6 +12,7 @@ from streamrelay.delta.document import MOST_ROWS_ABOVE
 from streamrelay.events import PaneClosed, PaneResized, TurnEnded, TurnStarted
 from streamrelay.testing.scripted import ScriptedPane
 from streamrelay.testing.transcript_program import Look, TranscriptProgram
+from streamrelay.vt.engine import Rows
 
 PIECES = [
     b"\x1b[H", b"\x1b[2J", b"\x1b[3J", b"\x1b[J", b"\x1b[K", b"\x1b[5A", b"\x1b[3B", b"\x1b[L", b"\x1b[M", b"\x1b[S",
@@ -129,6 +131,49 @@ def test_floods_of_rows_are_kept_within_bounds(look: Look, row: str) -> None:
     assert len(pane.said()) <= 60 * 200 + look.lines
 
 
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Has an entry for each picture that was looked at."""
+    looks: list[None] = []
+    look = document.Document.look
+
+    def counted(of: document.Document, cursor: int) -> bool:
+        looks.append(None)
+        return look(of, cursor)
+
+    monkeypatch.setattr(document.Document, "look", counted)
+    return looks
+
+
+@SCREENS
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_flood_of_pictures_loses_no_line(look: Look, rows: int) -> None:
+    program, pane = conversing(dataclasses.replace(look, synchronized=True))
+    lines = [f"line {n}" for n in range(200 * rows)]
+    flood = b"".join(
+        program.says("".join(f"{line}\n" for line in lines[n : n + rows])) for n in range(0, 200 * rows, rows)
+    )
+    pane.prints(flood, read_size=4096)
+    pane.prints(program.rests())
+    pane.ends()
+    assert pane.said() == lines
+
+
+@SCREENS
+def test_a_flood_of_pictures_that_only_redraw_is_not_looked_at_one_by_one(look: Look, looks: list[None]) -> None:
+    program, pane = conversing(dataclasses.replace(look, synchronized=True, repaints_all=True))
+    pane.prints(program.says("an answer\n"))
+    pane.rests(0.1)
+    looks.clear()
+    for _ in range(10):
+        pane.prints(b"".join(program.works() for _ in range(100)))
+        pane.rests(0.01)
+    assert 10 <= len(looks) <= 30
+    pane.prints(program.rests())
+    pane.ends()
+    assert pane.said() == ["an answer"]
+
+
 @SCREENS
 def test_a_line_of_five_megabytes(look: Look) -> None:
     program, pane = conversing(look)
@@ -153,9 +198,10 @@ def test_a_frame_costs_the_same_whatever_is_above_it(look: Look, monkeypatch: py
     looks = itertools.count()
     painted, scroll_between = document._painted, document.scroll_between
 
-    def counted(text: str, wrapped: bool) -> document.PaintedRow:
-        next(looks)
-        return painted(text, wrapped)
+    def counted(rows: Rows) -> list[document.PaintedRow]:
+        for _ in rows:
+            next(looks)
+        return painted(rows)
 
     def compared(before: list[str], after: list[str], pinned: int = 0) -> object:
         for _ in (*before, *after):

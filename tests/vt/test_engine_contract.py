@@ -71,7 +71,7 @@ def value(row: Row) -> tuple[object, ...]:
 
 def everything(engine: Engine) -> tuple[object, ...]:
     frame = engine.take()
-    rows = [value(row) for row in (*frame.committed, *(engine.row(y) for y in range(engine.lines)))]
+    rows = [value(row) for row in (*frame.committed, *engine.rows(0, engine.lines))]
     return (
         rows,
         frame.history_total,
