@@ -1,8 +1,10 @@
-"""The screen alone: `TmuxScreen` against stock `pyte.HistoryScreen`, fed the same bytes in the same run.
+"""The screen alone against stock `pyte.HistoryScreen`, and the delta stream against the screen alone, in one run.
 
 No tmux here, and no line ends to translate: the bytes are those a terminal gets (CR LF), cut as reads are. *Feed* is
-rendering only; *feed and text* also takes every frame and the text of every row that entered history, which is what
-the delta stream does with a screen. pyte is so much slower that it gets a smaller part of the same input.
+rendering only: of printed lines nothing is made yet. *Feed and text* also takes every frame and the text of every row
+that entered history, which is what the *delta stream* does with a screen, besides making an event of every line. pyte
+is so much slower that it gets a smaller part of the same input. All of it happens in one thread, so what is counted is
+processor time.
 """
 
 import argparse
@@ -14,6 +16,8 @@ import pyte
 
 from benchmarks import inputs, measuring
 from benchmarks.measuring import Report, Sample, Table, progress
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.events import Event, Text
 from streamrelay.vt import TmuxScreen
 
 _MEGA = 1e6
@@ -21,13 +25,19 @@ _HISTORY = 10_000
 
 
 class ScreenSpeed(msgspec.Struct, frozen=True):
-    """One input; MB/s of bytes fed, and how many times as fast the screen is as pyte's (paired runs)."""
+    """One input; MB/s of bytes fed, how many times as fast the screen is as pyte's, and what the stream keeps of it.
+
+    The ratios are those of paired runs.
+    """
 
     input: str
     pyte: Sample
     feed: Sample
     feed_and_text: Sample
+    delta: Sample
     times_pyte: Sample
+    delta_of_feed: Sample
+    delta_of_feed_and_text: Sample
 
 
 def as_fed(data: bytes) -> bytes:
@@ -67,10 +77,16 @@ def feed_and_text(pieces: Sequence[bytes]) -> list[str]:
     return texts
 
 
+def events(pieces: Sequence[bytes]) -> list[Event]:
+    """Return what the delta stream says, each piece read a millisecond after the one before."""
+    stream = DeltaStream(TmuxScreen(inputs.COLUMNS, inputs.LINES, _HISTORY))
+    return [event for number, piece in enumerate(pieces) for event in stream.feed(piece, number / 1e3)]
+
+
 def _speed(work: Callable[[Sequence[bytes]], object], pieces: Sequence[bytes]) -> float:
-    began = time.perf_counter()
+    began = time.process_time()
     work(pieces)
-    return sum(map(len, pieces)) / _MEGA / (time.perf_counter() - began)
+    return sum(map(len, pieces)) / _MEGA / (time.process_time() - began)
 
 
 def _measure(name: str, arguments: argparse.Namespace) -> ScreenSpeed:
@@ -81,37 +97,50 @@ def _measure(name: str, arguments: argparse.Namespace) -> ScreenSpeed:
     if source.lines is not None:
         expected = source.lines[: len(source.lines) - inputs.LINES + 1]
         assert [text.rstrip() for text in feed_and_text(pieces)] == list(expected), "a line was lost or changed"
+        said = [event.text for event in events(pieces) if isinstance(event, Text)]
+        assert said == list(source.lines), "a line was lost or changed"
     stock: list[float] = []
     ours: list[float] = []
     with_text: list[float] = []
+    streamed: list[float] = []
     for number in range(1, arguments.repetitions + 1):
         progress(f"screen: {name}, run {number} of {arguments.repetitions}")
         stock.append(_speed(feed_pyte, few))
         ours.append(_speed(feed, pieces))
         with_text.append(_speed(feed_and_text, pieces))
+        streamed.append(_speed(events, pieces))
     return ScreenSpeed(
         input=name,
         pyte=Sample.of(stock),
         feed=Sample.of(ours),
         feed_and_text=Sample.of(with_text),
-        times_pyte=Sample.of(own / others for own, others in zip(ours, stock, strict=True)),
+        delta=Sample.of(streamed),
+        times_pyte=_ratio(ours, stock),
+        delta_of_feed=_ratio(streamed, ours),
+        delta_of_feed_and_text=_ratio(streamed, with_text),
     )
+
+
+def _ratio(speeds: Sequence[float], of: Sequence[float]) -> Sample:
+    return Sample.of(own / others for own, others in zip(speeds, of, strict=True))
 
 
 def measure(arguments: argparse.Namespace) -> Report:
     """Run everything the options ask for."""
     speeds = [_measure(name, arguments) for name in arguments.inputs]
     table = Table(
-        f"Screen alone, {inputs.COLUMNS}x{inputs.LINES}, MB/s: median (lowest-highest)",
-        ("input", "pyte.HistoryScreen", "TmuxScreen feed", "feed and text", "times pyte", "runs"),
+        f"{inputs.COLUMNS}x{inputs.LINES}, MB/s of processor time, {arguments.repetitions} runs: median (low-high)",
+        ("input", "pyte.HistoryScreen", "feed", "times pyte", "feed and text", "delta stream", "of feed", "of both"),
         [
             (
                 row.input,
                 row.pyte.spread(2),
                 row.feed.spread(),
-                row.feed_and_text.spread(),
                 row.times_pyte.spread(0),
-                str(row.feed.n),
+                row.feed_and_text.spread(),
+                row.delta.spread(),
+                row.delta_of_feed.spread(2),
+                row.delta_of_feed_and_text.spread(2),
             )
             for row in speeds
         ],

@@ -68,7 +68,7 @@ class LineTracker:
             start, stop = number - first, min(cursor_row - first, len(rows))
             if start >= stop:
                 continue
-            texts = None if unfinished else rows.texts()
+            texts = None if unfinished or keep_blanks else rows.texts()
             if texts is not None:
                 lines += texts[start:stop]
                 number = first_unfinished = first + stop
@@ -77,7 +77,8 @@ class LineTracker:
                 number += 1
                 unfinished.append(row.text)
                 if not row.wrapped or len(unfinished) >= LONGEST_LINE:
-                    lines.append("".join(unfinished))
+                    line = "".join(unfinished)
+                    lines.append(line if keep_blanks else line.rstrip(" "))
                     unfinished.clear()
                     first_unfinished = number
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
@@ -85,7 +86,7 @@ class LineTracker:
         if on_screen and unfinished:
             del unfinished[-on_screen:]
         self._first_row = max(self._first_row, number - on_screen)
-        return lines if keep_blanks else [line.rstrip(" ") for line in lines]
+        return lines
 
     @property
     def cursor(self) -> Cursor:

@@ -78,7 +78,7 @@ class Rows(Protocol):
         """The rows."""
 
     def texts(self) -> list[str] | None:
-        """Return the texts of all rows if none is soft-wrapped: the cheap way through a flood."""
+        """Return the texts of all rows, without blanks at their ends, if none is soft-wrapped: the way of a flood."""
 
 
 @dataclass(frozen=True, slots=True)

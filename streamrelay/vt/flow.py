@@ -108,7 +108,8 @@ class Flow:
             lines, wrapped = rows_of_lines(lines, state.columns, state.widths)
         style = self._style
         raw = body if sequences or style != DEFAULT else ""
-        printed = Printed(raw, lines, wrapped, style, columns=state.columns, widths=state.widths)
+        padded = f" {NEW_LINE}" in texts
+        printed = Printed(raw, lines, wrapped, style, padded=padded, columns=state.columns, widths=state.widths)
         self._style = style_after(style, body) if sequences else style
         self._open = ""
         self.printed += len(body)

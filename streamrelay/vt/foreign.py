@@ -44,7 +44,7 @@ class RowList(tuple[ForeignRow, ...]):
     __slots__ = ()
 
     def texts(self) -> list[str] | None:
-        """Return the texts of all rows if none is soft-wrapped."""
+        """Return the texts of all rows, without blanks at their ends, if none is soft-wrapped."""
         return None if any(row.wrapped for row in self) else [row.text for row in self]
 
 

@@ -149,13 +149,13 @@ class RowQueue:
         return rows[::-1]
 
     def texts(self) -> list[str] | None:
-        """Return the texts of all rows if none is soft-wrapped."""
+        """Return the texts of all rows, without blanks at their ends, if none is soft-wrapped."""
         texts: list[str] = []
         for part in self._parts:
             if isinstance(part, Line):
                 if part.wrapped:
                     return None
-                texts.append(part.text)
+                texts.append(part.text.rstrip(" "))
                 continue
             unwrapped = part.printed.unwrapped_texts(part.start, part.stop)
             if unwrapped is None:

@@ -66,10 +66,10 @@ class Packed:
         ]
 
     def unwrapped_texts(self, start: int, stop: int) -> list[str] | None:
-        """Return the texts of the rows `start` to `stop` (exclusive) if none of them is soft-wrapped."""
+        """Return the texts of these rows, without blanks at their ends, if none of them is soft-wrapped."""
         if not self._wrapped.isdisjoint(range(start, stop)):
             return None
-        return [row.text for row in self.rows(start, stop)]
+        return [row.text.rstrip(" ") for row in self.rows(start, stop)]
 
     def wraps(self, index: int) -> bool:
         """Whether the row goes on in the next one."""

@@ -53,10 +53,10 @@ class Printed:
     """Lines that were printed one after the other onto empty rows.
 
     `raw` is what was printed, each line with its end; `texts` has one string per row, and `wrapped` the numbers of the
-    rows that go on in the next one.
+    rows that go on in the next one. `padded` tells whether any of the lines ends in a blank.
     """
 
-    __slots__ = ("_columns", "_looks", "_raw", "_style", "_symbols", "_widths", "texts", "wrapped")
+    __slots__ = ("_columns", "_looks", "_padded", "_raw", "_style", "_symbols", "_widths", "texts", "wrapped")
 
     def __init__(
         self,
@@ -65,11 +65,13 @@ class Printed:
         wrapped: frozenset[int],
         style: Style,
         *,
+        padded: bool,
         columns: int,
         widths: Widths,
     ) -> None:
         self.texts = texts
         self.wrapped = wrapped
+        self._padded = padded
         self._raw = raw
         self._style = style
         self._columns = columns
@@ -82,10 +84,11 @@ class Printed:
         return list(map(PrintedRow, repeat(self), range(start, stop), self.texts[start:stop]))
 
     def unwrapped_texts(self, start: int, stop: int) -> list[str] | None:
-        """Return the texts of the rows `start` to `stop` (exclusive) if none of them is soft-wrapped."""
+        """Return the texts of these rows, without blanks at their ends, if none of them is soft-wrapped."""
         if self.wrapped and not self.wrapped.isdisjoint(range(start, stop)):
             return None
-        return self.texts[start:stop]
+        texts = self.texts[start:stop]
+        return [text.rstrip(" ") for text in texts] if self._padded else texts
 
     def row(self, index: int) -> "PrintedRow":
         """Return one row."""

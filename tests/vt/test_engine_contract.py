@@ -71,6 +71,9 @@ def value(row: Row) -> tuple[object, ...]:
 
 def everything(engine: Engine) -> tuple[object, ...]:
     frame = engine.take()
+    for stretch in (frame.committed, engine.rows(0, engine.lines)):
+        texts = [row.text.rstrip(" ") for row in stretch]
+        assert stretch.texts() == (None if any(row.wrapped for row in stretch) else texts)
     rows = [value(row) for row in (*frame.committed, *engine.rows(0, engine.lines))]
     return (
         rows,
