@@ -16,7 +16,7 @@
     ├── TargetNotReading         the program does not read what is typed to it
     ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
     ├── PaneTaken                somebody else types into the pane already
-    ├── RecordingError           a recording cannot be read
+    ├── RecordingError           a recording cannot be read or written
     ├── ConfigError              a file of the user's says something that makes no sense
     └── UsageError               arguments that make no sense together
 
@@ -168,7 +168,7 @@ class PaneTaken(StreamrelayError):
 
 
 class RecordingError(StreamrelayError):
-    """A recording cannot be read."""
+    """A recording cannot be read or written."""
 
     code = "recording"
     exit_code = 30

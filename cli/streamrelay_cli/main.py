@@ -6,7 +6,18 @@ from typing import Annotated
 import typer
 
 import streamrelay
-from streamrelay_cli import demo, doctoring, explaining, listing, profiling, relaying, rendering, replaying, watching
+from streamrelay_cli import (
+    demo,
+    doctoring,
+    explaining,
+    listing,
+    profiling,
+    recording,
+    relaying,
+    rendering,
+    replaying,
+    watching,
+)
 
 app = typer.Typer(
     name="streamrelay",
@@ -20,6 +31,7 @@ app.command("relay")(relaying.relay)
 app.command("ls")(listing.ls)
 app.command("doctor")(doctoring.doctor)
 app.command("demo")(demo.demo)
+app.command("record")(recording.record)
 app.command("render")(rendering.render)
 app.command("replay")(replaying.replay)
 app.command("explain")(explaining.explain)

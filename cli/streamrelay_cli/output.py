@@ -69,6 +69,11 @@ class Output:
         if not self.quiet:
             print(sanitised(text), file=sys.stderr, flush=True)
 
+    def progress(self, text: str) -> None:
+        """Show how far long work has come, in place; an empty text takes that back. On a terminal only."""
+        if not self.quiet and sys.stderr.isatty():
+            print(f"\r\x1b[K{sanitised(text)}", end="", file=sys.stderr, flush=True)
+
     def error(self, message: str, hint: str = "") -> None:
         """Say what went wrong, and what to do."""
         label = "\x1b[1;31merror:\x1b[0m" if self._colour else "error:"

@@ -13,10 +13,15 @@ from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
 ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_to_end(output: Output, main: Callable[[], Coroutine[Any, Any, int]]) -> None:
-    """Run `main` and exit with the code it returns; every way out closes what was opened."""
+def run_to_end(output: Output, main: Callable[[], Coroutine[Any, Any, int]], *, until_ctrl_c: bool = False) -> None:
+    """Run `main` and exit with the code it returns; every way out closes what was opened.
+
+    With `until_ctrl_c` that is how the command is meant to end: nothing went wrong then.
+    """
     try:
         code = asyncio.run(_until_signal(main))
+        if until_ctrl_c and code == 128 + signal.SIGINT:
+            code = 0
     except StreamrelayError as error:
         output.fail(error)
     except ReaderGoneError:

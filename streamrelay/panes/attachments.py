@@ -23,10 +23,10 @@ from streamrelay.control import (
 )
 from streamrelay.control.notifications import SubscriptionChanged
 from streamrelay.delta.profiles import Profile
-from streamrelay.errors import CommandTimeout, PaneGone, ServerLost, StreamrelayError, TmuxError
+from streamrelay.errors import CommandTimeout, PaneGone, ServerLost, StreamrelayError, TmuxError, UsageError
 from streamrelay.events import ClosedReason
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
-from streamrelay.panes.pipeline import Listener, PanePipeline
+from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 from streamrelay.vt.widths import Widths
@@ -94,11 +94,20 @@ class Attachments:
             words += [";", *(word[:-1] + "\\;" if word.endswith(";") else word for word in command)]
         return (await self._tmux.run(*words[1:])).splitlines()
 
-    async def watch(self, info: PaneInfo, listener: Listener) -> PanePipeline:
-        """Hand a pane's events to `listener` from here on; opens its pipeline where there is none yet."""
+    async def watch(self, info: PaneInfo, listener: Listener, tap: Tap | None = None) -> PanePipeline:
+        """Hand a pane's events to `listener` from here on; opens its pipeline where there is none yet.
+
+        `tap` is handed what the pipeline is told: all of it, so raises UsageError where there is one already.
+        """
         async with self._changing:
             attached = self._panes.get(info.pane)
-            pipeline = PanePipeline(info, self._profiles, widths=self.widths) if attached is None else attached.pipeline
+            if attached is not None and tap is not None:
+                raise UsageError(f"pane {info.pane} is watched already", hint="record it before anything watches it")
+            pipeline = (
+                PanePipeline(info, self._profiles, widths=self.widths, tap=tap)
+                if attached is None
+                else attached.pipeline
+            )
             pipeline.add_listener(listener)
             if attached is None:
                 if not self._inventory:
@@ -316,7 +325,9 @@ class Attachments:
                 await self._attach(pipeline, places[0].session)
                 await self._drop_idle_clients()
         except StreamrelayError:
-            self._close(pane, "pane_gone")
+            # It went away while it was being followed: by then it may be nobody's.
+            self._panes.pop(pane, None)
+            pipeline.close("pane_gone")
 
     def _close(self, pane: str, reason: ClosedReason) -> None:
         attached = self._panes.pop(pane, None)

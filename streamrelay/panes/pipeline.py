@@ -2,6 +2,8 @@
 
 The stream is pure; here it meets the event loop. Output comes in with the time it was read, deadlines become timers,
 and the events that come out are stamped with the wall clock and the host and handed to whoever listens, in order.
+Everything the stream is told is an entry of a recording: who records the pane is handed the same ones, and a replay
+tells its stream the same.
 """
 
 import asyncio
@@ -15,19 +17,45 @@ from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, PaneClosed
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
+from streamrelay.recordings.entering import enter
+from streamrelay.recordings.model import (
+    Began,
+    Ended,
+    Entry,
+    Looked,
+    Missed,
+    Output,
+    Pasted,
+    Ran,
+    Reseeded,
+    Submitted,
+    Waited,
+)
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.widths import Widths
 
 Listener = Callable[[Sequence[Event]], None]
 """Takes events, which are its own from then on."""
+Tap = Callable[[Entry], None]
+"""Takes every entry of a pane, in order; never waits."""
 
 
 class PanePipeline:
     """What one pane's bytes go through, from the moment its screen was seeded."""
 
-    def __init__(self, info: PaneInfo, profiles: Sequence[Profile] = (), *, widths: Widths | None = None) -> None:
+    def __init__(
+        self,
+        info: PaneInfo,
+        profiles: Sequence[Profile] = (),
+        *,
+        widths: Widths | None = None,
+        tap: Tap | None = None,
+    ) -> None:
+        """Open the pipeline of a pane; `tap` is handed all that it is told, from the beginning."""
         self.info = info
+        self._tap = tap
+        self._widths = widths
         self.closed = False
         self.last_output: float | None = None
         self._loop = asyncio.get_running_loop()
@@ -82,18 +110,19 @@ class PanePipeline:
 
     def seed(self, snapshot: Snapshot) -> None:
         """Begin, or begin again, with the screen tmux holds at this place of the stream."""
+        now, info = self._now(), self.info
         if self._seeded:
-            self._publish(self._stream.reseed(self._now(), snapshot))
+            self._enter(Reseeded(now, info.pane, snapshot))
         else:
             self._seeded = True
-            self._stream.seed(snapshot)
-            self._publish(self._stream.opened(self._now(), command=self.info.command, title=self.info.title))
+            widths = {} if self._widths is None else self._widths.differing
+            self._enter(Began(now, info.pane, info.session_name, info.command, info.title, snapshot, widths))
 
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time)."""
         if self._seeded and not self.closed:
             self.last_output = read_at
-            self._publish(self._stream.feed(data, read_at - self._began))
+            self._enter(Output(read_at - self._began, self.info.pane, data))
 
     @property
     def rests(self) -> bool:
@@ -117,44 +146,53 @@ class PanePipeline:
     def missed(self, reason: str) -> None:
         """Say that output may have been missed here."""
         if self._seeded and not self.closed:
-            self._publish(self._stream.gap(self._now(), reason))
+            self._enter(Missed(self._now(), self.info.pane, reason))
 
     def update(self, info: PaneInfo) -> None:
         """Take what tmux says of the pane now; another program in its foreground is an event."""
         changed = info.command != self.info.command
         self.info = info
         if changed and self._seeded and not self.closed:
-            self._publish(self._stream.program_changed(self._now(), info.command))
+            self._enter(Ran(self._now(), info.pane, info.command))
 
     def look(self) -> None:
         """Look at once whether a person is needed there (see `needs_human`)."""
-        self._publish(self._stream.look(self._now()))
+        self._enter(Looked(self._now(), self.info.pane))
 
     def inject(self, message_id: str, text: str) -> None:
         """Note that `text` is about to be pasted."""
-        self._publish(self._stream.inject(message_id, text, self._now()))
+        self._enter(Pasted(self._now(), self.info.pane, message_id, text))
 
     def submit(self, message_id: str) -> None:
         """Note that the Enter behind it is about to be sent."""
-        self._publish(self._stream.submit(message_id, self._now()))
+        self._enter(Submitted(self._now(), self.info.pane, message_id))
 
     def close(self, reason: ClosedReason) -> None:
         """The pane is watched no more; the last events go out."""
         if self.closed:
             return
         self.closed = True
-        self._publish(self._stream.close(self._now(), reason))
+        self._enter(Ended(self._now(), self.info.pane, reason))
+        self._tap = None
         self._listeners.clear()
 
     def fail(self) -> None:
         """Rendering failed: say so, and stop without touching the broken stream again."""
         self.closed = True
+        self.end_recording("failed")
         info = self.info
         self._hand_out([PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)])
         self.discard()
 
+    def end_recording(self, reason: ClosedReason = "recording_ended") -> None:
+        """Hand on no more entries than the one that says so; the pane is watched on."""
+        if self._tap is not None:
+            self._tap(Ended(self._now(), self.info.pane, reason))
+            self._tap = None
+
     def discard(self) -> None:
         """Nobody listens any more: stop without a word."""
+        self.end_recording()
         self.closed = True
         self._listeners.clear()
         self._set_timer()
@@ -166,6 +204,11 @@ class PanePipeline:
 
     def _now(self) -> float:
         return self._loop.time() - self._began
+
+    def _enter(self, entry: Entry) -> None:
+        if self._tap is not None:
+            self._tap(entry)
+        self._publish(enter(self._stream, entry))
 
     def _publish(self, events: list[Event]) -> None:
         if events:
@@ -201,4 +244,4 @@ class PanePipeline:
 
     def _advance(self) -> None:
         self._timer = None
-        self._publish(self._stream.advance(self._now()))
+        self._enter(Waited(self._now(), self.info.pane))

@@ -16,10 +16,12 @@ from streamrelay.delta.profiles import Profile
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
-from streamrelay.panes.pipeline import PanePipeline
+from streamrelay.panes.pipeline import PanePipeline, Tap
+from streamrelay.panes.recorder import Recorded, recording_into
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
 from streamrelay.panes.widths import WidthCache
+from streamrelay.recordings.writing import RecordingWriter
 
 _PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
 
@@ -110,6 +112,30 @@ class Server:
         A session or window as target stands for the pane that is active in it now. `queue` bounds the events
         that may wait. Raises PaneGone for a pane whose program has ended and that only remains.
         """
+        async with self._watch(targets, queue) as subscription:
+            yield subscription
+
+    @asynccontextmanager
+    async def record(
+        self, target: str | None, path: Path, *, force: bool = False, queue: int = LONGEST_QUEUE
+    ) -> AsyncIterator[Recorded]:
+        """Record a pane into a file for as long as the context is open; its replay gives the same events.
+
+        The file is a control-mode recording (`.jsonl.gz` or `.jsonl`) which only its owner can read; `force` replaces
+        one that is there. Messages that are sent through this server meanwhile are recorded with it. The stream ends
+        early where the recording does. Raises UsageError for a pane that this server watches already, PaneGone as
+        `watch`, and RecordingError where the file is there, or cannot be written: then in the end, at the latest.
+        """
+        info = await self.find(target)
+        async with (
+            recording_into(RecordingWriter(path, force=force)) as recorder,
+            self._watch((info.pane,), queue, recorder.take) as stream,
+        ):
+            recorder.failed = stream.close
+            yield Recorded(stream, recorder)
+
+    @asynccontextmanager
+    async def _watch(self, targets: Sequence[str], queue: int, tap: Tap | None = None) -> AsyncIterator[Subscription]:
         infos = {(info := await self.find(target)).pane: info for target in (targets or (None,))}
         for info in infos.values():
             if info.dead:
@@ -118,7 +144,7 @@ class Server:
         pipelines: list[PanePipeline] = []
         try:
             for info in infos.values():
-                pipeline = await self._attachments.watch(info, subscription.publish)
+                pipeline = await self._attachments.watch(info, subscription.publish, tap)
                 pipelines.append(pipeline)
                 subscription.align(info.pane, pipeline.began)
             yield subscription
@@ -126,6 +152,8 @@ class Server:
             subscription.close()
             for pipeline in pipelines:
                 pipeline.remove_listener(subscription.publish)
+                if tap is not None:
+                    pipeline.end_recording()
                 await self._attachments.unwatch(pipeline.info.pane)
 
     def pipeline(self, pane: str) -> PanePipeline:

@@ -2,5 +2,16 @@
 
 from streamrelay.recordings.model import Entry, Output, Pasted, Recording, Resized, Submitted
 from streamrelay.recordings.replay import open_recording, replay
+from streamrelay.recordings.writing import RecordingWriter
 
-__all__ = ["Entry", "Output", "Pasted", "Recording", "Resized", "Submitted", "open_recording", "replay"]
+__all__ = [
+    "Entry",
+    "Output",
+    "Pasted",
+    "Recording",
+    "RecordingWriter",
+    "Resized",
+    "Submitted",
+    "open_recording",
+    "replay",
+]

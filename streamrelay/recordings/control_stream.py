@@ -2,7 +2,9 @@
 
 The stream is JSON Lines, gzipped or not, `{"t": seconds, "dir": "out", "line": latin-1 text}`; a folder holds it as
 `stream.jsonl.gz` beside a `meta.json` that tells the size and the injections. Without one, the size is that of the
-first `%layout-change`, and nothing counts as injected.
+first `%layout-change`, and nothing counts as injected, unless the stream itself tells: one that `RecordingWriter` wrote
+holds all that happened (`"dir": "entry"`). Such a stream may have been cut off where its writer was ended: what is
+there is read.
 """
 
 import gzip
@@ -18,18 +20,20 @@ import regex
 from streamrelay.control import ControlProtocol, PaneOutput
 from streamrelay.control.notifications import LayoutChange
 from streamrelay.errors import RecordingError
-from streamrelay.recordings.model import Entry, Output, Pasted, Resized, Submitted
+from streamrelay.recordings.model import Began, Entry, Output, Pasted, Reseeded, Resized, Submitted
 
 STREAM = "stream.jsonl.gz"
 META = "meta.json"
 PANE = "%0"
+LARGEST = 9999
 _SIZE = regex.compile(r"[0-9a-f]{4},(\d{1,5})x(\d{1,5}),")
 
 
 class _Line(msgspec.Struct):
     t: float
     dir: str
-    line: str
+    line: str = ""
+    entry: Entry | None = None
 
 
 class _Injection(msgspec.Struct):
@@ -78,6 +82,9 @@ class ControlRecording:
         protocol = ControlProtocol()
         size = (self.columns, self.lines)
         for record in self._records():
+            if record.entry is not None:
+                yield record.entry
+                continue
             try:
                 line = record.line.encode("latin-1")
             except UnicodeEncodeError as error:
@@ -93,6 +100,8 @@ class ControlRecording:
 
     def _first_size(self) -> tuple[int, int]:
         for record in self._records():
+            if isinstance(record.entry, Began):
+                return record.entry.screen.columns, record.entry.screen.lines
             if record.line.startswith("%layout-change "):
                 size = _size_of(record.line.split(" ")[2])
                 if size is not None:
@@ -101,14 +110,29 @@ class ControlRecording:
 
     def _records(self) -> Iterator[_Line]:
         decoder = msgspec.json.Decoder(_Line)
+        tells_all = False
         try:
             with gzip.open(self._stream) if self._stream.suffix == ".gz" else self._stream.open("rb") as file:
                 for line in file:
+                    if tells_all and not line.endswith(b"\n"):
+                        return
                     record = decoder.decode(line)
-                    if record.dir == "out":
+                    if record.entry is not None:
+                        tells_all = True
+                        self._check(record.entry)
+                    if record.entry is not None or record.dir == "out":
                         yield record
         except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+            if tells_all and isinstance(error, EOFError):
+                return
             raise RecordingError(f"{self._stream}: not a control-mode recording: {error}") from error
+
+    def _check(self, entry: Entry) -> None:
+        """Refuse a screen that no terminal has: nothing of it is allocated."""
+        if isinstance(entry, Began | Reseeded):
+            columns, lines = entry.screen.columns, entry.screen.lines
+            if not (0 < columns <= LARGEST and 0 < lines <= LARGEST):
+                raise RecordingError(f"{self._stream}: {columns}x{lines} is no size of a terminal")
 
     def _read_meta(self, path: Path) -> _Meta:
         try:

@@ -1,49 +1,97 @@
-"""What a recording holds, whatever file it came from: entries in the order of their time."""
+"""What a recording holds, whatever file it came from: entries in the order of their time.
+
+A recording of bytes alone holds outputs, injections and resizes. One that was made of a live pane begins with `Began`
+and holds besides all that its stream was told: then a replay tells its stream the very same, at the very same times,
+and gives the very same events (see entering.py). There time passes where it passed for the live stream (`Waited`), not
+where the replay would have looked at its clock.
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Bytes that the program of a pane printed; `t` in seconds since the recording began."""
+from streamrelay.events import ClosedReason
+from streamrelay.vt.engine import Snapshot
+
+
+class _Entry(msgspec.Struct, frozen=True, tag_field="entry", tag=str.lower):
+    """What all entries have: `t` in seconds since the recording began, and the pane."""
 
     t: float
     pane: str
+
+
+class Output(_Entry, frozen=True):
+    """Bytes that the program of a pane printed."""
+
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Pasted:
+class Pasted(_Entry, frozen=True):
     """Text that was put into a pane."""
 
-    t: float
-    pane: str
     message_id: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(_Entry, frozen=True):
     """The Enter behind a pasted text."""
 
-    t: float
-    pane: str
     message_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resized:
-    """A pane got another size."""
+class Resized(_Entry, frozen=True):
+    """A pane got another size, and nobody kept its screen."""
 
-    t: float
-    pane: str
     columns: int
     lines: int
 
 
-Entry = Output | Pasted | Submitted | Resized
+class Began(_Entry, frozen=True):
+    """The watching of a live pane began, on this screen."""
+
+    session: str
+    command: str
+    title: str
+    screen: Snapshot
+    widths: dict[str, int] = {}
+    """Characters that are not as wide there as in the built-in table."""
+
+
+class Reseeded(_Entry, frozen=True):
+    """The pane's screen was read again: after a resize, or where bytes were missed."""
+
+    screen: Snapshot
+
+
+class Ran(_Entry, frozen=True):
+    """Another program came to the foreground."""
+
+    command: str
+
+
+class Missed(_Entry, frozen=True):
+    """Output may have been missed here."""
+
+    reason: str
+
+
+class Looked(_Entry, frozen=True):
+    """Somebody who was about to type looked whether a person is needed."""
+
+
+class Waited(_Entry, frozen=True):
+    """Time passed, and something was due."""
+
+
+class Ended(_Entry, frozen=True):
+    """The pane was closed, or its recording ended."""
+
+    reason: ClosedReason
+
+
+Entry = Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | Waited | Ended
 
 
 class Recording(Protocol):

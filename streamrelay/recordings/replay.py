@@ -1,7 +1,8 @@
 """Replay: a recording through the same pipeline as live bytes, as fast as it goes.
 
 Time and injections come from the recording, and nothing is known of what comes later: before each entry the pipeline
-is advanced to every deadline that falls before it.
+is advanced to every deadline that falls before it. In the recording of a live pane time has passed already: there the
+pipeline is advanced where the live one was, and to what is due behind the last entry only if the recording was cut off.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +16,10 @@ from streamrelay.errors import RecordingError
 from streamrelay.events import Event
 from streamrelay.recordings.asciicast import Asciicast
 from streamrelay.recordings.control_stream import ControlRecording
-from streamrelay.recordings.model import Entry, Output, Pasted, Recording, Resized, Submitted
+from streamrelay.recordings.entering import enter
+from streamrelay.recordings.model import Began, Ended, Entry, Recording
 from streamrelay.vt import TmuxScreen
+from streamrelay.vt.widths import unicode14
 
 
 def open_recording(path: Path) -> Recording:
@@ -55,24 +58,33 @@ def steps(
 ) -> Iterator[Step]:
     """Yield what a replay does, step by step; `reasons` gives each pane what takes up the reasons for its events."""
     streams: dict[str, DeltaStream] = {}
+    clocked: dict[str, DeltaStream] = {}
     now = 0.0
     for entry in recording.entries():
-        yield from _advance(streams, until=entry.t)
-        now, pane = entry.t, entry.pane
-        stream = streams.get(pane)
-        if stream is None:
-            stream = streams[pane] = DeltaStream(
-                TmuxScreen(recording.columns, recording.lines),
-                pane=pane,
-                newborn=True,
-                profiles=profiles,
-                reasons=reasons(pane) if reasons is not None else None,
-            )
-            yield Step(pane, None, stream.opened(now))
-        yield Step(pane, entry, _take(stream, entry))
+        yield from _advance(clocked, until=entry.t)
+        now, pane = max(now, entry.t), entry.pane
+        taking = reasons(pane) if reasons is not None and pane not in streams else None
+        if isinstance(entry, Began):
+            streams[pane] = _watched(entry, profiles, taking)
+            clocked.pop(pane, None)
+        elif pane not in streams:
+            screen = TmuxScreen(recording.columns, recording.lines)
+            streams[pane] = DeltaStream(screen, pane=pane, newborn=True, profiles=profiles, reasons=taking)
+            clocked[pane] = streams[pane]
+            yield Step(pane, None, streams[pane].opened(entry.t))
+        yield Step(pane, entry, enter(streams[pane], entry))
+        if isinstance(entry, Ended):
+            del streams[pane]
+            clocked.pop(pane, None)
     yield from _advance(streams, until=None)
     for pane, stream in streams.items():
         yield Step(pane, None, stream.close(max(now, stream.now), "recording_ended"))
+
+
+def _watched(began: Began, profiles: Sequence[Profile], reasons: Reasons | None) -> DeltaStream:
+    widths = unicode14().replaced(began.widths) if began.widths else None
+    screen = TmuxScreen(began.screen.columns, began.screen.lines, widths=widths)
+    return DeltaStream(screen, session=began.session, pane=began.pane, profiles=profiles, reasons=reasons)
 
 
 def _advance(streams: dict[str, DeltaStream], until: float | None) -> Iterator[Step]:
@@ -82,16 +94,4 @@ def _advance(streams: dict[str, DeltaStream], until: float | None) -> Iterator[S
         if not due or (until is not None and min(due)[0] > until):
             return
         deadline, pane = min(due)
-        yield Step(pane, None, streams[pane].advance(deadline))
-
-
-def _take(stream: DeltaStream, entry: Entry) -> list[Event]:
-    match entry:
-        case Output():
-            return stream.feed(entry.data, entry.t)
-        case Pasted():
-            return stream.inject(entry.message_id, entry.text, entry.t)
-        case Submitted():
-            return stream.submit(entry.message_id, entry.t)
-        case Resized():
-            return stream.resize(entry.t, entry.columns, entry.lines)
+        yield Step(pane, None, streams[pane].advance(max(deadline, streams[pane].now)))

@@ -50,6 +50,11 @@ class Widths(dict[int, str]):
             return known
         return self._widths[bisect_right(self._starts, ord(character)) - 1]
 
+    @property
+    def differing(self) -> dict[str, int]:
+        """The characters whose width is not that of the built-in table."""
+        return dict(self._replaced)
+
     def run_ends(self) -> set[int]:
         """Return the first and the last code point of every run of one width."""
         return {code for start in self._starts for code in (start, start - 1) if code >= 0}

@@ -1,0 +1,158 @@
+"""`streamrelay record`: a live pane into a file that `replay`, `explain` and `learn` open."""
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import streamrelay
+from streamrelay.delivery.writer import Message, PaneWriter, Progress
+from streamrelay.events import Event, PaneClosed, Text, TurnEnded
+from streamrelay.panes.closing import closing_error
+from streamrelay.panes.recorder import Recorded
+from streamrelay.panes.tasks import until_first
+from streamrelay_cli.options import NoProfiles, Quiet, SocketName, SocketPath, TmuxBinary, Transport, TransportOption
+from streamrelay_cli.output import Output
+from streamrelay_cli.running import run_to_end
+
+SHOW_EVERY = 0.5
+REST = 1.0
+"""Seconds for which a program must have printed nothing before a message is sent to it."""
+
+
+class _Count:
+    """What was heard so far, and who waits for it."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.turns = asyncio.Semaphore(0)
+        self.closed: PaneClosed | None = None
+
+    def take(self, event: Event) -> None:
+        self.lines += isinstance(event, Text) and event.origin == "program"
+        if isinstance(event, TurnEnded):
+            self.turns.release()
+        if isinstance(event, PaneClosed):
+            self.closed = event
+
+
+def record(
+    target: Annotated[str, typer.Argument(help="A pane as tmux writes it: %3, name, name:0.1.")],
+    file: Annotated[Path, typer.Argument(help="Where to: a new file, .jsonl.gz, or .jsonl for one not packed.")],
+    seconds: Annotated[
+        float | None,
+        typer.Option("--for", min=0.1, help="End after so many seconds.", metavar="SECONDS", show_default=False),
+    ] = None,
+    lines: Annotated[
+        int | None,
+        typer.Option("--lines", min=1, help="End when the program has said so many lines.", show_default=False),
+    ] = None,
+    say: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--say",
+            help="Send this to the program, one after the other: each when the turn before has ended.",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    socket_name: SocketName = None,
+    socket_path: SocketPath = None,
+    tmux: TmuxBinary = None,
+    transport: TransportOption = Transport.pipes,
+    no_profiles: NoProfiles = False,
+    quiet: Quiet = False,
+) -> None:
+    """Record a pane into a file: every byte with its time, sizes, messages; until Ctrl-C, or the pane closes.
+
+    Only you can read the file. What a pane shows may be secret: look at it before you give it to others.
+    """
+    output = Output(quiet=quiet)
+
+    async def main() -> int:
+        count = _Count()
+        loop = asyncio.get_running_loop()
+        async with (
+            streamrelay.connect(
+                socket_name=socket_name,
+                socket_path=socket_path,
+                tmux=tmux,
+                transport=transport.value,
+                profiles=() if no_profiles else None,
+            ) as server,
+            server.record(target, file, force=force) as recorded,
+        ):
+            pane = server.pipeline(recorded.stream.panes[0]).info
+            output.note(f"recording {pane.address} ({pane.pane}, {pane.command}) into {file}; Ctrl-C ends")
+            began = loop.time()
+            ways = [_follow(recorded, count, lines), _show(output, recorded, count)]
+            if seconds is not None:
+                ways.append(asyncio.sleep(seconds))
+            if say:
+                ways.append(_say_all(server, recorded, count, say, output, stay=seconds is not None or bool(lines)))
+            try:
+                await until_first(*ways)
+            finally:
+                output.progress("")
+                output.note(_summary(loop.time() - began, recorded, count))
+        if count.closed is not None and count.closed.reason in {"server_lost", "failed"}:
+            raise closing_error(count.closed)
+        return 0
+
+    run_to_end(output, main, until_ctrl_c=True)
+
+
+async def _follow(recorded: Recorded, count: _Count, lines: int | None) -> None:
+    """Count what is said until it is enough, or the pane closes."""
+    async for event in recorded.stream:
+        count.take(event)
+        if lines is not None and count.lines >= lines:
+            return
+
+
+async def _show(output: Output, recorded: Recorded, count: _Count) -> None:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while True:
+        output.progress(_summary(loop.time() - began, recorded, count))
+        await asyncio.sleep(SHOW_EVERY)
+
+
+async def _say_all(
+    server: streamrelay.Server, recorded: Recorded, count: _Count, texts: list[str], output: Output, *, stay: bool
+) -> None:
+    """Send the messages, each to a program that rests, and wait for the end of the last turn."""
+    pipeline = server.pipeline(recorded.stream.panes[0])
+    loop = asyncio.get_running_loop()
+
+    def report(progress: Progress) -> None:
+        if progress.state in {"submitted", "failed"}:
+            output.note(f"message {progress.message_id} of {len(texts)} {progress.state} {progress.reason}".rstrip())
+
+    async def send() -> None:
+        for number, text in enumerate(texts, 1):
+            while (rested := loop.time() - (pipeline.last_output or pipeline.began)) < REST:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(REST - rested):
+                        await pipeline.changed()
+            while not count.turns.locked():
+                await count.turns.acquire()
+            writer.put(Message(str(number), text))
+            await count.turns.acquire()
+        if stay:
+            await asyncio.Event().wait()
+
+    writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=report)
+    await until_first(writer.run(), send())
+
+
+def _summary(seconds: float, recorded: Recorded, count: _Count) -> str:
+    messages = f", {_counted(recorded.messages, 'message')}" if recorded.messages else ""
+    return f"recorded {seconds:.1f} s, {_counted(recorded.bytes, 'byte')}, {_counted(count.lines, 'line')}{messages}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -1,0 +1,111 @@
+"""A pane being recorded: what its pipeline is told goes into a file, in the background.
+
+The pipeline hands its entries over and never waits for the disk. What waits to be written is bounded: where the disk
+cannot keep up with the pane, or cannot be written at all, the recording ends, and says so; it never has a hole.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from streamrelay.errors import RecordingError
+from streamrelay.panes.subscription import Subscription
+from streamrelay.recordings.model import Entry, Output, Submitted
+from streamrelay.recordings.writing import RecordingWriter
+
+WRITE_EVERY = 0.25
+MOST_WAITING = 64 << 20
+"""Bytes of output that may wait to be written."""
+
+
+class Recorder:
+    """Takes the entries of one pane, and has them written."""
+
+    def __init__(self, writer: RecordingWriter) -> None:
+        self.bytes = 0
+        """Bytes of output taken so far."""
+        self.messages = 0
+        """Messages that were submitted."""
+        self.error: RecordingError | None = None
+        self.failed: Callable[[], None] | None = None
+        """Is called when the recording cannot go on."""
+        self.began = False
+        self._writer = writer
+        self._waiting: list[Entry] = []
+        self._waiting_bytes = 0
+        self._ended = asyncio.Event()
+
+    def take(self, entry: Entry) -> None:
+        """Take an entry; never waits."""
+        self.began = True
+        if self.error is not None:
+            return
+        if isinstance(entry, Output):
+            self.bytes += len(entry.data)
+            self._waiting_bytes += len(entry.data)
+        self.messages += isinstance(entry, Submitted)
+        self._waiting.append(entry)
+        if self._waiting_bytes > MOST_WAITING:
+            self._fail(RecordingError(f"{self._writer.path}: the disk is slower than the pane"))
+
+    def end(self) -> None:
+        """Take no more."""
+        self._ended.set()
+
+    async def run(self) -> None:
+        """Write what is taken until the end."""
+        ended = False
+        while not ended:
+            try:
+                async with asyncio.timeout(WRITE_EVERY):
+                    ended = await self._ended.wait()
+            except TimeoutError:
+                if not self._waiting:
+                    continue
+            entries, self._waiting, self._waiting_bytes = self._waiting, [], 0
+            if self.error is None:
+                try:
+                    await asyncio.to_thread(self._writer.write, entries)
+                except RecordingError as error:
+                    self._fail(error)
+
+    def _fail(self, error: RecordingError) -> None:
+        self.error = error
+        self._waiting = []
+        if self.failed is not None:
+            self.failed()
+
+
+class Recorded:
+    """A pane that is being recorded: its events as they happen, and how much of it there is."""
+
+    def __init__(self, stream: Subscription, recorder: Recorder) -> None:
+        self.stream = stream
+        self._recorder = recorder
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the program recorded so far."""
+        return self._recorder.bytes
+
+    @property
+    def messages(self) -> int:
+        """Messages sent to the program through this server so far."""
+        return self._recorder.messages
+
+
+@asynccontextmanager
+async def recording_into(writer: RecordingWriter) -> AsyncIterator[Recorder]:
+    """Have what the recorder takes written; raises RecordingError at the end where that was not possible."""
+    with writer:
+        recorder = Recorder(writer)
+        writing = asyncio.ensure_future(recorder.run())
+        try:
+            yield recorder
+        finally:
+            recorder.end()
+            await writing
+            if not recorder.began:
+                writer.discard()
+        if recorder.error is not None:
+            raise recorder.error

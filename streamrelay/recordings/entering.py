@@ -1,0 +1,46 @@
+"""How entries go into a stream: the one way for live panes and for replays, so that a replay is the live run."""
+
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.events import Event
+from streamrelay.recordings.model import (
+    Began,
+    Ended,
+    Entry,
+    Looked,
+    Missed,
+    Output,
+    Pasted,
+    Ran,
+    Reseeded,
+    Resized,
+    Submitted,
+    Waited,
+)
+
+
+def enter(stream: DeltaStream, entry: Entry) -> list[Event]:
+    """Tell a pane's stream what happened to the pane, and return what it says."""
+    match entry:
+        case Output():
+            return stream.feed(entry.data, entry.t)
+        case Waited():
+            return stream.advance(entry.t)
+        case Pasted():
+            return stream.inject(entry.message_id, entry.text, entry.t)
+        case Submitted():
+            return stream.submit(entry.message_id, entry.t)
+        case Resized():
+            return stream.resize(entry.t, entry.columns, entry.lines)
+        case Began():
+            stream.seed(entry.screen)
+            return stream.opened(entry.t, command=entry.command, title=entry.title)
+        case Reseeded():
+            return stream.reseed(entry.t, entry.screen)
+        case Ran():
+            return stream.program_changed(entry.t, entry.command)
+        case Missed():
+            return stream.gap(entry.t, entry.reason)
+        case Looked():
+            return stream.look(entry.t)
+        case Ended():
+            return stream.close(entry.t, entry.reason)
