@@ -15,7 +15,9 @@ from streamrelay.recordings import open_recording
 from streamrelay.recordings.excerpts import shortened
 from streamrelay.recordings.explaining import Explanation, Painted, Painting
 from streamrelay.recordings.explaining import explain as explained
+from streamrelay.recordings.page import page
 from streamrelay.vt.widths import unicode14
+from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, NoProfiles
 from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
 
@@ -39,6 +41,11 @@ def explain(
         typer.Argument(help="Explain the lines that contain this in full. Default: one row for each line."),
     ] = None,
     turn: Annotated[int | None, typer.Option("--turn", min=0, help="Only lines of this turn.", metavar="N")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write a page that shows it in a browser, with the screens.", metavar="FILE"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace that file if it is there.")] = False,
     no_profiles: NoProfiles = False,
     as_json: AsJson = False,
 ) -> None:
@@ -46,10 +53,16 @@ def explain(
     output = Output()
     try:
         profiles = () if no_profiles else [profile.reading for profile in load_profiles()]
-        lines = [line for line in explained(open_recording(recording), profiles) if turn is None or line.turn == turn]
+        found = explained(open_recording(recording), profiles)
+        lines = [line for line in found.lines if turn is None or line.turn == turn]
         if text is not None:
             lines = _containing(lines, text)
-        if as_json:
+        if html is not None:
+            write_private(
+                html, page("/".join(recording.absolute().parts[-2:]), found._replace(lines=lines)), force=force
+            )
+            output.note(f"{len(lines)} {'line is' if len(lines) == 1 else 'lines are'} in {html}")
+        elif as_json:
             for line in lines:
                 output.json(msgspec.to_builtins(line))
         elif text is None:

@@ -5,7 +5,7 @@ are explained too: they were erased before a turn ended, or nobody was ever hear
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -15,9 +15,11 @@ from streamrelay.delta.reasons import WORDS, Reason, Reasons, Rule
 from streamrelay.events import Activity, Event, Gap, Live, Origin, Text, TurnEnded
 from streamrelay.recordings.aligning import rows_of
 from streamrelay.recordings.excerpts import escaped
-from streamrelay.recordings.model import Output, Recording, Resized
-from streamrelay.recordings.painting import PaintedLine, PaintLog
+from streamrelay.recordings.model import Began, Entry, Output, Recording, Reseeded, Resized
+from streamrelay.recordings.painted import PaintedLine
+from streamrelay.recordings.painting import PaintLog
 from streamrelay.recordings.replay import Step, steps
+from streamrelay.recordings.timeline import Timeline
 
 Verdict = Origin | Literal["activity", "gap", "unsaid"]
 Undecided = Literal["erased", "unread"]
@@ -55,6 +57,8 @@ class Painted(msgspec.Struct):
     states: list[RowState]
     paintings: list[Painting]
     gone: float | None = None
+    number: int = 0
+    """Which of the pane's rows it is, in the order in which they appeared."""
 
 
 class Explanation(msgspec.Struct, kw_only=True):
@@ -89,8 +93,22 @@ class Explanation(msgspec.Struct, kw_only=True):
         return squeeze(text) in squeeze(self.text)
 
 
-def explain(recording: Recording, profiles: Sequence[Profile] = ()) -> list[Explanation]:
-    """Explain every line of a recording, in the order in which the verdicts fell."""
+class Screens(NamedTuple):
+    """What a pane showed: which rows there were, and what the screen was made of over time."""
+
+    log: PaintLog
+    timeline: Timeline
+
+
+class Explained(NamedTuple):
+    """Every line of a recording, in the order in which the verdicts fell, and the screens it stood on."""
+
+    lines: list[Explanation]
+    panes: dict[str, Screens]
+
+
+def explain(recording: Recording, profiles: Sequence[Profile] = ()) -> Explained:
+    """Explain every line of a recording."""
     panes: dict[str, _Pane] = {}
 
     def reasons_of(pane: str) -> Reasons:
@@ -103,7 +121,10 @@ def explain(recording: Recording, profiles: Sequence[Profile] = ()) -> list[Expl
             event.seq = seq
         panes[step.pane].take(step)
     explained = [explanation for pane in panes.values() for explanation in pane.finished()]
-    return sorted(explained, key=lambda explanation: explanation.t)
+    return Explained(
+        sorted(explained, key=lambda explanation: explanation.t),
+        {name: Screens(pane.log, pane.timeline) for name, pane in panes.items()},
+    )
 
 
 _Read = tuple[PaintedLine, int | None]
@@ -114,21 +135,20 @@ class _Pane:
     def __init__(self, name: str, log: PaintLog) -> None:
         self.reasons = Reasons()
         self._name = name
-        self._log = log
+        self.log = log
+        self.timeline = Timeline(log)
         self._explained: list[tuple[Explanation, list[_Read]]] = []
         self._known: set[PaintedLine] = set()
         self._live: set[str] = set()
         self._turns: list[tuple[float, int]] = [(0.0, 0)]
         self._ended: list[TurnEnded] = []
         self._printed = 0
+        self._numbers: dict[PaintedLine, int] = {}
 
     def take(self, step: Step) -> None:
         """Follow one step of the replay: what it painted, and what was decided."""
-        match step.entry:
-            case Output(t=t, data=data):
-                self._log.feed(t, data)
-            case Resized(t=t, columns=columns, lines=lines):
-                self._log.resize(t, columns, lines)
+        if step.entry is not None:
+            self._paint(step.entry)
         for event in step.events:
             self._note(event)
         position = 0
@@ -138,9 +158,24 @@ class _Pane:
             else:
                 position = self._decided(reason, position)
 
+    def _paint(self, entry: Entry) -> None:
+        self.timeline.before(entry.t)
+        match entry:
+            case Output(t=t, data=data):
+                self.log.feed(t, data)
+            case Resized(t=t, columns=columns, lines=lines):
+                self.log.resize(t, columns, lines)
+            case Began(t=t, screen=screen) | Reseeded(t=t, screen=screen):
+                self.log.seed(t, screen)
+            case _:
+                return
+        self.timeline.painted(entry.t)
+
     def finished(self) -> Iterator[Explanation]:
         """Return all explanations, those of rows included that nothing was decided about."""
-        for line in self._log.lines:
+        self.timeline.look()
+        self._numbers = {line: number for number, line in enumerate(self.log.lines)}
+        for line in self.log.lines:
             if line not in self._known:
                 self._undecided(line)
         for explanation, rows in self._explained:
@@ -152,6 +187,7 @@ class _Pane:
             yield explanation
 
     def _note(self, event: Event) -> None:
+        self.timeline.note(event)
         match event:
             case Live(text=text):
                 self._live.add(text.strip())
@@ -166,7 +202,7 @@ class _Pane:
         for row in reason.rows:
             found: list[PaintedLine] = []
             if row:
-                found, position = self._log.find(row, position)
+                found, position = self.log.find(row, position)
             rows.append([(line, line.states_until(row)) for line in found])
         if not reason.events:
             self._left_out(reason, rows)
@@ -217,7 +253,9 @@ class _Pane:
 
     def _painted(self, line: PaintedLine, count: int | None) -> Painted:
         states = line.states[:count]
-        log, output = self._log, memoryview(self._log.output)
+        log, output = self.log, memoryview(self.log.output)
         spans = states[-1].spans if states else ()
         paintings = [Painting(log.time_of(start), start, stop, escaped(output[start:stop])) for start, stop in spans]
-        return Painted([RowState(state.t, state.text) for state in states], paintings, line.gone)
+        return Painted(
+            [RowState(state.t, state.text) for state in states], paintings, line.gone, self._numbers.get(line, 0)
+        )

@@ -9,14 +9,13 @@ place is the same row (a spinner, a progress bar, a line that grows); one that w
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import regex
 
 from streamrelay.delta.echo import squeeze
+from streamrelay.recordings.painted import PaintedLine, Slot, Span, State
 from streamrelay.vt import TmuxScreen
-from streamrelay.vt.engine import Frame
+from streamrelay.vt.engine import Frame, Snapshot
 
 SOON = 1.0
 """Seconds within which a row that was wiped and is painted again is the same row."""
@@ -26,68 +25,6 @@ MOST_ROWS_LOOKED_AT = 10_000
 """Rows looked at for a line that was joined from several: a hostile program can make the search long."""
 
 _PIECE = regex.compile(rb"\x1b?[^\x1b\n]*\n?")
-
-
-Span = tuple[int, int]
-"""Bytes of a pane's output: offsets, the second exclusive."""
-
-
-class State(NamedTuple):
-    """What a row read after one read, and the bytes that painted the cells it then had.
-
-    Not all of them are of that read: a program that paints only what differs leaves glyphs of another row standing.
-    """
-
-    t: float
-    text: str
-    spans: tuple[Span, ...]
-
-
-@dataclass(slots=True, eq=False)
-class PaintedLine:
-    """One row of the screen, wherever it went."""
-
-    states: list[State] = field(default_factory=list)
-    gone: float | None = None
-    """When it was erased or wiped, if it was."""
-
-    @property
-    def text(self) -> str:
-        """What it reads, or read last."""
-        return self.states[-1].text if self.states else ""
-
-    def states_until(self, text: str) -> int:
-        """Return how many states there are up to the last one that reads `text`; all, if none does."""
-        reading = (number for number in range(len(self.states), 0, -1) if self.states[number - 1].text == text)
-        return next(reading, len(self.states))
-
-
-@dataclass(slots=True, eq=False)
-class _Slot:
-    """A place on the screen while a read is followed: whose it was when the read began, and what became of it."""
-
-    line: PaintedLine = field(default_factory=PaintedLine)
-    text: str = ""
-    cells: list[Span] = field(default_factory=list)
-    """What painted each character of the text."""
-
-    def touch(self, text: str, span: Span) -> None:
-        if text == self.text:
-            return
-        kept = zip(self.text, text, self.cells, strict=False)
-        cells = [cell if old == new else span for old, new, cell in kept]
-        self.cells = cells + [span] * (len(text) - len(cells))
-        self.text = text
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        spans: list[Span] = []
-        for start, stop in sorted({span for span, c in zip(self.cells, self.text, strict=True) if c != " "}):
-            if spans and spans[-1][1] == start:
-                spans[-1] = (spans[-1][0], stop)
-            else:
-                spans.append((start, stop))
-        return tuple(spans)
 
 
 class PaintLog:
@@ -100,14 +37,14 @@ class PaintLog:
         self.lines: list[PaintedLine] = []
         """Every row that ever showed anything, in the order in which they appeared."""
         self._screen = TmuxScreen(columns, lines)
-        self._slots = [_Slot() for _ in range(lines)]
-        self._behind: list[_Slot] = []
+        self._slots = [Slot() for _ in range(lines)]
+        self._behind: list[Slot] = []
         self._alternate = False
         self._history: list[PaintedLine] = []
         self._first = 0
         self._numbers: defaultdict[str, list[int]] = defaultdict(list)
-        self._committed: list[_Slot] = []
-        self._wiped: list[_Slot] = []
+        self._committed: list[Slot] = []
+        self._wiped: list[Slot] = []
         self._last_with: dict[str, PaintedLine] = {}
 
     def feed(self, t: float, data: bytes) -> None:
@@ -130,14 +67,30 @@ class PaintLog:
         span = (len(self.output), len(self.output))
         self._wipe(slot.line for slot in self._slots)
         for row in frame.committed:
-            self._committed.append(slot := _Slot())
+            self._committed.append(slot := Slot())
             slot.touch(row.text.rstrip(), span)
-        self._slots = [_Slot() for _ in range(lines)]
+        self._slots = [Slot() for _ in range(lines)]
         for y, slot in enumerate(self._slots):
             slot.touch(self._screen.row(y).text.rstrip(), span)
         self._close_read(t)
 
+    def seed(self, t: float, snapshot: Snapshot) -> None:
+        """Go on with the screen that tmux held: rows are known again by what they read, and no bytes painted them."""
+        self._screen.seed(snapshot)
+        self._screen.take()
+        self._wipe(slot.line for slot in self._slots)
+        self._alternate, self._behind = snapshot.alternate, []
+        self._slots = [Slot() for _ in range(snapshot.lines)]
+        for y, slot in enumerate(self._slots):
+            slot.touch(self._screen.row(y).text.rstrip(), (len(self.output), len(self.output)))
+        self._close_read(t)
+
     # Where and when things are
+
+    @property
+    def screen(self) -> list[PaintedLine]:
+        """The rows on the screen now; a blank one has no states."""
+        return [slot.line for slot in self._slots]
 
     def time_of(self, offset: int) -> float:
         """Return when the byte at an offset was read."""
@@ -200,7 +153,7 @@ class PaintLog:
         texts = {y: self._screen.row(y).text.rstrip() for y in _bits(frame.dirty) if y < len(self._slots)}
         committed = [row.text.rstrip() for row in frame.committed]
         if frame.scrolled:
-            self._slots += (_Slot() for _ in range(frame.scrolled))
+            self._slots += (Slot() for _ in range(frame.scrolled))
             leaving, self._slots = self._slots[: frame.scrolled], self._slots[frame.scrolled :]
             self._commit(leaving, committed[-len(leaving) :], span)
         elif len(texts) > 1:
@@ -220,27 +173,27 @@ class PaintLog:
     def _switch(self, *, alternate: bool) -> None:
         self._alternate = alternate
         if alternate:
-            self._behind, self._slots = self._slots, [_Slot() for _ in self._slots]
+            self._behind, self._slots = self._slots, [Slot() for _ in self._slots]
         else:
             self._wipe(slot.line for slot in self._slots)
-            self._slots = self._behind or [_Slot() for _ in self._slots]
+            self._slots = self._behind or [Slot() for _ in self._slots]
 
     def _wipe(self, lines: Iterable[PaintedLine]) -> None:
-        self._wiped += map(_Slot, lines)
+        self._wiped += map(Slot, lines)
 
-    def _commit(self, leaving: list[_Slot], texts: list[str], span: Span) -> None:
-        leaving += (_Slot() for _ in range(len(texts) - len(leaving)))
+    def _commit(self, leaving: list[Slot], texts: list[str], span: Span) -> None:
+        leaving += (Slot() for _ in range(len(texts) - len(leaving)))
         for slot, text in zip(leaving, texts, strict=False):
             slot.touch(text, span)
             self._committed.append(slot)
 
-    def _scroll_region(self, texts: dict[int, str]) -> list[_Slot]:
+    def _scroll_region(self, texts: dict[int, str]) -> list[Slot]:
         """Move the slots of rows that one piece moved; return those that left."""
         top, bottom = min(texts), max(texts) + 1
         slots = self._slots[top:bottom]
         old, new = [slot.text for slot in slots], [texts.get(y, self._slots[y].text) for y in range(top, bottom)]
         for distance in range(1, bottom - top):
-            fresh = [_Slot() for _ in range(distance)]
+            fresh = [Slot() for _ in range(distance)]
             if any(old[distance:]) and new[:-distance] == old[distance:]:
                 self._slots[top:bottom] = slots[distance:] + fresh
                 return slots[:distance]
@@ -260,8 +213,8 @@ class PaintLog:
         for slot in touched:
             if slot.line.text and slot.line not in standing:
                 lost[slot.line.text].append(slot.line)
-        claimed: dict[PaintedLine, _Slot] = {}
-        settled: dict[_Slot, PaintedLine] = {}
+        claimed: dict[PaintedLine, Slot] = {}
+        settled: dict[Slot, PaintedLine] = {}
         for exactly in (True, False):
             for slot in touched:
                 if slot.text and slot not in settled:
@@ -284,12 +237,12 @@ class PaintLog:
             self._history.append(slot.line)
         self._committed, self._wiped = [], []
 
-    def _paint(self, line: PaintedLine, t: float, slot: _Slot) -> None:
+    def _paint(self, line: PaintedLine, t: float, slot: Slot) -> None:
         line.gone = None
         if not line.states:
             self.lines.append(line)
         if line.text != slot.text:
-            line.states.append(State(t, slot.text, slot.spans))
+            line.states.append(State(t, slot.text, slot.runs))
         self._last_with[slot.text] = line
 
     def _lost_line(

@@ -1,6 +1,7 @@
 """`explain`: every line in one row, one line in full, as JSON; nothing hostile reaches the terminal."""
 
 import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,18 @@ def test_hostile_output_is_explained_harmlessly(cli, tmp_path):
     shown = cli.run("explain", str(file), "e", server=False).stdout
     assert "reset" in shown
     assert not {"\x1b", "\u202e", "\x07", "\x9b"} & set(shown)
+
+
+@pytest.mark.requirement("DEL-09c")
+def test_a_page_is_written_for_its_owner_and_replaces_nothing_unasked(cli, tmp_path):
+    page = tmp_path / "page.html"
+    run = cli.run("explain", TOOL, "printed three", "--html", str(page), server=False)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert "1 line is in" in run.stderr
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert page.read_text().startswith("<!doctype html>")
+
+    again = cli.run("explain", TOOL, "--html", str(page), server=False)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+    assert cli.run("explain", TOOL, "--html", str(page), "--force", server=False).returncode == 0

@@ -18,7 +18,7 @@ CORPUS = Path(__file__).parents[1] / "corpus" / "agents"
 
 @cache
 def explained(name: str) -> list[Explanation]:
-    return explain(open_recording(CORPUS / name))
+    return explain(open_recording(CORPUS / name)).lines
 
 
 def about(name: str, text: str) -> list[tuple[str, str]]:

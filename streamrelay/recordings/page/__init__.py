@@ -1,0 +1,130 @@
+"""The explanation of a recording as one HTML page that needs nothing else.
+
+What came out of a pane is hostile to whoever shows it. So the page's policy allows its own script and style by their
+hashes and nothing from anywhere; text goes into it as JSON in ASCII in which no `<` is left, and out of it into text
+nodes alone (page.js), where characters that cannot be seen, or that turn text around, are spelled out.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from importlib import resources
+from string import Template
+from typing import Any
+
+from streamrelay.recordings.excerpts import escaped
+from streamrelay.recordings.explaining import Explained, Explanation, Screens
+from streamrelay.recordings.painted import Span
+from streamrelay.recordings.painting import PaintLog
+from streamrelay.recordings.timeline import Picture
+
+_TOO_MANY = " Only some of its pictures are shown: {left_out} more were left out."
+
+
+def page(name: str, explained: Explained) -> str:
+    """Return the page for a recording called `name`; `explained.lines` may be fewer than there are."""
+    files = resources.files(__name__)
+    style, script, frame = ((files / f"page.{kind}").read_text("utf-8") for kind in ("css", "js", "html"))
+    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
+    left_out = sum(screens.timeline.left_out for screens in explained.panes.values())
+    lines = explained.lines
+    last = max((line.t for line in lines), default=0.0)
+    about = f"{len(lines)} lines in {last:.1f} s: which were said, by which rule, and the bytes behind each."
+    return Template(frame).substitute(
+        title=html.escape(_plain(name)),
+        about=about + (_TOO_MANY.format(left_out=left_out) if left_out else ""),
+        policy=policy,
+        style=style,
+        script=script,
+        data=_json(_data(explained)),
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _plain(name: str) -> str:
+    return "".join(character if character.isprintable() else "\ufffd" for character in name)
+
+
+def _json(value: object) -> str:
+    """Return JSON that is nothing else in HTML either: `</script>` or `<!--` would end it."""
+    text = json.dumps(value, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _data(explained: Explained) -> dict[str, Any]:
+    ends = {id(line.turn_ended): line.turn_ended for line in explained.lines if line.turn_ended is not None}
+    numbers = {key: number for number, key in enumerate(ends)}
+    return {
+        "lines": [_line(line, numbers.get(id(line.turn_ended))) for line in explained.lines],
+        "ends": [
+            {
+                "t": end.t,
+                "reason": end.reason,
+                "certain": end.certain,
+                "votes": [(vote.by, vote.says, vote.since) for vote in end.votes],
+            }
+            for end in ends.values()
+        ],
+        "panes": {pane: _pane(screens) for pane, screens in explained.panes.items()},
+    }
+
+
+def _line(line: Explanation, end: int | None) -> dict[str, Any]:
+    return {
+        "t": line.t,
+        "pane": line.pane,
+        "turn": line.turn,
+        "verdict": line.verdict,
+        "text": line.text,
+        "rule": line.rule,
+        "why": line.why,
+        "message": line.message_id,
+        "seq": line.seq,
+        "live": line.shown_live,
+        "rows": sorted({row.number for row in line.rows}),
+        "end": end,
+    }
+
+
+def _pane(screens: Screens) -> dict[str, Any]:
+    log, timeline = screens
+    spans: dict[Span, int] = {}
+    rows = [
+        [
+            (state.t, state.text, [part for length, span in state.runs for part in (length, _number(spans, span))])
+            for state in row.states
+        ]
+        for row in log.lines
+    ]
+    return {
+        "rows": rows,
+        "spans": [_span(log, span) for span in spans],
+        "pictures": _pictures(log, timeline.pictures),
+        "marks": timeline.marks,
+    }
+
+
+def _number(spans: dict[Span, int], span: Span) -> int:
+    return spans.setdefault(span, len(spans))
+
+
+def _span(log: PaintLog, span: Span) -> tuple[float, int, int, str]:
+    start, stop = span
+    return log.time_of(start), start, stop, escaped(memoryview(log.output)[start:stop])
+
+
+def _pictures(log: PaintLog, pictures: list[Picture]) -> list[tuple[float, int, list[tuple[int, int, int]]]]:
+    """Return of each picture time, height, and what changed since the one before: place, row, state; -1 for none."""
+    numbers = {line: number for number, line in enumerate(log.lines)}
+    told: list[tuple[float, int, list[tuple[int, int, int]]]] = []
+    before: dict[int, tuple[int, int]] = {}
+    for picture in pictures:
+        now = {y: (numbers[place[0]], place[1]) for y, place in enumerate(picture.rows) if place is not None}
+        changes = [(y, *now.get(y, (-1, -1))) for y in range(len(picture.rows)) if now.get(y) != before.get(y)]
+        told.append((picture.t, len(picture.rows), changes))
+        before = now
+    return told

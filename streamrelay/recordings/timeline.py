@@ -1,0 +1,90 @@
+"""What the screen of a pane looked like over time, made of the rows that a `PaintLog` follows.
+
+A picture is taken where the pane rests, so that what a repaint shows halfway is none, and where something happened to
+it: a message, a resize, the end of a turn.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from streamrelay.delta.frames import SETTLE
+from streamrelay.events import Event, Injected, NeedsHuman, PaneClosed, PaneResized, TurnEnded, TurnStarted
+from streamrelay.recordings.painted import PaintedLine
+from streamrelay.recordings.painting import PaintLog
+
+MOST_PICTURES: Final = 2000
+"""Pictures that are kept: where there are more, every other one is dropped, and again."""
+
+
+class Picture(NamedTuple):
+    """The screen from some time on: for each place the row that is there and its state; None where it is blank."""
+
+    t: float
+    rows: tuple[tuple[PaintedLine, int] | None, ...]
+
+
+class Mark(NamedTuple):
+    """Something that happened to the pane."""
+
+    t: float
+    kind: str
+    text: str
+
+
+class Timeline:
+    """Collects the pictures and marks of one pane."""
+
+    def __init__(self, log: PaintLog) -> None:
+        self.marks: list[Mark] = []
+        self.pictures: list[Picture] = []
+        self.left_out = 0
+        """Pictures that were dropped because there were too many."""
+        self._log = log
+        self._last: float | None = None
+
+    def before(self, t: float) -> None:
+        """Take a picture if the pane has rested when more is printed at `t`."""
+        if self._last is not None and t - self._last >= SETTLE:
+            self.look()
+
+    def painted(self, t: float) -> None:
+        """Note that the pane was painted."""
+        self._last = t
+
+    def note(self, event: Event) -> None:
+        """Mark what an event says happened."""
+        mark = next(_mark(event), None)
+        if mark is not None:
+            self.look()
+            self.marks.append(Mark(event.t, *mark))
+
+    def look(self) -> None:
+        """Take a picture of what was painted since the last one."""
+        if self._last is None:
+            return
+        rows = tuple((line, len(line.states) - 1) if line.text else None for line in self._log.screen)
+        if not self.pictures or self.pictures[-1].rows != rows:
+            self.pictures.append(Picture(self._last, rows))
+        self._last = None
+        if len(self.pictures) > MOST_PICTURES:
+            kept = [self.pictures[0], *self.pictures[1:-1:2], self.pictures[-1]]
+            self.left_out += len(self.pictures) - len(kept)
+            self.pictures = kept
+
+
+def _mark(event: Event) -> Iterator[tuple[str, str]]:
+    match event:
+        case Injected(state="pasted", text=text):
+            yield "pasted", text
+        case Injected(state="submitted"):
+            yield "submitted", ""
+        case TurnStarted(turn=turn):
+            yield "turn started", str(turn)
+        case TurnEnded(turn=turn, reason=reason):
+            yield "turn ended", f"{turn}, by {reason}"
+        case NeedsHuman(kind=kind, text=text):
+            yield f"needs a person: {kind}", text
+        case PaneResized(columns=columns, lines=lines):
+            yield "resized", f"{columns}x{lines}"
+        case PaneClosed(reason=reason):
+            yield "closed", reason
