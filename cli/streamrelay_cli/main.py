@@ -10,6 +10,7 @@ from streamrelay_cli import (
     demo,
     doctoring,
     explaining,
+    learning,
     listing,
     profiling,
     recording,
@@ -35,6 +36,7 @@ app.command("record")(recording.record)
 app.command("render")(rendering.render)
 app.command("replay")(replaying.replay)
 app.command("explain")(explaining.explain)
+app.command("learn")(learning.learn)
 app.add_typer(profiling.app, name="profiles")
 
 

@@ -1,0 +1,134 @@
+"""Learning a profile from a recording of a program that nobody described.
+
+    proposal = learn(open_recording(path), name="sprite", source="sprite/two")
+    proposal.text       # the TOML of a profile, with its evidence
+    proposal.proof      # what has to hold: the rows its patterns match, and what a replay with it says
+
+What is proposed is what one recording shows; whoever uses it should read it. The engine works without a profile, so a
+finding that makes anything worse on the recording it is from is left out, and the profile says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from streamrelay.agents.patterns import PatternError, compile_pattern
+from streamrelay.agents.profile import AgentProfile, parse_profile
+from streamrelay.errors import RecordingError
+from streamrelay.learning.composing import composing
+from streamrelay.learning.fading import fading
+from streamrelay.learning.findings import Finding, Found, Note
+from streamrelay.learning.observing import Observation, observe
+from streamrelay.learning.proving import Heard, hear
+from streamrelay.learning.recognition import name_of, recognition
+from streamrelay.learning.sending import sending
+from streamrelay.learning.states import states
+from streamrelay.learning.writing import write_profile
+from streamrelay.recordings.model import Recording
+
+__all__ = ["Proof", "Proposal", "learn", "prove"]
+
+
+_READ: Final = ("state.", "screen.")
+"""Keys that change what is heard."""
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """What a profile is held to: its patterns match these rows, and a replay of the recording says this."""
+
+    recording: str
+    rows: dict[str, str]
+    """By the place of a pattern in the profile, the row it was made from."""
+    without: Heard
+    """What is heard without a profile."""
+    with_profile: Heard
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A profile that was learnt, the text of its file, and its proof."""
+
+    profile: AgentProfile
+    proof: Proof
+
+    @property
+    def text(self) -> str:
+        """The TOML file."""
+        return self.profile.text
+
+
+def learn(
+    recording: Recording, *, name: str, source: str, title: str | None = None, command: str | None = None
+) -> Proposal:
+    """Propose a profile called `name` from a recording, which its evidence calls `source`.
+
+    `title` and `command` are the program's, where the user knows them. Raises RecordingError where nothing shows how
+    the program could be recognised.
+    """
+    seen = observe(recording)
+    findings = [_compiled(f) for f in (*recognition(seen, command=command), *states(seen), *fading(seen))]
+    findings += [_compiled(f) for f in (*composing(seen), *sending(seen))]
+    if not any(isinstance(f, Found) and f.key in {"recognise.commands", "recognise.signs"} for f in findings):
+        raise RecordingError(
+            f"{source} does not show how its program could be told: no command, title, state or banner of its own",
+            hint="`streamrelay record` notes the command; or give it with --command",
+        )
+    called = title or name_of(seen) or name
+
+    def parsed(kept: list[Finding]) -> AgentProfile:
+        text = write_profile(called, source, _about(seen), kept)
+        return parse_profile(name, text, source=f"{name}.toml")
+
+    without = hear(recording)
+    kept = _harmless(findings, lambda kept: hear(recording, [parsed(kept).reading]).is_no_worse_than(without))
+    profile = parsed(kept)
+    rows = {pattern.key: pattern.seen for pattern in profile.patterns if pattern.seen is not None}
+    return Proposal(profile, Proof(source, rows, without, hear(recording, [profile.reading])))
+
+
+def prove(profile: AgentProfile, proof: Proof, recording: Recording) -> list[str]:
+    """Return what of the proof does not hold any more: nothing, if all is well."""
+    patterns = {pattern.key: pattern for pattern in profile.patterns}
+    missed = [
+        f"{key} does not match {row!r}"
+        for key, row in proof.rows.items()
+        if key in patterns and patterns[key].compiled.search(row) is None
+    ]
+    heard = hear(recording, [profile.reading])
+    if not heard.is_no_worse_than(hear(recording)):
+        missed.append(f"a replay of {proof.recording} is worse with the profile than without")
+    elif not heard.is_no_worse_than(proof.with_profile):
+        missed.append(f"a replay of {proof.recording} is worse than when the profile was learnt")
+    return missed
+
+
+def _compiled(finding: Finding) -> Finding:
+    """Leave a pattern out that the library would refuse."""
+    if isinstance(finding, Found) and finding.is_pattern:
+        try:
+            compile_pattern(str(finding.value), seen=finding.seen)
+        except PatternError as error:
+            return Note(finding.key, f"a pattern was left out: {error}")
+    return finding
+
+
+def _harmless(findings: list[Finding], is_harmless: Callable[[list[Finding]], bool]) -> list[Finding]:
+    """Leave out what makes the replay worse: all together first, one by one where that fails."""
+    if is_harmless(findings):
+        return findings
+    kept = [f for f in findings if isinstance(f, Note) or not f.key.startswith(_READ)]
+    for finding in (f for f in findings if isinstance(f, Found) and f.key.startswith(_READ)):
+        if is_harmless([*kept, finding]):
+            kept.append(finding)
+        else:
+            kept.append(
+                Note(finding.key, f"{finding.value} ({finding.why}) was left out: the replay gets worse with it")
+            )
+    return kept
+
+
+def _about(seen: Observation) -> str:
+    messages = f"{len(seen.messages)} message{'' if len(seen.messages) == 1 else 's'}"
+    return f"{seen.columns}x{seen.lines}, {seen.seconds:.1f} s, {messages}, {len(seen.works)} answered"

@@ -1,0 +1,105 @@
+"""How the program can be told from others: its command, what it says of itself to its terminal, its banner."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from streamrelay.learning.findings import Finding, Found, Note
+from streamrelay.learning.observing import Observation, Picture
+from streamrelay.learning.wording import quoted
+
+INTERPRETERS: Final = regex.compile(
+    r"(?:node|nodejs|deno|bun|npx|python\d*(?:\.\d+)*|ruby|perl|php|java|uv|pipx)|-?(?:ba|z|fi|da|k|c|tc)?sh"
+)
+"""Commands in which many programs run: they tell which it is of none."""
+
+_APP = regex.compile(r"(?:^|[;:])app=(?P<name>[\w.-]+)")
+_BANNER = regex.compile(r"(?P<before>[^\p{L}\p{N}]*)(?P<name>\p{Lu}[\w-]*(?: \p{Lu}[\w-]*)*) \(?v?\d+\.\d+(?:\.\d+)*\b")
+_BRAILLE = regex.compile(r"^[\u2800-\u28ff]")
+_NAME = regex.compile(r"\p{Lu}[\p{L} ]+")
+_WORD = regex.compile(r"\p{L}{3,}")
+
+
+def recognition(seen: Observation, *, command: str | None = None) -> Iterator[Finding]:
+    """Yield the ways to tell the program; `command` is what the user says it is."""
+    yield from _commands(seen, command)
+    signs = [*_app(seen), *_titles(seen), *_banner(seen)]
+    yield from signs
+    if not signs:
+        yield Note("recognise.signs", "no title, no state and no banner with a version was its own")
+
+
+def name_of(seen: Observation) -> str | None:
+    """Return what the program calls itself, if its banner says so, or its title in plain words."""
+    found = next(_banners(seen), None)
+    if found is not None:
+        return found[1]["name"]
+    title = next(_titles(seen), None)
+    return title.seen if title is not None and _NAME.fullmatch(title.seen or "") else None
+
+
+def _commands(seen: Observation, command: str | None) -> Iterator[Finding]:
+    known = [(0.0, command)] if command else [one for one in seen.commands if one[1]]
+    first = seen.messages[0].pasted if seen.messages else seen.seconds
+    before = [one for one in known if one[0] <= first]
+    if not before:
+        yield Note("recognise.commands", "the recording does not tell the command; `streamrelay ls` shows it")
+        return
+    t, name = before[-1]
+    if INTERPRETERS.fullmatch(name) and not command:
+        why = f"{name} was in the foreground at {t:.3f} s, as it is for many programs: the signs have to tell this one"
+        yield Found("recognise.interpreters", name, why, t=t)
+    else:
+        yield Found("recognise.commands", name, f"in the foreground at {t:.3f} s" if not command else "given", t=t)
+
+
+def _app(seen: Observation) -> Iterator[Found]:
+    for told in seen.told:
+        if told.kind == "agent_state" and (app := _APP.search(told.text)) is not None:
+            why = f"OSC 7501 names it, first at {told.t:.3f} s"
+            yield Found("recognise.signs", rf"\bapp={regex.escape(app['name'])}\b", why, told.text, told.t)
+            return
+
+
+def _titles(seen: Observation) -> Iterator[Found]:
+    """A title that stood there before anybody spoke, if it is no place: the folder, the host, the user."""
+    first = seen.messages[0].pasted if seen.messages else seen.seconds
+    before = seen.picture(first)
+    titles = [told for told in seen.told if told.kind == "title" and told.t < first and not _BRAILLE.match(told.text)]
+    if not titles:
+        return
+    title = titles[-1].text.strip()
+    head = regex.split(r"\s*[(\[|]", title)[0].rstrip()
+    words = _WORD.findall(head)
+    if not words or before is None or any(_is_place(word, before) for word in words):
+        return
+    if not any(word[0].isupper() for word in words):
+        return
+    why = f"the title from {titles[-1].t:.3f} s on, before anybody spoke to it"
+    end = "$" if head == title else r"\b" if head[-1].isalnum() else ""
+    yield Found("recognise.signs", f"^{quoted(head)}{end}", why, titles[-1].text.rstrip(), titles[-1].t)
+
+
+def _is_place(word: str, picture: Picture) -> bool:
+    place = regex.compile(rf"[/~\\@:]{regex.escape(word)}\b|\b{regex.escape(word)}@")
+    return any(place.search(row) for row in picture.rows)
+
+
+def _banners(seen: Observation) -> Iterator[tuple[Picture, regex.Match[str], str]]:
+    first = seen.messages[0].pasted if seen.messages else seen.seconds
+    before = seen.picture(first)
+    for picture in [before] if before is not None else []:
+        for row in picture.rows:
+            found = _BANNER.match(row)
+            if found is not None:
+                yield picture, found, row
+
+
+def _banner(seen: Observation) -> Iterator[Found]:
+    for picture, found, row in _banners(seen):
+        head = row[: found.end("name")]
+        version = regex.match(r" \(?v?", row[len(head) :])
+        pattern = f"^{quoted(head)}{quoted(version[0]) if version else ''}\\d"
+        yield Found("recognise.signs", pattern, f"its banner, there at {picture.t:.3f} s", row, picture.t)
+        return
