@@ -31,6 +31,7 @@ class Output:
         self.quiet = quiet
         self.as_json = as_json
         self._background: BackgroundWriter | None = None
+        self._in_progress = False
         self._colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
 
     def line(self, text: str) -> None:
@@ -67,15 +68,18 @@ class Output:
     def note(self, text: str) -> None:
         """Tell the person something that is not data."""
         if not self.quiet:
+            self.progress("")
             print(sanitised(text), file=sys.stderr, flush=True)
 
     def progress(self, text: str) -> None:
         """Show how far long work has come, in place; an empty text takes that back. On a terminal only."""
-        if not self.quiet and sys.stderr.isatty():
+        if (text or self._in_progress) and not self.quiet and sys.stderr.isatty():
+            self._in_progress = bool(text)
             print(f"\r\x1b[K{sanitised(text)}", end="", file=sys.stderr, flush=True)
 
     def error(self, message: str, hint: str = "") -> None:
         """Say what went wrong, and what to do."""
+        self.progress("")
         label = "\x1b[1;31merror:\x1b[0m" if self._colour else "error:"
         print(label, sanitised(message), file=sys.stderr)
         if hint:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from streamrelay.recordings import Output, open_recording
+from streamrelay.recordings import Output, RecordingWriter, open_recording
 from streamrelay.recordings.explaining import explain
+from streamrelay.recordings.model import Began
 from streamrelay.recordings.page import page
 from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Cursor, Snapshot
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "agents"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -121,14 +123,12 @@ def test_nothing_that_a_pane_printed_is_markup(hostile: Path) -> None:
     assert all(character in said[0] for character in "\u202e\u2066$")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
-@pytest.mark.requirement("DEL-09c")
-def test_a_browser_shows_it_and_runs_nothing_of_the_pane(hostile: Path, tmp_path: Path) -> None:
+def in_browser(text: str, folder: Path) -> str:
+    """Return the document as a browser has it when the page's script is done."""
     assert BROWSER is not None
-    file = tmp_path / "page.html"
-    file.write_text(made(hostile))
-    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    file = folder / "page.html"
+    file.write_text(text)
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
     run = subprocess.run(
         [BROWSER, *options, "--virtual-time-budget=3000", "--dump-dom", file.as_uri()],
         capture_output=True,
@@ -136,12 +136,68 @@ def test_a_browser_shows_it_and_runs_nothing_of_the_pane(hostile: Path, tmp_path
         timeout=90,
         check=True,
     )
-    body = run.stdout.partition("<body>")[2]
-    drawn = re.sub(r"<script.*?</script>", "", body, flags=re.DOTALL)
-    assert "<title>owned" not in run.stdout
+    return run.stdout
+
+
+in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
+
+
+@pytest.mark.slow
+@in_a_browser
+@pytest.mark.requirement("DEL-09c")
+def test_a_browser_shows_it_and_runs_nothing_of_the_pane(hostile: Path, tmp_path: Path) -> None:
+    shown = in_browser(made(hostile), tmp_path)
+    drawn = re.sub(r"<script.*?</script>", "", shown.partition("<body>")[2], flags=re.DOTALL)
+    assert "<title>owned" not in shown
     assert "&lt;/script&gt;&lt;script&gt;" in drawn
     assert "<img" not in drawn
     assert "\u202e" not in drawn
     assert '<span class="odd">U+202E</span>' in drawn
     assert 'aria-selected="true"' in drawn
     assert '<div class="mine">' in drawn
+
+
+ACTS = """
+const press = (key, on = document.body) => on.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const told = [];
+const tell = () => told.push([chosen.line, chosen.picture, document.querySelectorAll("#screen .chosen").length > 0]);
+tell();
+press("j"); tell();
+press("ArrowUp", list); tell();
+press(","); tell();
+at("time").value = 0; at("time").dispatchEvent(new Event("input")); tell();
+press("ArrowDown", list); tell();
+document.querySelector("#screen .cells").click(); tell();
+document.querySelector("#bytes [aria-pressed=true]").click(); tell();
+at("find").value = "no such line at all"; at("find").dispatchEvent(new Event("input"));
+told.push([list.children.length, at("none").hidden]);
+document.title = JSON.stringify(told);
+"""
+
+
+@pytest.mark.slow
+@in_a_browser
+@pytest.mark.requirement("DEL-09c")
+def test_it_is_used_by_keyboard_and_by_touch(tmp_path: Path) -> None:
+    text = re.sub(r"<meta http-equiv.*?>", "", made(CORPUS / "claude" / "tool"))
+    shown = in_browser(text.replace("</body>", f"<script>{ACTS}</script></body>"), tmp_path)
+    title = re.search(r"<title>(.*?)</title>", shown)
+    assert title is not None
+    began, down, up, earlier, first, again, cell, unchosen, found = json.loads(title[1].replace("&quot;", '"'))
+    assert (down[0], up[0]) == (began[0] + 1, began[0])
+    assert earlier == [up[0], up[1] - 1, False]
+    assert first[1] == 0
+    assert again[0] == began[0] + 1
+    assert (cell[2], unchosen[2]) == (True, False)
+    assert found == [0, False]
+
+
+def test_rows_that_stood_there_before_have_no_bytes(tmp_path: Path) -> None:
+    screen = Snapshot(20, 3, (b"old \x1b[1mrow\x1b[m", b"", b""), (False,) * 3, Cursor(0, 1))
+    with RecordingWriter(tmp_path / "a.jsonl") as writer:
+        writer.write([Began(0.0, "%3", "work", "sh", "", screen), Output(0.5, "%3", b"new row\r\n")])
+    pane = data_of(made(tmp_path / "a.jsonl"))["panes"]["%3"]
+    painted = {states[-1][1]: [pane["spans"][number] for number in states[-1][2][1::2]] for states in pane["rows"]}
+    assert [(start, stop) for _, start, stop, _ in painted["old row"]] == [(0, 0)]
+    assert [(start, stop) for _, start, stop, _ in painted["new row"]] == [(0, 9)]
+    assert pictures(pane)[-1][1] == ["old row", "new row", ""]

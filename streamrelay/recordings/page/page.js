@@ -80,6 +80,7 @@ function choose(number, scroll) {
     element("span", "kind " + line.verdict, verdict(line)), ` at ${seconds(line.t)} s`,
     line.seq === null ? "" : `, event ${line.seq}`, line.message === null ? "" : ", message ", line.message === null ? "" : shown(line.message));
   at("rule").replaceChildren(element("code", "", line.rule), ": ", line.why);
+  history.replaceState(null, "", "#" + number);
   votes(line);
   const stands = standing(line, pane);
   const before = stands.filter((picture) => pane.pictures[picture].t <= line.t);
@@ -224,5 +225,6 @@ for (const kind of Object.keys(VERDICTS).filter((one) => data.lines.some((line) 
   at("kinds").append(made);
 }
 fill();
-const first = data.lines.findIndex((line) => line.verdict === "program");
-if (data.lines.length) choose(Math.max(0, first), true); else document.querySelector("main").hidden = true;
+const linked = /^#\d+$/.test(location.hash) ? Number(location.hash.slice(1)) : -1;
+const first = data.lines[linked] ? linked : Math.max(0, data.lines.findIndex((line) => line.verdict === "program"));
+if (data.lines.length) choose(first, true); else document.querySelector("main").hidden = true;
