@@ -12,6 +12,8 @@ from streamrelay.learning.wording import quoted
 _HEAD = 12
 """Characters of a message by which its row is known."""
 _BOX = regex.compile(r"[\s─-▟]*")
+_BORDER = regex.compile(r"\s+(?P<side>[│┃▎▏▕|])$")
+"""The right side of a box: how far away depends on the width."""
 _EXAMPLE = regex.compile(r'"[^"]+"')
 _CENTRED = 8
 """Blanks from which on a composer is taken for one in the middle of the screen, whose column depends on its width."""
@@ -45,8 +47,10 @@ def composing(seen: Observation) -> Iterator[Finding]:
     draft = drafts[0]
     placeholders = dict.fromkeys(_placeholder(draft) for draft in drafts)
     either = list(dict.fromkeys(_with_any_example(text) for text in placeholders if text))
-    held = "|".join([*either, "(?P<draft>.*)"])
-    pattern = f"^{marks[0]}(?:{held})$" if either else f"^{marks[0]}{held}$"
+    border = _BORDER.search(draft.row)
+    typed, end = ("(?P<draft>.*)", "$") if border is None else ("(?P<draft>.*?)", rf"\s*{quoted(border['side'])}$")
+    held = "|".join([*either, typed])
+    pattern = f"^{marks[0]}(?:{held}){end}" if either else f"^{marks[0]}{held}{end}"
     shown = f", over {next(text for text in placeholders if text)!r}" if either else ""
     yield Found("delivery.composer", pattern, f"a draft stood there from {draft.t:.3f} s{shown}", draft.row, draft.t)
     yield from _ready(seen, drafts)
@@ -62,7 +66,9 @@ def _ready(seen: Observation, drafts: list[_Draft]) -> Iterator[Finding]:
         standing = sum(row in picture.rows for picture in working)
         also = f"; it stands there at work as well, in {standing} of {len(working)} pictures" if standing else ""
         why = f"stood there at {draft.rest:.3f} s, before a message was taken{also}"
-        yield Found("delivery.ready", f"^{_with_any_example(row)}$", why, row, draft.rest)
+        border = _BORDER.search(row)
+        text, end = (row, "") if border is None else (row[: border.start()], rf"\s*{quoted(border['side'])}")
+        yield Found("delivery.ready", f"^{_with_any_example(text)}{end}$", why, row, draft.rest)
     if not found:
         yield Note("delivery.ready", "the empty composer has no text of its own that could be looked for")
 
@@ -90,7 +96,7 @@ def _drafts(seen: Observation, message: Message) -> Iterator[_Draft]:
 
 
 def _placeholder(draft: _Draft) -> str:
-    return draft.empty[len(draft.mark) :].strip() if draft.empty.startswith(draft.mark) else ""
+    return _BORDER.sub("", draft.empty[len(draft.mark) :]).strip() if draft.empty.startswith(draft.mark) else ""
 
 
 def _pattern_of_mark(mark: str) -> str:

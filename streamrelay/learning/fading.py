@@ -13,14 +13,16 @@ from streamrelay.delta.echo import squeeze
 from streamrelay.delta.furniture import composer_top
 from streamrelay.learning.findings import Finding, Found, Note
 from streamrelay.learning.observing import Observation, Picture
-from streamrelay.learning.wording import alike, skeleton
+from streamrelay.learning.wording import alike, quoted, skeleton
 
 _HINT = regex.compile(r"(?i)\b(?:esc|ctrl[+-]c|\^c)\b.{0,16}\b(?:interrupt|cancel|stop)\b")
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]+)\s+(?P<label>\S.*)")
 _DIGITS = regex.compile(r"\d+")
 _COLUMN = regex.compile(r"\s{3,}\S.*$")
 """What stands in a column of its own at the right."""
-_TALLEST_HINT = 3
+_WORD = regex.compile(r"\p{L}{2,}")
+_LONGEST_LABEL = 3
+"""Words of a label that is the same the next time; longer ones are tips, jokes, or what is being done."""
 
 
 def fading(seen: Observation) -> Iterator[Finding]:
@@ -32,11 +34,7 @@ def fading(seen: Observation) -> Iterator[Finding]:
     yield from _furniture(seen)
     yield from _footers(seen)
     deeds = [reason for reason in seen.reasons if reason.rule in {"corner", "box", "bar", "outcome"}]
-    told = (
-        f"{len(deeds)} blocks showed deeds, all of which are known by their frames"
-        if deeds
-        else "no block showed a deed"
-    )
+    told = f"{_counted(len(deeds), 'block')} showed deeds, known by their frames" if deeds else "no block showed a deed"
     yield Note("screen.activity", told)
 
 
@@ -64,7 +62,9 @@ def _furniture(seen: Observation) -> Iterator[Finding]:
         found = True
         times = sorted(rows.values())
         what = "spins" if spins else "says how to interrupt"
-        why = f"{what}; stood only at work, in {len(rows)} readings from {times[0]:.3f} to {times[-1]:.3f} s"
+        why = (
+            f"{what}; stood only at work, in {_counted(len(rows), 'reading')} from {times[0]:.3f} to {times[-1]:.3f} s"
+        )
         yield Found("screen.furniture", pattern, why, examples[0], times[0])
     if not found:
         yield Note(
@@ -81,13 +81,16 @@ def _transient(picture: Picture) -> Iterator[str]:
 def _with_hint(rows: list[str]) -> str | None:
     """Return a pattern up to the first number, and the hint behind it, whatever the time between them."""
     heads = [_DIGITS.split(row)[0] for row in rows]
+    if any(len(_WORD.findall(_HINT.split(head)[0])) > _LONGEST_LABEL for head in heads):
+        # It says something else the next time: what stands before its first word, and the hint, are the same.
+        heads = [head[: found.start()].rstrip() if (found := _WORD.search(head)) else head for head in heads]
     hints = {found[0] for row in rows if (found := _HINT.search(row)) is not None}
     if len(hints) != 1:
         return None
     hint = hints.pop()
     if all(hint in head for head in heads):
         return alike([head[: head.index(hint) + len(hint)] for head in heads])
-    pattern = alike(heads)
+    pattern = alike(heads) or (f"^{quoted(heads[0])}" if len(set(heads)) == 1 and heads[0].strip() else None)
     return None if pattern is None else f"{pattern}.*{regex.escape(hint, literal_spaces=True)}"
 
 
@@ -103,4 +106,10 @@ def _footers(seen: Observation) -> Iterator[Finding]:
         pattern = alike(list(rows))
         row, t = next(iter(rows.items()))
         if pattern is not None:
-            yield Found("screen.footers", pattern, f"summed up {len(rows)} answers, first at {t:.3f} s", row, t)
+            yield Found(
+                "screen.footers", pattern, f"summed up {_counted(len(rows), 'answer')}, first at {t:.3f} s", row, t
+            )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

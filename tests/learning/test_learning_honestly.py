@@ -118,3 +118,28 @@ def test_what_makes_the_replay_worse_is_left_out_and_said(monkeypatch: pytest.Mo
     proposal = learn(open_recording(CORPUS / "codex" / "short"), name="codex", source="codex/short")
     assert [pattern.pattern for pattern in proposal.profile.reading.furniture] == [good.value]
     assert "was left out: the replay gets worse with it" in proposal.text
+
+
+def test_a_hint_is_known_again_whatever_it_counts() -> None:
+    recording = open_recording(CORPUS / "ink" / "relay")
+    profile = learn(recording, name="ink", source="ink/relay", command="x").profile.reading
+    assert any(pattern.search("⠹ Thinking… (esc to interrupt · 99 tokens)") for pattern in profile.furniture)
+
+
+def test_a_long_label_is_not_taken_for_the_next_one() -> None:
+    recording = open_recording(CORPUS.parent / "dialogs" / "qwen" / "permission")
+    assert "programmers" not in learn(recording, name="qwen", source="x").text.partition("[screen]")[2]
+
+
+def test_a_composer_in_a_box_is_known_in_any_width() -> None:
+    recording = open_recording(CORPUS / "textual" / "short")
+    delivery = learn(recording, name="textual", source="textual/short", command="x").profile.delivery
+    assert delivery.composer is not None
+    for width in (40, 200):
+        found = delivery.composer.search("▊  a draft" + " " * width + "▎")
+        assert found is not None
+        assert found["draft"] == "a draft"
+        assert any(pattern.search("▊  Ask something" + " " * width + "▎") for pattern in delivery.ready)
+        empty = delivery.composer.search("▊  Ask something" + " " * width + "▎")
+        assert empty is not None
+        assert not empty["draft"]
