@@ -12,6 +12,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from streamrelay.agents import AgentProfile
@@ -99,6 +100,16 @@ class BlockingServer:
             yield BlockingStream(self._loop, subscription)
         finally:
             self._loop.wait(watching.__aexit__(None, None, None))
+
+    @contextmanager
+    def record(self, target: str | None, path: Path, *, force: bool = False) -> Iterator[BlockingStream]:
+        """Record a pane into a file for as long as this is entered; as `Server.record`."""
+        recording = self._server.record(target, path, force=force)
+        recorded = self._loop.wait(recording.__aenter__())
+        try:
+            yield BlockingStream(self._loop, recorded.stream)
+        finally:
+            self._loop.wait(recording.__aexit__(None, None, None))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import streamrelay
+from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.writer import Message, PaneWriter, Progress
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded
 from streamrelay.panes.closing import closing_error
@@ -146,7 +147,8 @@ async def _say_all(
             await asyncio.Event().wait()
 
     writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=report)
-    await until_first(writer.run(), send())
+    with only_writer(server.info.pid, pipeline.info.pane):
+        await until_first(writer.run(), send())
 
 
 def _summary(seconds: float, recorded: Recorded, count: _Count) -> str:

@@ -10,6 +10,7 @@ import pytest
 import streamrelay
 import streamrelay.blocking
 from streamrelay.errors import NoServer
+from streamrelay.recordings import open_recording, replay
 from streamrelay.testing.waiting import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "watch.py"
@@ -72,6 +73,21 @@ def test_the_face_without_asyncio(private_tmux):
                     private_tmux.run("kill-pane", "-t", pane)
     assert said == ["1", "2", "3"]
     assert private_tmux.run("list-clients") == ""
+
+
+def test_a_recording_without_asyncio(private_tmux, tmp_path):
+    pane = private_tmux.new_session("work", COUNTER)
+    private_tmux.new_session("keeper", ["cat"])
+    path = tmp_path / "a.jsonl.gz"
+    with (
+        streamrelay.blocking.connect(tmux=private_tmux.binary, socket_path=str(private_tmux.socket_path)) as server,
+        server.record("work", path) as stream,
+    ):
+        private_tmux.run("send-keys", "-t", pane, "3", "Enter")
+        assert next(event.text for event in stream if isinstance(event, streamrelay.Text)) == "1"
+        private_tmux.run("kill-pane", "-t", pane)
+        assert [*stream][-1].reason == "session_gone"
+    assert [event.text for event in replay(open_recording(path)) if isinstance(event, streamrelay.Text)][:1] == ["1"]
 
 
 def test_a_server_that_is_not_there_is_said_at_once(tmp_path):
