@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -89,7 +91,9 @@ def record(
             pane = server.pipeline(recorded.stream.panes[0]).info
             output.note(f"recording {pane.address} ({pane.pane}, {pane.command}) into {file}; Ctrl-C ends")
             began = loop.time()
-            ways = [_follow(recorded, count, lines), _show(output, recorded, count)]
+            ways = [_follow(recorded, count, lines)]
+            if not _prints_to(pane.tty):
+                ways.append(_show(output, recorded, count))
             if seconds is not None:
                 ways.append(asyncio.sleep(seconds))
             if say:
@@ -104,6 +108,11 @@ def record(
         return 0
 
     run_to_end(output, main, until_ctrl_c=True)
+
+
+def _prints_to(tty: str) -> bool:
+    """Tell whether this command shows its progress in the very pane it records."""
+    return sys.stderr.isatty() and os.ttyname(sys.stderr.fileno()) == tty
 
 
 async def _follow(recorded: Recorded, count: _Count, lines: int | None) -> None:

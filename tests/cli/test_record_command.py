@@ -102,3 +102,17 @@ def test_other_signals_end_it_with_a_whole_file(private_tmux, cli, tmp_path, num
     recording.until_ready()
     assert recording.interrupt(number) == 128 + number
     assert "recording_ended" in replayed(tmp_path / "a.jsonl.gz", "--json")
+
+
+def test_on_a_terminal_its_progress_is_shown_in_place(private_tmux, tmp_path):
+    private_tmux.new_session("work", ["sh", "-c", "while :; do echo tick; sleep 0.1; done"])
+    arguments = ["record", "-S", str(private_tmux.socket_path), "work", str(tmp_path / "a.jsonl"), "--lines", "20"]
+    private_tmux.run("set-option", "-g", "remain-on-exit", "on")
+    shown = private_tmux.new_session("shown", [str(COMMAND), *arguments], columns=120)
+
+    def screen() -> str:
+        return private_tmux.run("capture-pane", "-p", "-t", shown)
+
+    wait_until(lambda: " lines" in screen(), 30, "progress")
+    wait_until(lambda: private_tmux.run("display", "-p", "-t", shown, "#{pane_dead}").strip() == "1", 30, "the end")
+    assert screen().count("recorded ") == 1
