@@ -18,7 +18,7 @@ from streamrelay.delta.furniture import is_border, masked
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript import EchoSearch
-from streamrelay.delta.unwrapping import logical_lines, right_edge
+from streamrelay.delta.unwrapping import cells_of, logical_lines, right_edge
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
@@ -153,7 +153,7 @@ def painted_lines(passed: Sequence[str], columns: int) -> Painted:
     Only rows that were filled with blanks up to the edge were wrapped by the program (`rich` fills what it repaints);
     every other line was ended where it ends. What sums up tokens, and a rule before the next prompt, is a footer.
     """
-    rows = [PaintedRow(line.rstrip(" "), fills=len(line) >= columns - 1) for line in passed]
+    rows = [PaintedRow(line.rstrip(" "), fills=cells_of(line) >= columns - 1) for line in passed]
     start, stop = _body(rows, lambda text, _: is_border(text) or _TOKENS.fullmatch(text) is not None)
     answer = Answer()
     answer.leave_out("footer", rows[stop:])

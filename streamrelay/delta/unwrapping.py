@@ -3,6 +3,8 @@
 A row goes on in the next one if the first word of the next would not have fitted on it, and the next begins where a
 continuation of it would: at the same indent as its text, with no mark of a list, a heading or a table of its own.
 A terminal's own wrap needs no guess.
+
+Scripts without blanks between words are broken anywhere. Hangul has wide glyphs too, but words.
 """
 
 from collections.abc import Sequence
@@ -14,7 +16,9 @@ from streamrelay.vt.widths import unicode14
 
 _MARK = regex.compile(r"(?:[-*+•◦‣▪●○·]|\d{1,3}[.)]?|[a-zA-Z][.)])\s+")
 _STARTS = regex.compile(r"(?:[-*+•◦‣▪●○]\s|\d{1,3}[.)]\s|#{1,6}\s|[│┃|┌├└╭╰─━═>]|```)")
-_WIDE = regex.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]")
+_UNSPACED = regex.compile(r"[\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6--\p{Hangul}]", regex.V1)
+_COMMA = regex.compile(r"[,.;:!?]")
+_SPACED_COMMA = regex.compile(rf"{_UNSPACED.pattern}[,.;:!?] {_UNSPACED.pattern}", regex.V1)
 NARROWEST_MARGIN = 8
 """Columns that a program may leave free at the right of what it wraps."""
 
@@ -41,7 +45,7 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
 
 def right_edge(rows: Sequence[PaintedRow], columns: int) -> int:
     """Return the width at which a program seems to wrap: its widest row, or a little less than the screen."""
-    widest = max((_width(row.text) for row in rows), default=0)
+    widest = max((cells_of(row.text) for row in rows), default=0)
     return max(widest, columns - NARROWEST_MARGIN)
 
 
@@ -52,17 +56,24 @@ def _continues(above: str, below: str, hang: int, width: int) -> bool:
     indent = len(below) - len(text)
     if indent != hang:
         return False
-    used = _width(above)
-    if _WIDE.match(text) or _WIDE.match(above[-1]):
-        return used + _width(text[0]) > width - 1
-    return used + 1 + _width(text.split(maxsplit=1)[0]) > width
+    used = cells_of(above)
+    if _UNSPACED.match(text) or _UNSPACED.match(above[-1]):
+        return used + cells_of(text[0]) > width - 1
+    return used + 1 + cells_of(text.split(maxsplit=1)[0]) > width
 
 
 def _glue(above: str, below: str) -> str:
-    """Return what stood between two parts of a line: nothing where a word was broken or wide characters meet."""
-    if _WIDE.match(above[-1]) or _WIDE.match(below[0]):
-        return "" if _WIDE.match(above[-1]) and _WIDE.match(below[0]) else " " if above[-1].isascii() else ""
-    return " "
+    """Return what stood between two parts of a line: nothing where a word was broken or unspaced characters meet.
+
+    Behind a comma of ASCII amid unspaced text stands a blank only where one stands behind the line's other commas.
+    """
+    if _UNSPACED.match(above[-1]):
+        return ""
+    if not _UNSPACED.match(below[0]):
+        return " "
+    if _COMMA.match(above[-1]) and len(above) > 1 and _UNSPACED.match(above[-2]):
+        return " " if _SPACED_COMMA.search(above) is not None else ""
+    return " " if above[-1].isascii() else ""
 
 
 def _text_column(text: str) -> int:
@@ -72,5 +83,6 @@ def _text_column(text: str) -> int:
     return mark.end() if mark is not None else indent
 
 
-def _width(text: str) -> int:
+def cells_of(text: str) -> int:
+    """Return how many columns a text takes."""
     return len(text) if text.isascii() else len(unicode14().cells(text))
