@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple
 import regex
 
 from streamrelay.delta.blocks import blocks_of
-from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border, masked
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
+from streamrelay.delta.rows import PaintedRow, cells_of
 from streamrelay.delta.transcript import EchoSearch
-from streamrelay.delta.unwrapping import cells_of, logical_lines, right_edge
+from streamrelay.delta.unwrapping import logical_lines, right_edge
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
@@ -139,6 +139,11 @@ def read_answer(
     return answer
 
 
+def rows_since(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Sequence[PaintedRow]:
+    """Return the rows of a document below those that are still what they were."""
+    return now[_common_beginning(before, now) :]
+
+
 def _held(row: PaintedRow) -> bool:
     return bool(row.text.strip())
 
@@ -246,6 +251,8 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
             said.append(row)
         else:
             answer.leave_out(rule, [row])
+        if row.skipped and said:
+            said[-1] = said[-1]._replace(fills=False)
     start, stop = _body(said, lambda text, above: _is_footer(text, above, look))
     body, footers = said[start:stop], said[stop:]
     for kind, lines, because, read in blocks_of(body, right_edge(body, look.columns), look.profile):

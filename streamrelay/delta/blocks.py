@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.furniture import is_border
 from streamrelay.delta.profiles import Profile, matches
 from streamrelay.delta.reasons import Rule
+from streamrelay.delta.rows import PaintedRow
 from streamrelay.delta.unwrapping import logical_lines
 
 BlockKind = Literal["text", "activity"]

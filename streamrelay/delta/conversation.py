@@ -8,10 +8,11 @@ the transcript shows it, whole or as that same placeholder. What a person types 
 vanishes from the composer and appears above it was submitted.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from streamrelay.delta.answers import Answer, Message, Passage, read_answer
+from streamrelay.delta.answers import Answer, Message, Passage, read_answer, rows_since
 from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, has_bordered_composer, is_border
 from streamrelay.delta.profiles import GENERIC
@@ -61,6 +62,7 @@ class Conversation:
         self.proved = False
         """Whether the program has ever shown what was sent to it: it is one that converses."""
         self._sent: list[_Sent] = []
+        self._answered: _Sent | None = None
         self._empty = _Composer("", "")
         self.in_repaint = False
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
@@ -127,6 +129,9 @@ class Conversation:
                 self._furniture.observe(before, rows, self._cursor)
                 self.works = self._furniture.shows_work(rows, self._cursor)
                 self._watch_draft(rows, draft.text)
+        self._document.look_through_window(
+            self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._shows_message
+        )
         return changed
 
     def settle_down(self) -> None:
@@ -142,6 +147,7 @@ class Conversation:
         """The program is gone, and what it was known by."""
         self.proved = self.works = self.typed = False
         self._sent.clear()
+        self._answered = None
         self._draft = self._vanished = self._message_mark = ""
         self._furniture = Furniture()
 
@@ -153,6 +159,8 @@ class Conversation:
 
     def submit(self, message_id: str) -> bool:
         """The Enter behind a message is being sent; return whether its composer shows anything of it."""
+        if self.rows:
+            self._furniture.learn_borders(self.rows, self._cursor)
         shown = self._composer(self.rows).text
         for sent in self._sent:
             if sent.message_id == message_id:
@@ -170,11 +178,9 @@ class Conversation:
     @property
     def is_heard(self) -> bool:
         """Whether every message that was submitted is in the transcript already."""
-        waiting = [sent for sent in self._sent if sent.submitted]
-        if not waiting:
+        if not self.waits:
             return True
-        _, now = self._document.since(self._mark)
-        return EchoSearch([row.text for row in now]).find(_forms(waiting[0])) is not None
+        return self._shows_message([row.text for row in rows_since(*self._document.since(self._mark))])
 
     def read(self, *, certain: bool, trusted: bool) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
@@ -184,9 +190,10 @@ class Conversation:
         over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
         pagers and monitors don't.
         """
+        rows = self.rows
+        self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._shows_message)
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
-        rows = self.rows
         submitted = [sent for sent in self._sent if sent.submitted]
         tail, composer = (
             self._furniture.tail_start(rows, self._cursor),
@@ -220,6 +227,7 @@ class Conversation:
             self.proved = self.proved or accounted > 0
         for sent in submitted[:accounted]:
             self._sent.remove(sent)
+            self._answered = sent
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
@@ -243,6 +251,14 @@ class Conversation:
     def waits(self) -> bool:
         """Whether a message was submitted that has not been seen in the transcript."""
         return any(sent.submitted for sent in self._sent)
+
+    def _shows_message(self, rows: Sequence[str]) -> bool:
+        """Tell whether rows show the message that is, or was last, answered, or the end of one too tall for them."""
+        message = next((sent for sent in self._sent if sent.submitted), self._answered)
+        if message is None:
+            return False
+        search = EchoSearch(rows)
+        return search.find(_forms(message)) is not None or search.find_tail(message.text, [0]) is not None
 
     def _stands(self, sent: _Sent, draft: str) -> bool:
         """Tell whether a message still stands in the composer."""

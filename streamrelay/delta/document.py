@@ -8,11 +8,13 @@ document there: they are copies of rows that left.
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from streamrelay.delta.furniture import composer_top
+from streamrelay.delta.rows import PaintedRow, painted_row
 from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
+from streamrelay.delta.viewport import Viewport
 from streamrelay.vt.engine import Engine, Frame, Rows
 
 MOST_OLD_ROWS = 500
@@ -20,17 +22,6 @@ MOST_OLD_ROWS = 500
 
 MOST_ROWS_ABOVE = 5000
 """Rows remembered above the screen."""
-
-
-class PaintedRow(NamedTuple):
-    """One row of the document."""
-
-    text: str
-    wrapped: bool = False
-    fills: bool = True
-    """Whether it may go on in the next row: a program that fills its rows with blanks filled this one too."""
-    skipped: bool = False
-    """Whether this row only stands for those that nobody saw: a picture vanished without having scrolled."""
 
 
 class Mark(NamedTuple):
@@ -60,6 +51,7 @@ class Document:
         """The picture passed over last, and the row of its cursor."""
         self._page: int | None = None
         self._cursor = 0
+        self._viewport = Viewport()
 
     def restart(self, frame: Frame, *, keep_above: bool = False) -> bool:
         """Look at the whole screen anew: it was seeded, resized or switched; return whether rows were forgotten.
@@ -67,7 +59,7 @@ class Document:
         The rows above it are forgotten, unless they are to be kept and are history: what was stitched together in
         another size does not compare.
         """
-        forgets = not keep_above or frame.alternate or self._alternate
+        forgets = not keep_above or frame.alternate or self._alternate or self._viewport.is_window
         forgot = forgets and bool(self._above)
         if forgets:
             self._forget()
@@ -87,8 +79,12 @@ class Document:
             return
         if any(event.kind in {"history_cleared", "reset"} for event in frame.events):
             self._forget()
+            return
+        self._viewport.scroll(frame.scrolled)
+        if self._viewport.is_window:
+            self._pinned = self._viewport.top
         else:
-            self._push(_painted(frame.committed))
+            self._push(_painted(frame.committed, self._engine.columns))
 
     def look(self, cursor: int) -> bool:
         """Take the screen as it is for a picture that the program meant to show, its cursor in row `cursor`.
@@ -108,12 +104,33 @@ class Document:
 
     def pass_over(self, cursor: int) -> bool:
         """Leave a picture out, if nothing is lost by it: rows were only added, or redrawn in place, since the last."""
+        if self._viewport.is_window:
+            return False
         if self._alternate:
             before = self._passed_over[0] if self._passed_over is not None else self._picture
             if not is_redrawn([row.text for row in before], [row.text for row in self._screen]):
                 return False
             self._passed_over = self._screen, cursor
         return True
+
+    def look_through_window(self, top: int, column: int | None, is_message: Callable[[Sequence[str]], bool]) -> None:
+        """Keep what left a window of the program's own on the main screen, as far as it has one.
+
+        The composer begins in row `top`, the cursor is in `column`; None says that nothing more is going to be painted.
+        """
+        if self._alternate:
+            return
+        viewport, picture = self._viewport, self._screen[:top]
+        was_window = viewport.is_window
+        left = viewport.settle(is_message) if column is None else viewport.look(picture, column, is_message)
+        if left is None:
+            return
+        if not was_window:
+            self._push(picture[: viewport.top])
+        self._push(left.rows)
+        if not left.goes_on:
+            self._push([PaintedRow("", skipped=True)])
+        self._pinned = viewport.top
 
     def mark(self) -> Mark:
         """Return the document as it stands, to be compared with later."""
@@ -152,6 +169,7 @@ class Document:
         self._dropped_since_forgetting = 0
         self._pinned = 0
         self._page = None
+        self._viewport = Viewport()
 
     def _follow(self, frame: Frame) -> None:
         """Bring the rows of the screen up to date; O(rows that changed)."""
@@ -204,7 +222,7 @@ class Document:
             self._dropped_since_forgetting += too_many
 
     def _painted(self, start: int, stop: int) -> list[PaintedRow]:
-        return _painted(self._engine.rows(start, stop))
+        return _painted(self._engine.rows(start, stop), self._engine.columns)
 
 
 def _stretches(mask: int) -> Iterator[tuple[int, int]]:
@@ -218,8 +236,8 @@ def _stretches(mask: int) -> Iterator[tuple[int, int]]:
         start, mask = start + length, mask >> length
 
 
-def _painted(rows: Rows) -> list[PaintedRow]:
+def _painted(rows: Rows, columns: int) -> list[PaintedRow]:
     texts = rows.texts()
     if texts is None:
-        return [PaintedRow(row.text.rstrip(), row.wrapped) for row in rows]
-    return [PaintedRow(text.rstrip()) for text in texts]
+        return [painted_row(row.text, row.wrapped, columns) for row in rows]
+    return [painted_row(text, False, columns) for text in texts]

@@ -94,6 +94,16 @@ def _border_above(rows: Sequence[str], y: int) -> int | None:
     return None
 
 
+def _between(rows: Sequence[str], above: str, below: str) -> int | None:
+    """Return the first row of the lowest box with these borders."""
+    for bottom in range(len(rows) - 1, 0, -1):
+        if rows[bottom] == below:
+            for top in range(bottom - 1, max(bottom - TALLEST_COMPOSER, -1), -1):
+                if rows[top] == above:
+                    return top
+    return None
+
+
 def stays(before: str, after: str) -> bool:
     """Tell whether a row is still the one it was: what stood in it still stands there, digits aside."""
     before, after = masked(before), masked(after)
@@ -112,18 +122,33 @@ class Furniture:
         self.mark = ""
         """The glyph in front of what is typed."""
         self._idle: tuple[str, ...] = ()
+        self._borders: tuple[str, str] | None = None
         self._status_rows = 0
         self._labels: dict[str, None] = {}
 
     def composer_top(self, rows: Sequence[str], cursor: int) -> int:
-        """Return the first row of the composer."""
-        return composer_top(rows, cursor, self.mark)
+        """Return the first row of the composer.
+
+        Some programs that hide their cursor park it anywhere: one that had a composer with borders still has it.
+        """
+        top = composer_top(rows, cursor, self.mark)
+        if self._borders is None or rows[top] == self._borders[0]:
+            return top
+        return _between(rows, *self._borders) or top
 
     def rest(self, rows: Sequence[str], cursor: int) -> None:
         """Note how the screen looks while the program waits for input."""
         top = self.composer_top(rows, cursor)
+        self.learn_borders(rows, cursor)
         self._idle = tuple(rows[max(0, top - MOST_STATUS_ROWS) : top])
         self._status_rows = 0
+
+    def learn_borders(self, rows: Sequence[str], cursor: int) -> None:
+        """Note what stands around the composer, where the cursor is in the text of one that has borders."""
+        top = _border_above(rows, cursor) if rows[cursor].strip() and not is_border(rows[cursor]) else None
+        bottom = next(filter(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER]), None)
+        if top is not None and bottom is not None:
+            self._borders = rows[top], bottom
 
     def observe(self, before: Sequence[str], after: Sequence[str], cursor: int) -> None:
         """Note what changed from one picture of a working program to the next."""

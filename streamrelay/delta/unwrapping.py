@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import regex
 
-from streamrelay.delta.document import PaintedRow
-from streamrelay.vt.widths import unicode14
+from streamrelay.delta.rows import PaintedRow, cells_of
 
 _MARK = regex.compile(r"(?:[-*+•◦‣▪●○·]|\d{1,3}[.)]?|[a-zA-Z][.)])\s+")
 _STARTS = regex.compile(r"(?:[-*+•◦‣▪●○]\s|\d{1,3}[.)]\s|#{1,6}\s|[│┃|┌├└╭╰─━═>]|```)")
@@ -81,8 +80,3 @@ def _text_column(text: str) -> int:
     indent = len(text) - len(text.lstrip())
     mark = _MARK.match(text, indent)
     return mark.end() if mark is not None else indent
-
-
-def cells_of(text: str) -> int:
-    """Return how many columns a text takes."""
-    return len(text) if text.isascii() else len(unicode14().cells(text))

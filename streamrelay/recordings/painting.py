@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import regex
 
 from streamrelay.delta.echo import squeeze
+from streamrelay.delta.rows import painted_row
 from streamrelay.recordings.painted import PaintedLine, Slot, Span, State
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Frame, Snapshot
@@ -71,7 +72,7 @@ class PaintLog:
             slot.touch(row.text.rstrip(), span)
         self._slots = [Slot() for _ in range(lines)]
         for y, slot in enumerate(self._slots):
-            slot.touch(self._screen.row(y).text.rstrip(), span)
+            slot.touch(self._text(y), span)
         self._close_read(t)
 
     def seed(self, t: float, snapshot: Snapshot) -> None:
@@ -82,7 +83,7 @@ class PaintLog:
         self._alternate, self._behind = snapshot.alternate, []
         self._slots = [Slot() for _ in range(snapshot.lines)]
         for y, slot in enumerate(self._slots):
-            slot.touch(self._screen.row(y).text.rstrip(), (len(self.output), len(self.output)))
+            slot.touch(self._text(y), (len(self.output), len(self.output)))
         self._close_read(t)
 
     # Where and when things are
@@ -147,10 +148,14 @@ class PaintLog:
 
     # A piece
 
+    def _text(self, y: int) -> str:
+        row = self._screen.row(y)
+        return painted_row(row.text, row.wrapped, self._screen.columns).text
+
     def _follow(self, frame: Frame, span: Span) -> None:
         if frame.alternate != self._alternate:
             self._switch(alternate=frame.alternate)
-        texts = {y: self._screen.row(y).text.rstrip() for y in _bits(frame.dirty) if y < len(self._slots)}
+        texts = {y: self._text(y) for y in _bits(frame.dirty) if y < len(self._slots)}
         committed = [row.text.rstrip() for row in frame.committed]
         if frame.scrolled:
             self._slots += (Slot() for _ in range(frame.scrolled))

@@ -4,9 +4,9 @@ import pytest
 import regex
 
 from streamrelay.delta.answers import Message, painted_lines, read_answer
-from streamrelay.delta.document import PaintedRow
 from streamrelay.delta.profiles import GENERIC, Profile
 from streamrelay.delta.reasons import Rule
+from streamrelay.delta.rows import PaintedRow
 
 RULE = "─" * 20
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from streamrelay.delta import document
 from streamrelay.delta.document import MOST_ROWS_ABOVE
+from streamrelay.delta.rows import PaintedRow
 from streamrelay.events import PaneClosed, PaneResized, TurnEnded, TurnStarted
 from streamrelay.testing.scripted import ScriptedPane
 from streamrelay.testing.transcript_program import Look, TranscriptProgram
@@ -198,10 +199,10 @@ def test_a_frame_costs_the_same_whatever_is_above_it(look: Look, monkeypatch: py
     looks = itertools.count()
     painted, scroll_between = document._painted, document.scroll_between
 
-    def counted(rows: Rows) -> list[document.PaintedRow]:
+    def counted(rows: Rows, columns: int) -> list[PaintedRow]:
         for _ in rows:
             next(looks)
-        return painted(rows)
+        return painted(rows, columns)
 
     def compared(before: list[str], after: list[str], pinned: int = 0) -> object:
         for _ in (*before, *after):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from streamrelay.delta.document import PaintedRow
+from streamrelay.delta.rows import PaintedRow
 from streamrelay.delta.unwrapping import NARROWEST_MARGIN, logical_lines, right_edge
 
 

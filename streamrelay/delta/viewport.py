@@ -1,0 +1,122 @@
+"""A transcript that a program shows through a window of its own on the main screen.
+
+Most programs on the main screen print their transcript and repaint only what stands at its end: what leaves the screen
+is in the history. Others paint a window below the prompt they were started from and let their text scroll, or be
+replaced, inside it: there nothing goes into the history, and what leaves the window is gone unless somebody noticed.
+
+Which kind a program is shows itself when the message that it answers leaves the screen: if it did not go into the
+history, there is a window. From then on what vanished at its top has been scrolled away, and what vanished further down
+was only repainted.
+
+A program that hides its cursor parks it in one column: a picture with the cursor in another one is half painted, unless
+the next picture has it there as well.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from streamrelay.delta.furniture import is_border
+from streamrelay.delta.rows import PaintedRow
+from streamrelay.delta.transcript import spelling
+
+SHORTEST_PART = 8
+"""Characters by which a row is known again inside of other rows; a shorter one has to stand at the start of one."""
+
+
+class Left(NamedTuple):
+    """What left a window at its top, and whether the text goes on below it without a break."""
+
+    rows: Sequence[PaintedRow]
+    goes_on: bool
+
+
+class Viewport:
+    """Compares the pictures of one main screen; each is the rows above the composer."""
+
+    def __init__(self) -> None:
+        self.is_window = False
+        """Whether the program has shown itself to have a window."""
+        self.top = 0
+        """The first row of the screen that belongs to the window."""
+        self._before: Sequence[PaintedRow] | None = None
+        self._parked: int | None = None
+        self._unsure: tuple[Sequence[PaintedRow], int] | None = None
+
+    def scroll(self, rows: int) -> None:
+        """Note that rows have gone into the history."""
+        self.top = max(0, self.top - rows)
+        if self._before is not None:
+            self._before = self._before[rows:]
+
+    def look(
+        self, picture: Sequence[PaintedRow], column: int, is_message: Callable[[Sequence[str]], bool]
+    ) -> Left | None:
+        """Take a picture with the cursor in a column; return what left since the one before, None if nothing did.
+
+        `is_message` tells whether rows show a message that is being answered.
+        """
+        if column != self._parked:
+            if self._unsure is None or self._unsure[1] != column:
+                self._unsure = picture, column
+                return None
+            self._parked = column
+        self._unsure = None
+        return self._compare(picture, is_message)
+
+    def settle(self, is_message: Callable[[Sequence[str]], bool]) -> Left | None:
+        """Take the last picture for whole: nothing more was painted."""
+        unsure, self._unsure = self._unsure, None
+        return self._compare(unsure[0], is_message) if unsure is not None else None
+
+    def _compare(self, after: Sequence[PaintedRow], is_message: Callable[[Sequence[str]], bool]) -> Left | None:
+        before = self._before
+        if before is None:
+            self._before = after
+            return None
+        standing = _common_beginning(before, after)
+        top = min(self.top, standing) if self.is_window else standing
+        old, new = before[top:], after[top:]
+        shown = _Shown(new)
+        if not shown.texts:
+            # Not all is taken away for good: often the next picture shows it in another place.
+            return None
+        texts = [y for y, row in enumerate(old) if _is_text(row)]
+        remaining = next((y for y in texts if shown.has(old[y].text)), None)
+        if texts and remaining == texts[0] and all(map(_Shown(old).has, shown.texts)):
+            return None
+        self._before = after
+        if not texts or remaining == texts[0]:
+            return None
+        left = old[:remaining]
+        if not self.is_window and not is_message([row.text for row in left]):
+            return None
+        self.is_window, self.top = True, top
+        return Left(left, goes_on=remaining is not None)
+
+
+class _Shown:
+    """The text of some rows."""
+
+    def __init__(self, rows: Sequence[PaintedRow]) -> None:
+        self.texts = [row.text for row in rows if _is_text(row)]
+        self._spelled = "".join(map(spelling, self.texts))
+
+    def has(self, text: str) -> bool:
+        """Tell whether a text stands in these rows, as a row, as the beginning of one, or wrapped otherwise."""
+        if any(shown.startswith(text) for shown in self.texts):
+            return True
+        part = spelling(text)
+        return len(part) >= SHORTEST_PART and part in self._spelled
+
+
+def _is_text(row: PaintedRow) -> bool:
+    return bool(row.text.strip()) and not is_border(row.text)
+
+
+def _common_beginning(before: Sequence[PaintedRow], after: Sequence[PaintedRow]) -> int:
+    same = 0
+    for old, new in zip(before, after, strict=False):
+        if old.text != new.text:
+            break
+        same += 1
+    return same
