@@ -16,6 +16,7 @@ from streamrelay.delta.answers import Answer, Message, Passage, read_answer, row
 from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, has_bordered_composer, is_border
 from streamrelay.delta.profiles import GENERIC
+from streamrelay.delta.rows import without_cut_off
 from streamrelay.delta.transcript import MARKS, EchoSearch, spelling
 from streamrelay.vt.engine import Engine, Frame
 
@@ -182,13 +183,13 @@ class Conversation:
             return True
         return self._shows_message([row.text for row in rows_since(*self._document.since(self._mark))])
 
-    def read(self, *, certain: bool, trusted: bool) -> Answer | None:
+    def read(self, *, certain: bool, trusted: bool, cut_off: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
 
         None while the answer has not begun: a message that still stands in the composer was not submitted by its
         Enter, and one that a program of this kind has not shown yet is waited for, unless its turn is `certain` to be
         over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
-        pagers and monitors don't.
+        pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end.
         """
         rows = self.rows
         self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._shows_message)
@@ -199,9 +200,11 @@ class Conversation:
             self._furniture.tail_start(rows, self._cursor),
             self._furniture.composer_top(rows, self._cursor),
         )
+        now = now[: len(now) - len(rows) + tail]
+        whole = without_cut_off(now, self._engine.columns) if cut_off else now
         answer = read_answer(
             before,
-            now[: len(now) - len(rows) + tail],
+            whole,
             [Message(sent.message_id, _forms(sent)) for sent in submitted],
             columns=self._engine.columns,
             is_spinner=self._furniture.is_spinner,
@@ -228,6 +231,8 @@ class Conversation:
         for sent in submitted[:accounted]:
             self._sent.remove(sent)
             self._answered = sent
+        if len(whole) < len(now):
+            answer.passages.append(Passage("gap", [], rule="cut_off", rows=now[len(whole) :]))
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from streamrelay.delta.furniture import composer_top
-from streamrelay.delta.rows import PaintedRow, painted_row
+from streamrelay.delta.rows import PaintedRow, painted_row, without_cut_off
 from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
 from streamrelay.delta.viewport import Viewport
 from streamrelay.vt.engine import Engine, Frame, Rows
@@ -127,9 +127,10 @@ class Document:
             return
         if not was_window:
             self._push(picture[: viewport.top])
-        self._push(left.rows)
-        if not left.goes_on:
-            self._push([PaintedRow("", skipped=True)])
+        if left.goes_on:
+            self._push(left.rows)
+        else:
+            self._push([*without_cut_off(left.rows, self._engine.columns), PaintedRow("", skipped=True)])
         self._pinned = viewport.top
 
     def mark(self) -> Mark:
@@ -209,7 +210,8 @@ class Document:
         else:
             self._page = len(self._above)
             standing = set(new)
-            self._push([row for row in left if row.text not in standing or not row.text])
+            vanished = [row for row in left if row.text not in standing or not row.text]
+            self._push(without_cut_off(vanished, self._engine.columns))
             self._push([PaintedRow("", skipped=True)])
         self._pinned = 0
 

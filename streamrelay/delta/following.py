@@ -133,9 +133,10 @@ class Following:
             if changed and self.converses:
                 self._note_change(worked, printed)
 
-    def read(self, *, certain: bool) -> None:
-        """Say what was answered on the screen."""
-        answer = self.conversation.read(certain=certain, trusted=self.signals.tell or not self._alternate)
+    def read(self, *, certain: bool, cut_off: bool = False) -> None:
+        """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
+        trusted = self.signals.tell or not self._alternate
+        answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off)
         self._awaited = self.conversation.waits
         if answer is not None:
             self._speaker.tell(answer)

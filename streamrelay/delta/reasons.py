@@ -17,7 +17,7 @@ Rule = Literal[
     "line_editor", "behind_prompt",
     "greeting", "begun_before",
     "corner", "box", "bar", "outcome", "activity_of_profile",
-    "unpainted", "history", "unheard",
+    "unpainted", "cut_off", "history", "unheard",
     "old_transcript", "reprint", "above_echo", "spinner", "tip", "furniture_of_profile", "footer", "leftover",
     "status_rows", "composer", "prompt", "said_already",
 ]  # fmt: skip
@@ -47,6 +47,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "outcome": "a deed: an outcome (✔) for a bullet",
     "activity_of_profile": "a deed: the program's profile knows its first row",
     "unpainted": "a picture vanished without having scrolled: rows between may never have been painted",
+    "cut_off": "the program was still writing it when its pane closed: it is no whole line",
     "history": "rows left the history before they were read",
     "unheard": "the screen never showed the message, so nobody can tell what answers it",
     "old_transcript": "old transcript: it stood there when the last turn was over",

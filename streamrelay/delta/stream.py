@@ -213,7 +213,7 @@ class DeltaStream:
         if not self._converses:
             self._printing.close()
         elif self._turns.is_open:
-            self._following.read(certain=True)
+            self._following.read(certain=True, cut_off=self._turns.is_busy)
         self._printing.release()
         ended = self._turns.close()
         if ended is not None:

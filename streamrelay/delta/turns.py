@@ -60,6 +60,11 @@ class Turns:
         """Whether a turn has begun and is not over."""
         return self._open
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a witness says that the program is at work."""
+        return any(vote.says == "busy" for vote in self._witnesses.values())
+
     def submitted(self, message_id: str | None, *, at_prompt: bool = False) -> Ended | None:
         """Something was submitted to the program: what it prints next answers it.
 
@@ -67,18 +72,18 @@ class Turns:
         comes in mid-answer ends nothing.
         """
         ended = None
-        if at_prompt and self._open and not self._is_busy():
+        if at_prompt and self._open and not self.is_busy:
             self._open = False
             ended = self._ended("superseded", certain=False)
         self.turn += 1
         self._message_id = message_id
-        self._busy_since_submission = self._is_busy()
+        self._busy_since_submission = self.is_busy
         return ended
 
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
         """Take the word of a witness of the program's own state."""
         self._witnesses[witness] = Vote(witness, says, now)
-        if says == "idle" and self._is_busy():
+        if says == "idle" and self.is_busy:
             self._disagreements += 1
         if says == "busy":
             self._busy_since_submission = True
@@ -105,7 +110,7 @@ class Turns:
         """Return when `advance` is to be called at the latest (stream time), None if nothing is due."""
         if not self._open or self._last_output is None:
             return None
-        if self._is_busy():
+        if self.is_busy:
             return None
         if not self._busy_since_submission:
             return self._last_output + self._quiet
@@ -114,7 +119,7 @@ class Turns:
     @property
     def is_certain(self) -> bool:
         """Whether witnesses have said that the turn is over, so that it does not take silence to tell."""
-        return self._busy_since_submission and not self._is_busy()
+        return self._busy_since_submission and not self.is_busy
 
     def wait(self) -> bool:
         """Wait longer than usual for the end of the turn by quiet; return whether that is news."""
@@ -136,9 +141,6 @@ class Turns:
         if self.is_certain:
             reason = "composer" if set(self._witnesses) == {"composer"} else "signal"
         return self._ended(reason, certain=self.is_certain, quiet=Vote("quiet", "idle", self._last_output))
-
-    def _is_busy(self) -> bool:
-        return any(vote.says == "busy" for vote in self._witnesses.values())
 
     def close(self) -> Ended | None:
         """The pane is gone: whatever was being said is over."""

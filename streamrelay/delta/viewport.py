@@ -73,8 +73,8 @@ class Viewport:
         if before is None:
             self._before = after
             return None
-        standing = _common_beginning(before, after)
-        top = min(self.top, standing) if self.is_window else standing
+        same = _common_beginning(before, after)
+        top = min(self.top, same) if self.is_window else same
         old, new = before[top:], after[top:]
         shown = _Shown(new)
         if not shown.texts:
