@@ -140,7 +140,7 @@ class Furniture:
         """Note how the screen looks while the program waits for input."""
         top = self.composer_top(rows, cursor)
         self.learn_borders(rows, cursor)
-        self._idle = tuple(rows[max(0, top - MOST_STATUS_ROWS) : top])
+        self._idle = _unlike(rows[max(0, top - MOST_STATUS_ROWS) : top])
         self._status_rows = 0
 
     def learn_borders(self, rows: Sequence[str], cursor: int) -> None:
@@ -195,6 +195,13 @@ class Furniture:
             self._labels[label] = None
             if len(self._labels) > MOST_LABELS:
                 del self._labels[next(iter(self._labels))]
+
+
+def _unlike(rows: Sequence[str]) -> tuple[str, ...]:
+    """Return the last rows that differ from those next to them, digits aside: rows that are alike are text."""
+    texts = [masked(row) for row in rows]
+    alike = [y for y in range(1, len(rows)) if texts[y] == texts[y - 1] and texts[y].strip()]
+    return tuple(rows[alike[-1] + 1 :] if alike else rows)
 
 
 def _label(text: str) -> str:
