@@ -131,7 +131,7 @@ class Conversation:
                 self.works = self._furniture.shows_work(rows, self._cursor)
                 self._watch_draft(rows, draft.text)
         self._document.look_through_window(
-            self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._shows_message
+            self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
         )
         return changed
 
@@ -160,8 +160,8 @@ class Conversation:
 
     def submit(self, message_id: str) -> bool:
         """The Enter behind a message is being sent; return whether its composer shows anything of it."""
-        if self.rows:
-            self._furniture.learn_borders(self.rows, self._cursor)
+        if self.rows and self._furniture.learn_borders(self.rows, self._cursor) and not self.waits:
+            self._furniture.rest(self.rows, self._cursor)
         shown = self._composer(self.rows).text
         for sent in self._sent:
             if sent.message_id == message_id:
@@ -181,7 +181,7 @@ class Conversation:
         """Whether every message that was submitted is in the transcript already."""
         if not self.waits:
             return True
-        return self._shows_message([row.text for row in rows_since(*self._document.since(self._mark))])
+        return self._message_in([row.text for row in rows_since(*self._document.since(self._mark))]) is not None
 
     def read(self, *, certain: bool, trusted: bool, cut_off: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
@@ -192,7 +192,7 @@ class Conversation:
         pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end.
         """
         rows = self.rows
-        self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._shows_message)
+        self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
         submitted = [sent for sent in self._sent if sent.submitted]
@@ -257,13 +257,14 @@ class Conversation:
         """Whether a message was submitted that has not been seen in the transcript."""
         return any(sent.submitted for sent in self._sent)
 
-    def _shows_message(self, rows: Sequence[str]) -> bool:
-        """Tell whether rows show the message that is, or was last, answered, or the end of one too tall for them."""
+    def _message_in(self, rows: Sequence[str]) -> int | None:
+        """Return the row in which the message begins that is, or was last, answered, or the end of one too tall."""
         message = next((sent for sent in self._sent if sent.submitted), self._answered)
         if message is None:
-            return False
+            return None
         search = EchoSearch(rows)
-        return search.find(_forms(message)) is not None or search.find_tail(message.text, [0]) is not None
+        echo = search.find(_forms(message)) or search.find_tail(message.text, [0])
+        return echo.start if echo is not None else None
 
     def _stands(self, sent: _Sent, draft: str) -> bool:
         """Tell whether a message still stands in the composer."""

@@ -8,13 +8,13 @@ document there: they are copies of rows that left.
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from streamrelay.delta.furniture import composer_top
 from streamrelay.delta.rows import PaintedRow, painted_row, without_cut_off
 from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
-from streamrelay.delta.viewport import Viewport
+from streamrelay.delta.viewport import MessageIn, Viewport
 from streamrelay.vt.engine import Engine, Frame, Rows
 
 MOST_OLD_ROWS = 500
@@ -113,7 +113,7 @@ class Document:
             self._passed_over = self._screen, cursor
         return True
 
-    def look_through_window(self, top: int, column: int | None, is_message: Callable[[Sequence[str]], bool]) -> None:
+    def look_through_window(self, top: int, column: int | None, message_in: MessageIn) -> None:
         """Keep what left a window of the program's own on the main screen, as far as it has one.
 
         The composer begins in row `top`, the cursor is in `column`; None says that nothing more is going to be painted.
@@ -122,7 +122,7 @@ class Document:
             return
         viewport, picture = self._viewport, self._screen[:top]
         was_window = viewport.is_window
-        left = viewport.settle(is_message) if column is None else viewport.look(picture, column, is_message)
+        left = viewport.settle(message_in) if column is None else viewport.look(picture, column, message_in)
         if left is None:
             return
         if not was_window:

@@ -143,12 +143,14 @@ class Furniture:
         self._idle = _unlike(rows[max(0, top - MOST_STATUS_ROWS) : top])
         self._status_rows = 0
 
-    def learn_borders(self, rows: Sequence[str], cursor: int) -> None:
-        """Note what stands around the composer, where the cursor is in the text of one that has borders."""
+    def learn_borders(self, rows: Sequence[str], cursor: int) -> bool:
+        """Note what stands around the composer, where the cursor is in the text of one; return whether that is news."""
         top = _border_above(rows, cursor) if rows[cursor].strip() and not is_border(rows[cursor]) else None
         bottom = next(filter(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER]), None)
-        if top is not None and bottom is not None:
-            self._borders = rows[top], bottom
+        if top is None or bottom is None or self._borders == (rows[top], bottom):
+            return False
+        self._borders = rows[top], bottom
+        return True
 
     def observe(self, before: Sequence[str], after: Sequence[str], cursor: int) -> None:
         """Note what changed from one picture of a working program to the next."""

@@ -34,6 +34,9 @@ _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 _LIST_MARK = regex.compile(r"(?m)^[ \t]*[-*+•‣◦▪][ \t]+")
 """Programs show other marks than were written; those in front of a row are passed over anyway."""
 
+_LABEL = regex.compile(r"\s*[^\W\d_]\w{0,11}:\s+")
+"""A name in front of a message: `you: hello`."""
+
 _WORD = regex.compile(r"\w+")
 
 MOST_OF_A_MESSAGE = 0.7
@@ -77,8 +80,11 @@ class EchoSearch:
         for first in range(start, len(rows)):
             for number, target in targets if rows[first] else ():
                 stop, looked = _spelled_until(rows, first, target)
+                if stop is None and (label := _LABEL.match(self._rows[first])) is not None:
+                    stop, more = _spelled_until(rows, first, target, spell(self._rows[first][label.end() :]))
+                    looked += more
                 if stop is not None:
-                    return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first]), number))
+                    return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first], target), number))
                 self._patience -= looked
                 if self._patience < 0:
                     return None
@@ -152,18 +158,23 @@ class EchoSearch:
         return [squeeze(row) for row in self._rows]
 
 
-def _mark(row: str) -> str:
-    return row[: len(row) - len(row.lstrip(_AROUND))]
+def _mark(row: str, target: str) -> str:
+    """Return what stands in front of a message in its first row."""
+    mark = row[: len(row) - len(row.lstrip(_AROUND))]
+    label = _LABEL.match(row)
+    return mark if label is None or target.startswith(spelling(label[0])) else label[0]
 
 
-def _spelled_until(rows: Sequence[str], first: int, target: str) -> tuple[int | None, int]:
+def _spelled_until(rows: Sequence[str], first: int, target: str, head: str | None = None) -> tuple[int | None, int]:
     """Return the row behind the block that begins at `first` and spells `target`, and how many rows were looked at.
 
-    The rows are spelled already. The first is None if no block does.
+    The rows are spelled already; `head` is what counts of the first one, if not all of it. The first value is None if
+    no block does.
     """
     spelled = 0
     for y in range(first, len(rows)):
-        taken = _takes(rows[y], target, spelled) if rows[y] else 0
+        row = head if y == first and head is not None else rows[y]
+        taken = _takes(row, target, spelled) if row else 0
         if taken is None or (not taken and y == first):
             return None, y - first
         spelled += taken

@@ -23,6 +23,9 @@ SHORTEST_PART = 8
 """Characters by which a row is known again inside of other rows; a shorter one has to stand at the start of one."""
 
 
+MessageIn = Callable[[Sequence[str]], int | None]
+
+
 class Left(NamedTuple):
     """What left a window at its top, and whether the text goes on below it without a break."""
 
@@ -48,12 +51,10 @@ class Viewport:
         if self._before is not None:
             self._before = self._before[rows:]
 
-    def look(
-        self, picture: Sequence[PaintedRow], column: int, is_message: Callable[[Sequence[str]], bool]
-    ) -> Left | None:
+    def look(self, picture: Sequence[PaintedRow], column: int, message_in: MessageIn) -> Left | None:
         """Take a picture with the cursor in a column; return what left since the one before, None if nothing did.
 
-        `is_message` tells whether rows show a message that is being answered.
+        `message_in` tells in which of some rows a message begins that is being answered, if any.
         """
         if column != self._parked:
             if self._unsure is None or self._unsure[1] != column:
@@ -61,14 +62,14 @@ class Viewport:
                 return None
             self._parked = column
         self._unsure = None
-        return self._compare(picture, is_message)
+        return self._compare(picture, message_in)
 
-    def settle(self, is_message: Callable[[Sequence[str]], bool]) -> Left | None:
+    def settle(self, message_in: MessageIn) -> Left | None:
         """Take the last picture for whole: nothing more was painted."""
         unsure, self._unsure = self._unsure, None
-        return self._compare(unsure[0], is_message) if unsure is not None else None
+        return self._compare(unsure[0], message_in) if unsure is not None else None
 
-    def _compare(self, after: Sequence[PaintedRow], is_message: Callable[[Sequence[str]], bool]) -> Left | None:
+    def _compare(self, after: Sequence[PaintedRow], message_in: MessageIn) -> Left | None:
         before = self._before
         if before is None:
             self._before = after
@@ -88,8 +89,10 @@ class Viewport:
         if not texts or remaining == texts[0]:
             return None
         left = old[:remaining]
-        if not self.is_window and not is_message([row.text for row in left]):
-            return None
+        if not self.is_window:
+            begins = message_in([row.text for row in old])
+            if begins is None or begins >= len(left):
+                return None
         self.is_window, self.top = True, top
         return Left(left, goes_on=remaining is not None)
 

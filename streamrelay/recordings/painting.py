@@ -156,7 +156,7 @@ class PaintLog:
         if frame.alternate != self._alternate:
             self._switch(alternate=frame.alternate)
         texts = {y: self._text(y) for y in _bits(frame.dirty) if y < len(self._slots)}
-        committed = [row.text.rstrip() for row in frame.committed]
+        committed = [painted_row(row.text, row.wrapped, self._screen.columns).text for row in frame.committed]
         if frame.scrolled:
             self._slots += (Slot() for _ in range(frame.scrolled))
             leaving, self._slots = self._slots[: frame.scrolled], self._slots[frame.scrolled :]
