@@ -117,15 +117,16 @@ class EchoSearch:
         return None
 
     def behind(self, mark: str, start: int = 0) -> Block | None:
-        """Return the first block of rows that begins behind a mark and goes on under its text."""
+        """Return the first block of rows that begins behind a mark and goes on under its text, or beside its bar."""
         if not mark.strip():
             return None
         first = next((y for y in range(start, len(self._rows)) if self._rows[y].startswith(mark)), None)
         if first is None:
             return None
         stop = first + 1
+        beside = mark.rstrip() if _is_bar(mark) else " " * len(mark)
         for y in range(first + 1, len(self._rows)):
-            if self._rows[y].strip() and not self._rows[y].startswith(" " * len(mark)):
+            if self._rows[y].strip() and not self._rows[y].startswith(beside):
                 break
             if self._rows[y].strip():
                 stop = y + 1
