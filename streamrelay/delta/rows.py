@@ -11,7 +11,7 @@ _SCROLL_BAR = regex.compile(r"(?<=[^\u2580-\u259f])[\u2581-\u2587]{1,2}\Z")
 """Where the thumb of a scroll bar begins or ends amid a row: part of a block, at the right edge of the screen."""
 
 _WORD = regex.compile(r"\w")
-_SENTENCE_END = regex.compile(r"[.!?…。！？]\W{0,3}\Z")
+_SENTENCE_END = regex.compile(r"[.!?。！？]\W{0,3}\Z")
 FULL = 0.85
 """Part of the columns from which on a row counts as full."""
 MOST_ROWS = 0.75

@@ -128,3 +128,21 @@ def test_a_screen_with_nothing_on_it(rows: list[str]) -> None:
         assert furniture.tail_start(rows, 0) <= len(rows)
         assert not furniture.shows_work(rows, 0)
     assert composer_top([*rows, ""], 0) == 0
+
+
+def test_rows_that_are_alike_are_no_status_lines() -> None:
+    furniture = Furniture()
+    furniture.rest(["row 1", "row 2", "row 3", "> "], 3)
+    before, after = ["row 2", "row 3", "row 4", "> "], ["other", "row 3", "row 4", "> "]
+    furniture.observe(before, after, 3)
+    assert furniture.tail_start(after, 3) == 3
+
+
+def test_a_composer_is_known_again_by_its_borders() -> None:
+    furniture = Furniture()
+    top, bottom = "▊" + "▔" * 20 + "▎", "▊" + "▁" * 20 + "▎"
+    assert furniture.learn_borders(["said", top, "▊ draft", bottom], 2)
+    assert not furniture.learn_borders(["said", top, "▊ draft", bottom], 2), "no news"
+    parked = ["said", "more", "and more", top, "▊ ask away", bottom, "help"]
+    assert [furniture.composer_top(parked, cursor) for cursor in (1, 2, 4, 6)] == [3, 3, 3, 3]
+    assert furniture.composer_top(["said", "", "> "], 2) == 2, "it is gone"

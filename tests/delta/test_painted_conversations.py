@@ -217,3 +217,15 @@ def test_messages_that_are_never_shown_are_neither_said_nor_kept(look: Look) -> 
     talk.answers("at last")
     talk.pane.ends()
     assert not any("nobody shows" in text for _, text in talk.heard())
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_a_line_that_was_being_written_when_the_pane_closed_is_a_gap(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("go on")
+    whole = [f"Thing {n} is certain." for n in range(4)]
+    talk.streams("\n".join([*whole, "Another is not"]))
+    talk.pane.ends()
+    assert talk.pane.said() == whole
+    assert len(talk.of(Gap)) == 1

@@ -183,3 +183,19 @@ def test_a_flood_of_copies_does_not_make_the_search_quadratic(spelled: list[str]
     assert search.find_last_copy(["ha"], echo) == Block(1999, 2000, "> ")
     assert len(spelled) <= 10 * len(rows)
     assert len(looks) <= 2 * len(rows)
+
+
+@pytest.mark.requirement("DEL-02b")
+def test_a_name_may_stand_in_front_of_a_message() -> None:
+    rows = ["bot: welcome", "you: say hello", "again", "say hello again", "bot: hello"]
+    echo = EchoSearch(rows).find(["say hello again"])
+    assert echo is not None
+    assert (echo.start, echo.stop, echo.mark) == (1, 3, "you: ")
+
+
+def test_a_message_beside_a_bar_of_which_a_row_was_missed() -> None:
+    words = "one two three four five six seven eight nine ten"
+    rows = ["old", "  ┃", "  ┃  one two three four", "  ┃  eight nine ten", "  ┃", "", "     the answer"]
+    echo = EchoSearch(rows).find_like(words, "  ┃  ")
+    assert echo is not None
+    assert (echo.start, echo.stop) == (2, 5)

@@ -51,6 +51,17 @@ def joined(rows: list[str], width: int) -> list[str]:
             ["日本語日本語日本語日本語日本"],
             id="wide characters are broken anywhere",
         ),
+        pytest.param(
+            ["中文,中文,中文中文文文,", "这里没有空格。"],
+            ["中文,中文,中文中文文文,这里没有空格。"],
+            id="commas without blanks",
+        ),
+        pytest.param(
+            ["中文, 中文, 中文中文文,", "这里有空格。"],
+            ["中文, 中文, 中文中文文, 这里有空格。"],
+            id="commas with blanks",
+        ),
+        pytest.param(["한국어 문장도 하나", "넣습니다."], ["한국어 문장도 하나 넣습니다."], id="Hangul has words"),
         pytest.param([], [], id="nothing"),
         pytest.param(["trailing   "], ["trailing"], id="blanks at the end"),
     ],
