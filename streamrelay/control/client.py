@@ -44,7 +44,8 @@ _STRAYS = 20
 class ControlClient:
     """A control client attached to one session; an async context manager.
 
-    `target` names the session (best its id, `$3`). `handler` gets output and notifications, those of before the attach
+    `target` names the session (best its id, `$3`), or `opening` is the command that makes one and attaches to it
+    (`control.hub`), with flags of its own. `handler` gets output and notifications, those of before the attach
     was complete included, and never a reply; with them the event loop's time of the read they came in. `flags` are
     further client flags, as `pause-after=30`.
 
@@ -60,13 +61,15 @@ class ControlClient:
         *,
         transport: TransportName = "pipes",
         flags: Sequence[str] = (),
+        opening: Sequence[str] = (),
         attach_timeout: float = 10.0,
     ) -> None:
         self._tmux = tmux
         self._handler = handler
         self._name: TransportName = transport
         self._attach_timeout = attach_timeout
-        self._arguments = ("attach-session", "-E", "-f", ",".join(("ignore-size", *flags)), "-t", target)
+        attach = ("attach-session", "-E", "-f", ",".join(("ignore-size", *flags)), "-t", target)
+        self._arguments = tuple(opening) or attach
         self._protocol = ControlProtocol()
         self._requests = RequestQueue(secrets.token_hex(8))
         self._gate = Gate(lambda: self._finished or not self._requests.full)

@@ -1,31 +1,53 @@
-"""Which control client carries which pane, and what becomes of a pane when its client or its place changes.
+"""The panes that are carried: their pipelines, where they are, and what becomes of them.
 
-One client for each session that holds a watched pane. Everything that happens to panes and sessions is followed from
-tmux's notifications, but each is only a reason to list the panes again: what tmux lists is the truth, and notifications
-differ between versions. A pane that moves to another session is followed there; what it printed between the two
-clients is not seen, so its stream says `gap` and goes on from a new snapshot.
+One client on a hub hears them all (`panes.hub`). What happens to panes, windows and sessions is followed from tmux's
+notifications, but each is only a reason to list again the window it names: what tmux lists is the truth, and
+notifications differ between versions. So following costs what happens, not what is there. A pane that moves to a
+window that was not linked is followed there; what it printed meanwhile is not seen, so its stream says `gap` and goes
+on from a new snapshot.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from streamrelay.control import (
+    ClientDetached,
     CommandResult,
     ControlClient,
     ControlEvent,
+    LayoutChange,
     PaneOutput,
+    SessionRenamed,
+    SessionsChanged,
+    SubscriptionChanged,
     Tmux,
     TransportName,
+    UnlinkedWindowClose,
+    WindowAdd,
+    WindowClose,
     command_line,
 )
-from streamrelay.control.notifications import SubscriptionChanged
+from streamrelay.control.hub import Place
 from streamrelay.delta.profiles import Profile
-from streamrelay.errors import CommandTimeout, PaneGone, ServerLost, StreamrelayError, TmuxError, UsageError
+from streamrelay.errors import (
+    CommandFailed,
+    CommandTimeout,
+    PaneGone,
+    ServerLost,
+    StreamrelayError,
+    TargetNotFound,
+    TmuxError,
+    UsageError,
+)
 from streamrelay.events import ClosedReason
-from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
+from streamrelay.panes.hub import Hub
+from streamrelay.panes.inventory import LIST_PANES, PaneInfo, list_window, parse_panes
+from streamrelay.panes.looks import Look, Looks, look_line, read_looks
 from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
@@ -34,59 +56,55 @@ from streamrelay.vt.widths import Widths
 logger = logging.getLogger(__name__)
 
 SEED_TIMEOUT = 10.0
+_AT_ONCE = 256
+"""Panes whose screens are asked for together; their replies wait in tmux until they are read."""
+_ATTEMPTS = 3
+"""How often a pane that moves while its window is being linked is looked for again."""
 
-_PROGRAM = "streamrelay-program-"
-
-
-def _follow_program(pane: str) -> str:
-    """Return the line that has tmux tell, once a second, when another program comes to a pane's foreground."""
-    return command_line(("refresh-client", "-B", f"{_PROGRAM}{pane}:{pane}:#{{pane_current_command}}"))
-
+_Result = TypeVar("_Result")
 
 _DEAD = "streamrelay-dead"
 _FOLLOW_DEATHS = command_line(("refresh-client", "-B", _DEAD + "::#{W:#{P:#{?pane_dead,#{pane_id} ,}}}"))
-"""Has tmux tell which panes of the session are dead. With remain-on-exit a program's end is told in no other way, and
-a subscription to the pane itself is no longer looked at then (tmux 3.8)."""
-
-
-def _ignore(_result: CommandResult) -> None:
-    """Ask for no answer."""
+"""Has tmux tell, once a second, which panes are dead. Of a pane that remains when its program ends, that is told in no
+other way, and a subscription to the pane itself is no longer looked at then (tmux 3.8)."""
 
 
 @dataclass(slots=True)
-class _Attachment:
+class _Carried:
     pipeline: PanePipeline
-    session: str
-    client: ControlClient
+    window: str
+    """The window for which the hub is held."""
 
 
 class Attachments:
-    """The control clients of one server and the panes they carry."""
+    """The hub of one server and the panes it carries."""
 
     def __init__(self, tmux: Tmux, transport: TransportName, profiles: Sequence[Profile]) -> None:
         self._tmux = tmux
         self._profiles = profiles
         self._transport: TransportName = transport
-        self._clients: dict[str, ControlClient] = {}
-        self._panes: dict[str, _Attachment] = {}
-        self._inventory: dict[str, list[PaneInfo]] = {}
+        self._hub: Hub | None = None
+        self._panes: dict[str, _Carried] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self.widths: Widths | None = None
         """How wide characters are to this server; None for the built-in table."""
         self.selfcheck = SelfCheck()
+        self._looks = Looks(self._look)
         self._changing = asyncio.Lock()
-        self._listing_wanted = False
+        self._changed: set[str] = set()
+        self._sessions_changed = False
+        self._settling = False
+        self._follows_deaths = False
 
     async def panes(self) -> dict[str, list[PaneInfo]]:
         """List every pane of the server, by id; a pane whose window is linked into several sessions has several."""
-        self._inventory = parse_panes(await self.query(LIST_PANES))
-        return self._inventory
+        return parse_panes(await self.query(LIST_PANES))
 
     async def query(self, *commands: Sequence[str]) -> list[str]:
-        """Run tmux commands in one line and return what they print, over a client where there is one."""
-        for client in tuple(self._clients.values()):
+        """Run tmux commands in one line and return what they print, over the client where there is one."""
+        if self._hub is not None:
             with contextlib.suppress(ServerLost):
-                result = await client.command(command_line(*commands))
+                result = await self._hub.client.command(command_line(*commands))
                 return [line.decode(errors="replace") for line in result.lines]
         words: list[str] = []
         for command in commands:
@@ -94,38 +112,39 @@ class Attachments:
             words += [";", *(word[:-1] + "\\;" if word.endswith(";") else word for word in command)]
         return (await self._tmux.run(*words[1:])).splitlines()
 
-    async def watch(self, info: PaneInfo, listener: Listener, tap: Tap | None = None) -> PanePipeline:
-        """Hand a pane's events to `listener` from here on; opens its pipeline where there is none yet.
+    async def watch(
+        self, infos: Iterable[PaneInfo], listener: Listener, tap: Tap | None = None
+    ) -> list[PanePipeline]:
+        """Hand the events of panes to `listener` from here on; opens pipelines where there are none yet.
 
-        `tap` is handed what the pipeline is told: all of it, so raises UsageError where there is one already.
+        `tap` is handed what the pipelines are told: all of it, so raises UsageError where there is one already. Raises
+        PaneGone where one of the panes is not there any more; then none is watched.
         """
         async with self._changing:
-            attached = self._panes.get(info.pane)
-            if attached is not None and tap is not None:
-                raise UsageError(f"pane {info.pane} is watched already", hint="record it before anything watches it")
-            pipeline = (
-                PanePipeline(info, self._profiles, widths=self.widths, tap=tap)
-                if attached is None
-                else attached.pipeline
-            )
-            pipeline.add_listener(listener)
-            if attached is None:
-                if not self._inventory:
-                    await self.panes()
-                await self._attach(pipeline, info.session)
-            return pipeline
+            pipelines, new = [], []
+            for info in infos:
+                carried = self._panes.get(info.pane)
+                if carried is None:
+                    new.append(PanePipeline(info, self._profiles, widths=self.widths, tap=tap))
+                elif tap is not None:
+                    raise UsageError(f"pane {info.pane} is watched already", hint="record it before anything watches it")
+                pipelines.append(new[-1] if carried is None else carried.pipeline)
+                pipelines[-1].add_listener(listener)
+            try:
+                if gone := await self._carry(new):
+                    pane = gone[0].info.pane
+                    raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
+            except BaseException:
+                for pipeline in pipelines:
+                    pipeline.remove_listener(listener)
+                await self._drop(pipeline.info.pane for pipeline in pipelines)
+                raise
+            return pipelines
 
-    async def unwatch(self, pane: str) -> None:
-        """Let go of a pane nobody listens to any more, and of its client if that carries no other."""
+    async def unwatch(self, panes: Iterable[str]) -> None:
+        """Let go of panes nobody listens to any more, and of the hub when it carries none."""
         async with self._changing:
-            attached = self._panes.get(pane)
-            if attached is not None and not attached.pipeline.has_listeners:
-                del self._panes[pane]
-                attached.pipeline.discard()
-                with contextlib.suppress(TmuxError):
-                    await attached.client.command(command_line(("refresh-client", "-B", _PROGRAM + pane)))
-            # A pane that closed by itself is no longer there, but its client may be.
-            await self._drop_idle_clients()
+            await self._drop(panes)
 
     def is_watched(self, pane: str) -> bool:
         """Tell whether a pane is there and watched."""
@@ -133,208 +152,331 @@ class Attachments:
 
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
-        return self._attached(pane).pipeline
+        carried = self._panes.get(pane)
+        if carried is None:
+            raise PaneGone(f"pane {pane} is not there any more", data={"pane": pane})
+        return carried.pipeline
 
     async def command(self, pane: str, line: str) -> CommandResult:
         """Send a command line over the client that carries a pane."""
-        return await self._attached(pane).client.command(line)
+        self.pipeline(pane)
+        return await self._client().command(line)
 
     async def check(self, pane: str) -> Verdict | None:
         """Compare a watched pane's screen with what tmux holds; None if the pane goes away or is just resized."""
-        attached = self._attached(pane)
-        judged: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
+        pipeline = self.pipeline(pane)
 
-        def judge(result: CommandResult) -> None:
+        def judge(blocks: list[Sequence[bytes]]) -> Verdict | None:
             verdicts: list[Verdict | None] = [None]
-            blocks = [] if result.error else [block.lines for block in result.blocks]
-            self._guarded(attached.pipeline, lambda: verdicts.append(attached.pipeline.check(self.selfcheck, blocks)))
-            if not judged.done():
-                judged.set_result(verdicts[-1])
+            self._guarded(pipeline, lambda: verdicts.append(pipeline.check(self.selfcheck, blocks)))
+            return verdicts[-1]
 
-        attached.client.request(snapshot_line(pane), judge)
-        try:
-            async with asyncio.timeout(SEED_TIMEOUT):
-                return await judged
-        except TimeoutError as error:
-            words = f"tmux did not show pane {pane} in {SEED_TIMEOUT:g} s"
-            raise CommandTimeout(words, data={"pane": pane}) from error
+        return await self._at_snapshot(pane, judge)
 
     @property
     def resting(self) -> list[str]:
         """The watched panes in which nothing happens."""
-        return [pane for pane, attached in self._panes.items() if attached.pipeline.rests]
+        return [pane for pane, carried in self._panes.items() if carried.pipeline.rests]
 
     async def close(self) -> None:
-        """Leave every session, as if nobody had been there."""
+        """Leave the server, as if nobody had been there."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for attached in self._panes.values():
-            attached.pipeline.discard()
+        for carried in self._panes.values():
+            carried.pipeline.discard()
         self._panes.clear()
-        await self._drop_idle_clients()
+        await self._drop(())
 
-    def _attached(self, pane: str) -> _Attachment:
-        attached = self._panes.get(pane)
-        if attached is None:
-            raise PaneGone(f"pane {pane} is not there any more", data={"pane": pane})
-        return attached
+    # The hub
 
-    # Clients
+    def _client(self) -> ControlClient:
+        if self._hub is None:
+            raise ServerLost("the connection to tmux ended")
+        return self._hub.client
 
-    async def _attach(self, pipeline: PanePipeline, session: str) -> None:
-        pane = pipeline.info.pane
-        self._panes[pane] = _Attachment(pipeline, session, await self._client(session))
-        try:
-            await self._seed(pane)
-        except BaseException:
-            self._panes.pop(pane, None)
-            await self._drop_idle_clients()
-            raise
+    async def _opened(self) -> Hub:
+        if self._hub is None:
+            hub = await Hub(self._tmux, self._handle, transport=self._transport).open()
+            self._hub = hub
+            self._follows_deaths = False
+            self._spawn(self._outlive(hub))
+        return self._hub
 
-    async def _client(self, session: str) -> ControlClient:
-        client = self._clients.get(session)
-        if client is None:
-            client = ControlClient(
-                self._tmux,
-                session,
-                lambda events, read_at: self._handle(session, events, read_at),
-                transport=self._transport,
-            )
-            await client.open()
-            self._clients[session] = client
-            client.request(_FOLLOW_DEATHS, _ignore)
-            self._spawn(self._outlive(session, client))
-        return client
-
-    async def _drop_idle_clients(self) -> None:
-        in_use = {attached.session for attached in self._panes.values()}
-        for session in self._clients.keys() - in_use:
-            await self._clients.pop(session).aclose()
-
-    async def _outlive(self, session: str, client: ControlClient) -> None:
-        """Wait for the end of a client, and see what became of the panes it carried."""
-        end = await client.closed
+    async def _outlive(self, hub: Hub) -> None:
+        """Wait for the end of a hub that was not asked to end, and carry its panes over another."""
+        await hub.client.closed
         async with self._changing:
-            if self._clients.get(session) is not client:
+            if self._hub is not hub:
                 return
-            del self._clients[session]
-            orphans = {pane: attached for pane, attached in self._panes.items() if attached.client is client}
-            known = self._inventory.keys()
+            self._hub = None
+            await hub.aclose()
             try:
-                await self.panes()
+                listed = await self.panes()
             except TmuxError:
-                # With its last pane an orderly server ends too; one that had other panes, or left abruptly, was ended.
-                was_ended = end.abrupt or known != orphans.keys()
-                for pane in orphans:
-                    self._close(pane, "server_lost" if was_ended else "pane_gone")
+                self._close(list(self._panes), "server_lost")
                 return
-            for pane, attached in orphans.items():
-                await self._follow(pane, attached)
+            carried, self._panes = self._panes, {}
+            for pane, one in carried.items():
+                if pane in listed:
+                    one.pipeline.update(listed[pane][0])
+                    one.pipeline.missed("detached")
+                else:
+                    one.pipeline.close("pane_gone")
+            await self._carry_on([one.pipeline for pane, one in carried.items() if pane in listed])
 
-    # Panes
+    async def _carry_on(self, pipelines: Sequence[PanePipeline]) -> None:
+        """Carry panes that were carried before; those that cannot be are closed."""
+        try:
+            gone = await self._carry(pipelines)
+        except StreamrelayError:
+            gone = list(pipelines)
+        for pipeline in gone:
+            self._panes.pop(pipeline.info.pane, None)
+            pipeline.close("pane_gone")
 
-    async def _seed(self, pane: str) -> None:
+    # Carrying
+
+    async def _carry(self, pipelines: Sequence[PanePipeline]) -> list[PanePipeline]:
+        """Link the windows of panes and seed their screens, many at once; returns those that are gone."""
+        if not pipelines:
+            return []
+        hub = await self._opened()
+        waiting, infos = list(pipelines), {one.info.pane: one.info for one in pipelines}
+        heard: dict[str, list[PaneInfo]] = {}
+        for _ in range(_ATTEMPTS):
+            await asyncio.gather(*(self._place(hub, one, infos[one.info.pane]) for one in waiting))
+            # A pane may have moved to another window before its own was linked.
+            heard = parse_panes(await self.query(list_window(f"{hub.session}:", whole_session=True)), in_hub=True)
+            waiting = [one for one in waiting if one.info.pane not in heard]
+            if not waiting:
+                break
+            infos = await self._find_again([one.info.pane for one in waiting])
+            waiting = [one for one in waiting if one.info.pane in infos]
+        if any(heard[one.info.pane][0].remains for one in pipelines if one.info.pane in heard):
+            self._follow_deaths(hub)
+        there = [one for one in pipelines if one.info.pane in heard]
+        seeded: set[str] = set()
+        for at in range(0, len(there), _AT_ONCE):
+            batch = there[at : at + _AT_ONCE]
+            done = await asyncio.gather(*map(self._seed, batch))
+            seeded |= {one.info.pane for one, is_seeded in zip(batch, done, strict=True) if is_seeded}
+        return [one for one in pipelines if one.info.pane not in seeded]
+
+    async def _place(self, hub: Hub, pipeline: PanePipeline, info: PaneInfo) -> None:
+        """Have the window of a pane linked instead of the one it had before."""
+        carried = self._panes.get(info.pane)
+        self._panes[info.pane] = _Carried(pipeline, info.window)
+        with contextlib.suppress(CommandFailed):
+            await hub.hold(info.window)
+        if carried is not None:
+            hub.release(carried.window)
+        pipeline.update(info)
+
+    def _follow_deaths(self, hub: Hub) -> None:
+        if not self._follows_deaths:
+            self._follows_deaths = True
+            hub.client.request(_FOLLOW_DEATHS, _ignore)
+
+    async def _drop(self, panes: Iterable[str]) -> None:
+        """Let go of panes nobody listens to, and of the hub when it carries none."""
+        dropped = [
+            carried for pane in panes if (carried := self._panes.get(pane)) and not carried.pipeline.has_listeners
+        ]
+        for carried in dropped:
+            del self._panes[carried.pipeline.info.pane]
+            carried.pipeline.discard()
+        hub = self._hub
+        if hub is not None and self._panes:
+            for carried in dropped:
+                hub.release(carried.window)
+        elif hub is not None:
+            self._hub = None
+            self._looks.stop()
+            await hub.aclose()
+
+    def _close(self, panes: Iterable[str], reason: ClosedReason) -> None:
+        for pane in panes:
+            carried = self._panes.pop(pane, None)
+            if carried is not None:
+                carried.pipeline.close(reason)
+                if self._hub is not None:
+                    self._hub.release(carried.window)
+
+    async def _seed(self, pipeline: PanePipeline) -> bool:
         """Splice a snapshot into the stream: what was printed before it is in it, what comes after it is fed."""
-        attached = self._panes[pane]
-        seeded = asyncio.get_running_loop().create_future()
 
-        def splice(result: CommandResult) -> None:
-            snapshot = None if result.error else read_snapshot([block.lines for block in result.blocks])
-            if snapshot is not None and not attached.pipeline.closed:
-                self._guarded(attached.pipeline, lambda: attached.pipeline.seed(snapshot))
-            if not seeded.done():
-                seeded.set_result(snapshot is not None)
+        def splice(blocks: list[Sequence[bytes]]) -> bool:
+            snapshot = read_snapshot(blocks)
+            if snapshot is not None and not pipeline.closed:
+                self._guarded(pipeline, lambda: pipeline.seed(snapshot))
+            return snapshot is not None
 
-        attached.client.request(snapshot_line(pane), splice)
-        attached.client.request(_follow_program(pane), _ignore)
+        return bool(await self._at_snapshot(pipeline.info.pane, splice))
+
+    async def _at_snapshot(self, pane: str, use: Callable[[list[Sequence[bytes]]], _Result]) -> _Result:
+        """Ask how a pane stands, and return what `use` makes of it at its place in the stream; [] where it is gone."""
+        used: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+
+        def answered(result: CommandResult) -> None:
+            value = use([] if result.error else [block.lines for block in result.blocks])
+            if not used.done():
+                used.set_result(value)
+
+        self._client().request(snapshot_line(pane), answered)
         try:
             async with asyncio.timeout(SEED_TIMEOUT):
-                await seeded
+                return await used
         except TimeoutError as error:
             words = f"tmux did not show pane {pane} in {SEED_TIMEOUT:g} s"
             raise CommandTimeout(words, data={"pane": pane}) from error
-        if not seeded.result():
-            raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
 
-    def _handle(self, session: str, events: Sequence[ControlEvent], read_at: float) -> None:
-        for event in events:
-            if isinstance(event, PaneOutput):
-                attached = self._panes.get(event.pane)
-                if attached is not None and attached.session == session:
-                    self._render(attached.pipeline, event.data, read_at)
-            elif isinstance(event, SubscriptionChanged):
-                self._program_changed(event)
-            else:
-                self._want_listing()
-
-    def _program_changed(self, event: SubscriptionChanged) -> None:
-        attached = self._panes.get(event.name.removeprefix(_PROGRAM))
-        if attached is not None:
-            attached.pipeline.update(replace(attached.pipeline.info, command=event.value))
-        elif event.name == _DEAD and event.value:
-            self._want_listing()
-
-    def _want_listing(self) -> None:
-        if not self._listing_wanted:
-            self._listing_wanted = True
-            self._spawn(self._list_again())
-
-    def _render(self, pipeline: PanePipeline, data: bytes, read_at: float) -> None:
-        self._guarded(pipeline, lambda: pipeline.output(data, read_at))
-
-    def _guarded(self, pipeline: PanePipeline, step: Callable[[], None]) -> None:
+    def _guarded(self, pipeline: PanePipeline, step: Callable[[], object]) -> None:
         """Let one pane take a step; a defect that its bytes bring to light ends its stream and nobody else's."""
         try:
             step()
         except Exception:
             pane = pipeline.info.pane
             logger.exception("the pipeline of pane %s failed", pane)
-            self._panes.pop(pane, None)
+            if (carried := self._panes.pop(pane, None)) is not None and self._hub is not None:
+                self._hub.release(carried.window)
             pipeline.fail()
 
-    async def _list_again(self) -> None:
-        async with self._changing:
-            self._listing_wanted = False
-            with contextlib.suppress(TmuxError):
-                await self.panes()
-                for pane, attached in tuple(self._panes.items()):
-                    await self._follow(pane, attached)
+    # Following
 
-    async def _follow(self, pane: str, attached: _Attachment) -> None:
-        """Bring one pane up to date with the inventory."""
-        places = self._inventory.get(pane)
-        if places is not None and places[0].dead:
-            self._close(pane, "pane_gone")
-            return
-        if places is None:
-            sessions = {info.session for infos in self._inventory.values() for info in infos}
-            self._close(pane, "pane_gone" if attached.session in sessions else "session_gone")
-            return
-        here = next((info for info in places if info.session == attached.session), None)
-        pipeline = attached.pipeline
-        try:
-            if here is not None and attached.session in self._clients:
-                resized = (here.columns, here.lines) != (pipeline.info.columns, pipeline.info.lines)
-                pipeline.update(here)
-                if resized:
-                    await self._seed(pane)
+    def _handle(self, events: Sequence[ControlEvent], read_at: float) -> None:
+        for event in events:
+            if isinstance(event, PaneOutput):
+                carried = self._panes.get(event.pane)
+                if carried is not None:
+                    self._guarded(carried.pipeline, partial(carried.pipeline.output, event.data, read_at))
+                    self._looks.printed(event.pane)
             else:
-                pipeline.missed("detached" if here is not None else "moved")
-                pipeline.update(places[0])
-                await self._attach(pipeline, places[0].session)
-                await self._drop_idle_clients()
-        except StreamrelayError:
-            # It went away while it was being followed: by then it may be nobody's.
-            self._panes.pop(pane, None)
-            pipeline.close("pane_gone")
+                self._notice(event)
 
-    def _close(self, pane: str, reason: ClosedReason) -> None:
-        attached = self._panes.pop(pane, None)
-        if attached is not None:
-            attached.pipeline.close(reason)
+    def _notice(self, event: ControlEvent) -> None:
+        """Take up what a notification says has changed, if it is about what is carried here."""
+        hub = self._hub
+        if hub is None:
+            return
+        match event:
+            case LayoutChange() | WindowAdd() | WindowClose() | UnlinkedWindowClose() if hub.holds(event.window):
+                self._want(event.window)
+            case SubscriptionChanged(name=name, value=value) if name == _DEAD:
+                self._want(*(self._panes[pane].window for pane in value.split() if pane in self._panes))
+            case SessionsChanged() | ClientDetached():
+                self._sessions_changed = True
+                self._want()
+            case SessionRenamed(session=session, name=name):
+                for carried in self._panes.values():
+                    if carried.pipeline.info.session == session:
+                        carried.pipeline.update(replace(carried.pipeline.info, session_name=name))
+            case _:
+                pass
+
+    def _want(self, *windows: str) -> None:
+        self._changed.update(windows)
+        if not self._settling:
+            self._settling = True
+            self._spawn(self._settle())
+
+    async def _settle(self) -> None:
+        async with self._changing:
+            self._settling = False
+            changed, self._changed = self._changed, set()
+            sessions_changed, self._sessions_changed = self._sessions_changed, False
+            hub = self._hub
+            if hub is None:
+                return
+            with contextlib.suppress(TmuxError):
+                if sessions_changed and await hub.is_alone():
+                    self._close(list(self._panes), "pane_gone")
+                    await self._drop(())
+                    return
+                await self._follow(hub, {window for window in changed if hub.holds(window)})
+
+    async def _follow(self, hub: Hub, windows: set[str]) -> None:
+        """Bring the panes of windows in which something changed up to date."""
+        listed: dict[str, list[PaneInfo]] = {}
+        for reply in await asyncio.gather(*map(self._list, windows)):
+            listed |= reply
+        carried = {pane: one for pane, one in self._panes.items() if one.window in windows}
+        now = {pane: listed[pane][0] for pane in carried if pane in listed}
+        now |= await self._find_again([pane for pane in carried if pane not in now])
+        await self._let_go(hub, now)
+        gone = [pane for pane in carried if pane not in now or now[pane].dead]
+        moved: list[PanePipeline] = []
+        resized: list[PanePipeline] = []
+        for pane, one in carried.items():
+            if pane in gone:
+                continue
+            was, here = one.pipeline.info, now[pane]
+            if here.window != one.window:
+                one.pipeline.missed("moved")
+                moved.append(one.pipeline)
+            elif (was.columns, was.lines) != (here.columns, here.lines):
+                resized.append(one.pipeline)
+            one.pipeline.update(here)
+            if here.remains:
+                self._follow_deaths(hub)
+        if gone:
+            sessions = {one.session for one in await hub.sessions()}
+            for pane in gone:
+                there = carried[pane].pipeline.info.session in sessions
+                self._close([pane], "pane_gone" if there else "session_gone")
+        await self._carry_on(moved)
+        await asyncio.gather(*map(self._seed, resized))
+
+    async def _let_go(self, hub: Hub, now: dict[str, PaneInfo]) -> None:
+        """See what becomes of windows that only hubs hold; takes the panes of those that end out of `now`."""
+        alone = [self._panes[pane].pipeline.info for pane, info in now.items() if info.in_hub]
+        if alone:
+            former = {info.window: Place(info.session, info.window_index, info.window, hub=False) for info in alone}
+            ended = await hub.let_go(former.values())
+            for info in alone:
+                if info.window in ended:
+                    del now[info.pane]
+                else:
+                    now |= await self._find_again([info.pane])
+
+    async def _list(self, target: str) -> dict[str, list[PaneInfo]]:
+        """List the panes of a window, or of the window that has a pane; of one that is gone, none."""
+        with contextlib.suppress(CommandFailed, TargetNotFound):
+            return parse_panes(await self.query(list_window(target)), in_hub=True)
+        return {}
+
+    async def _find_again(self, panes: Sequence[str]) -> dict[str, PaneInfo]:
+        """Return what there is to say of panes now, of those that are somewhere."""
+        replies = await asyncio.gather(*map(self._list, panes))
+        return {pane: reply[pane][0] for pane, reply in zip(panes, replies, strict=True) if pane in reply}
+
+    def _look(self, panes: Sequence[str]) -> None:
+        carried = [pane for pane in panes if pane in self._panes]
+
+        def answered(result: CommandResult) -> None:
+            self._looks.answered()
+            for look in read_looks(result.lines):
+                self._looked(look)
+
+        try:
+            self._client().request(look_line(carried), answered)
+        except StreamrelayError:
+            self._looks.answered()
+
+    def _looked(self, look: Look) -> None:
+        carried = self._panes.get(look.pane)
+        if carried is None:
+            return
+        if look.dead:
+            self._want(carried.window)
+        elif look.command != carried.pipeline.info.command:
+            carried.pipeline.update(replace(carried.pipeline.info, command=look.command))
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _ignore(_result: CommandResult) -> None:
+    """Ask for no answer."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from streamrelay.control.hub import IS_HUB
+
 # The command comes last: of all fields only a program's name can hold the separator.
 _FIELDS = {
     "pane": "pane_id",
@@ -18,6 +20,9 @@ _FIELDS = {
     "pid": "?pane_pid,#{pane_pid},0",
     "dead": "pane_dead",
     "in_mode": "pane_in_mode",
+    # A flag (0, 1) before tmux 3.3.
+    "remains": "!=:#{remain-on-exit},off",
+    "in_hub": IS_HUB,
     "active": "?#{&&:#{window_active},#{pane_active}},1,0",
     "tty": "pane_tty",
     "session_name": "session_name",
@@ -43,6 +48,10 @@ class PaneInfo:
     pid: int
     dead: bool
     in_mode: bool
+    remains: bool
+    """Whether the pane stays when its program ends."""
+    in_hub: bool
+    """Whether this place is in a hub of streamrelay, not in a session of the user's."""
     active: bool
     tty: str
     command: str
@@ -66,12 +75,20 @@ def parse_pane(line: str) -> PaneInfo | None:
         return None
 
 
-def parse_panes(lines: Iterable[str]) -> dict[str, list[PaneInfo]]:
-    """Return the panes of a reply to `LIST_PANES`, by id; a window linked into several sessions gives several."""
+def list_window(target: str, *, whole_session: bool = False) -> tuple[str, ...]:
+    """Return the command that lists the panes of a window, of a pane's window, or of all windows of a session."""
+    return ("list-panes", *(("-s",) if whole_session else ()), "-t", target, "-F", FORMAT)
+
+
+def parse_panes(lines: Iterable[str], *, in_hub: bool = False) -> dict[str, list[PaneInfo]]:
+    """Return the panes of a reply in `FORMAT`, by id; a window linked into several sessions gives several.
+
+    What is seen through a hub is left out, or given too with `in_hub`.
+    """
     panes: dict[str, list[PaneInfo]] = {}
     for line in lines:
         pane = parse_pane(line)
-        if pane is not None:
+        if pane is not None and (in_hub or not pane.in_hub):
             panes.setdefault(pane.pane, []).append(pane)
     return panes
 

@@ -102,8 +102,24 @@ class Server:
         for line in reversed(answer):
             # A hook of the user's can print lines of its own.
             if (pane := parse_pane(line)) is not None:
-                return pane
+                return pane if not pane.in_hub else await self._outside_hubs(pane)
         raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
+
+    async def _outside_hubs(self, seen: PaneInfo) -> PaneInfo:
+        """Return the same pane in a session of the user's."""
+        places = (await self._attachments.panes()).get(seen.pane)
+        if places is None:
+            raise TargetNotFound(f"{seen.address} belongs to streamrelay itself", data={"target": seen.pane})
+        return places[0]
+
+    async def _find_all(self, targets: Sequence[str]) -> list[PaneInfo]:
+        """Find many targets for the price of one, those that name a pane or a session exactly."""
+        if len(targets) < 2:
+            return [await self.find(target) for target in (targets or (None,))]
+        listed = await self._attachments.panes()
+        exact = {pane: places[0] for pane, places in listed.items()}
+        exact |= {info.session_name: info for places in listed.values() for info in places if info.active}
+        return [exact[target] if target in exact else await self.find(target) for target in targets]
 
     @asynccontextmanager
     async def watch(self, *targets: str, queue: int = LONGEST_QUEUE) -> AsyncIterator[Subscription]:
@@ -136,17 +152,16 @@ class Server:
 
     @asynccontextmanager
     async def _watch(self, targets: Sequence[str], queue: int, tap: Tap | None = None) -> AsyncIterator[Subscription]:
-        infos = {(info := await self.find(target)).pane: info for target in (targets or (None,))}
+        infos = {info.pane: info for info in await self._find_all(targets)}
         for info in infos.values():
             if info.dead:
                 raise PaneGone(f"the program in pane {info.pane} has ended", data={"pane": info.pane})
         subscription = Subscription(infos, size=queue)
         pipelines: list[PanePipeline] = []
         try:
-            for info in infos.values():
-                pipeline = await self._attachments.watch(info, subscription.publish, tap)
-                pipelines.append(pipeline)
-                subscription.align(info.pane, pipeline.began)
+            pipelines = await self._attachments.watch(infos.values(), subscription.publish, tap)
+            for pipeline in pipelines:
+                subscription.align(pipeline.info.pane, pipeline.began)
             yield subscription
         finally:
             subscription.close()
@@ -154,7 +169,7 @@ class Server:
                 pipeline.remove_listener(subscription.publish)
                 if tap is not None:
                     pipeline.end_recording()
-                await self._attachments.unwatch(pipeline.info.pane)
+            await self._attachments.unwatch(pipeline.info.pane for pipeline in pipelines)
 
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""

@@ -1,0 +1,213 @@
+"""The hub of one connection: the client that hears every watched pane, the windows linked for it, and its manners.
+
+What to do is decided in `control.hub`; here it is asked for and done.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Self
+
+from streamrelay.control import (
+    ClientSessionChanged,
+    CommandResult,
+    ControlClient,
+    ControlEvent,
+    Tmux,
+    TransportName,
+    WindowAdd,
+    command_line,
+)
+from streamrelay.control.hub import (
+    LIST_PLACES,
+    LIST_SESSIONS,
+    Place,
+    Session,
+    leave,
+    leftovers,
+    let_go,
+    link,
+    only_hubs,
+    onward,
+    opening,
+    parse_places,
+    parse_sessions,
+    unlink,
+    visiting,
+)
+from streamrelay.errors import StreamrelayError
+
+logger = logging.getLogger(__name__)
+
+_CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode}")
+_PERSONS = ("list-clients", "-F", "#{session_id}\t#{client_last_session}\t#{client_name}")
+_VISITS = 5
+
+Handler = Callable[[Sequence[ControlEvent], float], None]
+
+
+class Hub:
+    """One control client on a session of its own. Whoever opens it has to `aclose` it."""
+
+    def __init__(self, tmux: Tmux, handler: Handler, *, transport: TransportName) -> None:
+        self._tmux = tmux
+        self._handler = handler
+        name = f"streamrelay-{secrets.token_hex(4)}"
+        self.client = ControlClient(
+            tmux,
+            name,
+            self._handle,
+            transport=transport,
+            opening=opening(name, str(os.getpid()), ("ignore-size",)),
+        )
+        self._held: Counter[str] = Counter()
+        self._announced: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def session(self) -> str:
+        """The id of the session: "$3"."""
+        return self.client.session
+
+    async def open(self) -> Self:
+        """Make the session, end what others left behind, and step behind every session of the user's."""
+        await self.client.open()
+        try:
+            await self._sweep()
+            await self._step_back()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def aclose(self) -> None:
+        """Leave; the session ends with it, and with the session its links."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with contextlib.suppress(StreamrelayError):
+            self.client.request(leave(self.session), _ignore)
+        await self.client.aclose()
+
+    def holds(self, window: str) -> bool:
+        """Tell whether a window is linked here."""
+        return window in self._held
+
+    async def hold(self, window: str) -> None:
+        """Link a window, once however often it is held; raises CommandFailed if it is not there."""
+        self._held[window] += 1
+        if self._held[window] == 1:
+            self._announced.add(window)
+            try:
+                await self.client.command(link(self.session, window))
+            except BaseException:
+                self._announced.discard(window)
+                self._held.pop(window, None)
+                raise
+
+    def release(self, window: str) -> None:
+        """Let go of a window that was held; with the last time its link goes, and a window nobody else has ends."""
+        if window not in self._held:
+            return
+        self._held[window] -= 1
+        if not self._held[window]:
+            del self._held[window]
+            with contextlib.suppress(StreamrelayError):
+                self.client.request(unlink(self.session, window), _ignore)
+
+    async def sessions(self) -> list[Session]:
+        """List the sessions of the server."""
+        return parse_sessions(await self._ask(*LIST_SESSIONS))
+
+    async def is_alone(self) -> bool:
+        """Tell whether nothing keeps the server but hubs: no session, or nobody on one that ends with its people."""
+        if only_hubs(sessions := await self.sessions()):
+            return True
+        if await self._ask("show-options", "-sv", "exit-unattached") != ["on"]:
+            return False
+        hubs = {one.session for one in sessions if one.hub}
+        return all(line.split(" ")[0] in hubs for line in await self._ask(*_CLIENTS))
+
+    async def let_go(self, windows: Iterable[Place]) -> set[str]:
+        """Do what is right with windows that only hubs hold now; `windows` says where they were.
+
+        Returns those that end with that, or ended already.
+        """
+        places = parse_places(await self._ask(*LIST_PLACES))
+        ended = set()
+        for former in windows:
+            its = [place for place in places if place.window == former.window]
+            if any(not place.hub for place in its):
+                continue
+            back = let_go(former.window, former, places) if its else None
+            if back is None:
+                ended.add(former.window)
+                continue
+            line = ("link-window", "-d", "-s", back.window, "-t", f"{back.session}:{back.index}")
+            with contextlib.suppress(StreamrelayError):
+                await self.client.command(command_line(line))
+        return ended
+
+    def _handle(self, events: Sequence[ControlEvent], read_at: float) -> None:
+        passed_on = []
+        for event in events:
+            if isinstance(event, WindowAdd) and event.window in self._announced:
+                self._announced.discard(event.window)
+                continue
+            if isinstance(event, ClientSessionChanged) and event.session == self.session:
+                self._spawn(self._send_on())
+            passed_on.append(event)
+        self._handler(passed_on, read_at)
+
+    async def _ask(self, *words: str) -> list[str]:
+        result = await self.client.command(command_line(words))
+        return [line.decode(errors="surrogateescape") for line in result.lines]
+
+    async def _sweep(self) -> None:
+        clients = [line.split(" ") for line in await self._ask(*_CLIENTS)]
+        listened_to = [fields[0] for fields in clients if fields[-1] == "1"]
+        for session in leftovers(await self.sessions(), listened_to):
+            with contextlib.suppress(StreamrelayError):
+                await self.client.command(command_line(("kill-session", "-t", session)))
+
+    async def _step_back(self) -> None:
+        """Have every other session used after this one; a session that ends meanwhile makes it begin again."""
+        for _ in range(_VISITS):
+            words = visiting(await self.sessions())
+            if not words or "\n%error " not in await self._tmux.run("-N", "-C", *words):
+                return
+        logger.warning("the sessions of the server change too quickly to step behind them")
+
+    async def _send_on(self) -> None:
+        """Send whoever came into this session where he would be without it."""
+        policy = "".join(await self._ask("show-options", "-gv", "detach-on-destroy"))
+        for line in await self._ask(*_PERSONS):
+            session, came_from, name = line.split("\t", 2)
+            if session == self.session and name != await self._own_name():
+                target = onward(await self.sessions(), self.session, came_from, policy)
+                out = ("detach-client", "-t", name)
+                on = ("switch-client", "-E", "-c", name, "-t", target or "")
+                with contextlib.suppress(StreamrelayError):
+                    await self.client.command(command_line(on if target else out))
+        await self._step_back()
+
+    async def _own_name(self) -> str:
+        return "".join(await self._ask("display-message", "-p", "#{client_name}"))
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.ensure_future(self._quietly(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @staticmethod
+    async def _quietly(work: Coroutine[object, object, None]) -> None:
+        with contextlib.suppress(StreamrelayError):
+            await work
+
+
+def _ignore(_result: CommandResult) -> None:
+    """Ask for no answer."""

@@ -1,0 +1,74 @@
+"""Which program has a pane: asked of tmux while things happen there, and of nobody while nothing does.
+
+tmux tells no one when another program comes to a pane's foreground, and looks it up in /proc for whoever asks (30 us
+on tmux 3.3a). A subscription to it asks for every pane once a second: with 300 panes ten times what else an idle server
+costs. But a program hardly comes or goes without a word, its own or its shell's, so a pane is looked at once a second
+while it prints and some times more after that.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from streamrelay.control import command_line
+
+_EVERY = 1.0
+_MORE = 5
+_FORMAT = "#{pane_id}\t#{pane_dead}\t#{pane_current_command}"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look found."""
+
+    pane: str
+    dead: bool
+    command: str
+
+
+def look_line(panes: Sequence[str]) -> str:
+    """Return the line that looks at panes; for one that is not there tmux shows some other."""
+    return command_line(*(("display-message", "-p", "-t", pane, _FORMAT) for pane in panes))
+
+
+def read_looks(lines: Sequence[bytes]) -> list[Look]:
+    """Return what the replies to `look_line` say."""
+    fields = [line.decode(errors="replace").split("\t", 2) for line in lines]
+    return [Look(one[0], one[1] == "1", one[2]) for one in fields if len(one) == 3 and one[0].startswith("%")]
+
+
+class Looks:
+    """When to look at which panes. `look` is called with those to look at, and `answered` has to follow."""
+
+    def __init__(self, look: Callable[[Sequence[str]], None]) -> None:
+        self._look = look
+        self._left: dict[str, int] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._asked = False
+
+    def printed(self, pane: str) -> None:
+        """Note that something happened in a pane."""
+        self._left[pane] = _MORE
+        if self._timer is None and not self._asked:
+            self._timer = asyncio.get_running_loop().call_later(_EVERY, self._ask)
+
+    def answered(self) -> None:
+        """Note that the last look was answered, or never will be; the next one is a second away."""
+        self._asked = False
+        if self._left and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_EVERY, self._ask)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._left.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ask(self) -> None:
+        self._timer = None
+        panes = list(self._left)
+        self._left = {pane: left - 1 for pane, left in self._left.items() if left > 1}
+        if panes:
+            self._asked = True
+            self._look(panes)
