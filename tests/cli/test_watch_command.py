@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from streamrelay.testing.traces import listed
 from streamrelay.testing.waiting import wait_until
 
 COMMAND = Path(sys.executable).with_name("streamrelay")
@@ -28,22 +29,6 @@ SHELLS = {
 }
 
 
-def everything_listed(tmux):
-    """All that a user can list of a server, sizes and flags included; the number of clients last."""
-    sessions = tmux.run("list-sessions", "-F", "#{session_id} #{session_name} #{session_windows} #{session_group}")
-    panes = tmux.run(
-        "list-panes", "-a", "-F",
-        "#{session_id} #{window_id} #{pane_id} #{pane_width}x#{pane_height} #{window_width}x#{window_height} "
-        "#{window_raw_flags} #{window_active} #{pane_active} #{pane_in_mode} #{window_linked} #{pane_pid}",
-    )  # fmt: skip
-    environment = tmux.run("show-environment", "-g")
-    for session in sessions.split("\n"):
-        if session:
-            environment += tmux.run("show-environment", "-t", session.split()[0])
-    options = tmux.run("show-options", "-g") + tmux.run("show-options", "-gw") + tmux.run("show-options", "-s")
-    return sessions, panes, environment, options, tmux.run("show-hooks", "-g"), tmux.run("list-buffers")
-
-
 @pytest.mark.requirement("ENG-01a", "ENG-01b", "DEL-01")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_line_of_a_live_pane_comes_once_unchanged_in_order(private_tmux, cli, transport, shell):
@@ -51,12 +36,13 @@ def test_every_line_of_a_live_pane_comes_once_unchanged_in_order(private_tmux, c
         pytest.skip(f"{shell} is not installed")
     pane = private_tmux.new_session("work", SHELLS[shell], columns=200)
     wait_until(lambda: private_tmux.run("capture-pane", "-p", "-t", pane).strip(), message="a prompt")
-    before = everything_listed(private_tmux)
+    before = listed(private_tmux)
+    own = listed(private_tmux, hubs=False)
 
     watching = cli.start("watch", "--transport", transport, "--json", "work")
     watching.until_ready()
     assert len(private_tmux.run("list-clients").splitlines()) == 1
-    assert everything_listed(private_tmux) == before
+    assert listed(private_tmux, hubs=False) == own
     private_tmux.run("send-keys", "-l", "-t", pane, PRINTED)
     private_tmux.run("send-keys", "-t", pane, "Enter")
     watching.until(lambda: '"text":"theend","origin":"program"' in watching.stdout, "the last line")
@@ -66,7 +52,7 @@ def test_every_line_of_a_live_pane_comes_once_unchanged_in_order(private_tmux, c
     assert watching.interrupt() == 128 + signal.SIGINT
     assert "Traceback" not in watching.stderr
     assert private_tmux.run("list-clients") == ""
-    assert everything_listed(private_tmux) == before
+    assert listed(private_tmux) == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
