@@ -39,6 +39,8 @@ _OPTIONS: Final = {
     "activity-action": "none",
     "silence-action": "none",
 }
+_VISITS: Final = 100
+"""Sessions that one passing client visits."""
 _WORDS: Final = "This session belongs to streamrelay, which hears the windows linked here. It ends by itself."
 
 
@@ -115,16 +117,20 @@ def parse_places(lines: Iterable[str]) -> list[Place]:
     return found
 
 
-def visiting(sessions: Iterable[Session]) -> tuple[str, ...]:
-    """Return the words with which a passing client visits every session but hubs, the one used longest ago first."""
+def visiting(sessions: Iterable[Session]) -> list[tuple[str, ...]]:
+    """Return the words with which passing clients, one after the other, visit every session but hubs.
+
+    The one used longest ago comes first. Several clients, because tmux takes 16 KiB of arguments at most.
+    """
     order = sorted((one for one in sessions if not one.hub), key=lambda one: (one.used, int(one.session[1:])))
-    words: list[str] = []
-    for one in order:
-        words += [";", "switch-client", "-E", "-t", one.session]
-    if words:
-        words[:5] = ["attach-session", "-E", "-f", "ignore-size,no-output", "-t", order[0].session]
-        words += [";", "detach-client"]
-    return tuple(words)
+    lines = []
+    for at in range(0, len(order), _VISITS):
+        first, *others = order[at : at + _VISITS]
+        words = ["attach-session", "-E", "-f", "ignore-size,no-output", "-t", first.session]
+        for one in others:
+            words += [";", "switch-client", "-E", "-t", one.session]
+        lines.append((*words, ";", "detach-client"))
+    return lines
 
 
 def leftovers(sessions: Iterable[Session], listened_to: Iterable[str]) -> list[str]:

@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 _CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode}")
 _PERSONS = ("list-clients", "-F", "#{session_id}\t#{client_last_session}\t#{client_name}")
-_VISITS = 5
+_ATTEMPTS = 5
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
@@ -176,9 +176,11 @@ class Hub:
 
     async def _step_back(self) -> None:
         """Have every other session used after this one; a session that ends meanwhile makes it begin again."""
-        for _ in range(_VISITS):
-            words = visiting(await self.sessions())
-            if not words or "\n%error " not in await self._tmux.run("-N", "-C", *words):
+        for _ in range(_ATTEMPTS):
+            for words in visiting(await self.sessions()):
+                if "\n%error " in await self._tmux.run("-N", "-C", *words):
+                    break
+            else:
                 return
         logger.warning("the sessions of the server change too quickly to step behind them")
 
