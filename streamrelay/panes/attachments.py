@@ -420,10 +420,11 @@ class Attachments:
             if here.remains:
                 self._follow_deaths(hub)
         if gone:
-            sessions = {one.session for one in await hub.sessions()}
+            left = {one.session for one in await hub.sessions() if not one.hub}
             for pane in gone:
-                there = carried[pane].pipeline.info.session in sessions
-                self._close([pane], "pane_gone" if there else "session_gone")
+                # With the last session the server ends, hubs or not; of that the pane was the last.
+                ended_alone = not left or carried[pane].pipeline.info.session in left
+                self._close([pane], "pane_gone" if ended_alone else "session_gone")
         await self._carry_on(moved)
         await asyncio.gather(*map(self._seed, resized))
 
