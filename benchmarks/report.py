@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import fidelity, latency, measuring, screen, throughput
+from benchmarks import fidelity, latency, measuring, scale, screen, throughput
 from benchmarks.measuring import Report
 
 _QUICK = {
     "throughput": "--repetitions 3 --megabytes 4",
     "latency": "--repetitions 1 --lines 100 --deliveries 30",
+    "scale": "--repetitions 1 --idle 1 100 --chattering 20 --seconds 3",
     "screen": "--repetitions 3 --megabytes 2 --pyte-megabytes 0.05",
     "fidelity": "--only cat bash python claude codex/short ink",
 }
@@ -24,7 +25,7 @@ _QUICK = {
 
 def measure(*, full: bool) -> list[Report]:
     """Run every benchmark with its own defaults, or with small ones."""
-    modules = {"throughput": throughput, "latency": latency, "screen": screen, "fidelity": fidelity}
+    modules = {"throughput": throughput, "latency": latency, "scale": scale, "screen": screen, "fidelity": fidelity}
     return [
         module.measure(module.options().parse_args([] if full else _QUICK[name].split()))
         for name, module in modules.items()

@@ -65,6 +65,21 @@ def test_latency() -> None:
     assert_samples(pasted, ("latency",), n=4)
 
 
+@pytest.mark.requirement("BEN-03")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells what is used")
+def test_scale() -> None:
+    report = run("scale", "--idle", "1", "30", "--chattering", "3", "--seconds", "1.5", "--settle", "0")
+    rows = {(row["panes"], row["chattering"]): row for row in report["figures"]["scale"]}
+    assert set(rows) == {(1, False), (30, False), (3, True)}
+    for row in rows.values():
+        assert row["ready"]["n"] == row["memory"]["n"] == row["reader"]["n"] == 1
+        assert row["ready"]["median"] > 0
+        assert row["gaps"] == 0
+    assert rows[30, False]["memory"]["median"] < 60
+    assert rows[30, False]["lines"]["median"] == 0
+    assert rows[3, True]["lines"]["median"] >= 3
+
+
 @pytest.mark.requirement("BEN-04")
 def test_terminals(tmp_path: Path) -> None:
     plot = tmp_path / "speed.svg"
