@@ -112,9 +112,7 @@ class Attachments:
             words += [";", *(word[:-1] + "\\;" if word.endswith(";") else word for word in command)]
         return (await self._tmux.run(*words[1:])).splitlines()
 
-    async def watch(
-        self, infos: Iterable[PaneInfo], listener: Listener, tap: Tap | None = None
-    ) -> list[PanePipeline]:
+    async def watch(self, infos: Iterable[PaneInfo], listener: Listener, tap: Tap | None = None) -> list[PanePipeline]:
         """Hand the events of panes to `listener` from here on; opens pipelines where there are none yet.
 
         `tap` is handed what the pipelines are told: all of it, so raises UsageError where there is one already. Raises
@@ -127,7 +125,9 @@ class Attachments:
                 if carried is None:
                     new.append(PanePipeline(info, self._profiles, widths=self.widths, tap=tap))
                 elif tap is not None:
-                    raise UsageError(f"pane {info.pane} is watched already", hint="record it before anything watches it")
+                    raise UsageError(
+                        f"pane {info.pane} is watched already", hint="record it before anything watches it"
+                    )
                 pipelines.append(new[-1] if carried is None else carried.pipeline)
                 pipelines[-1].add_listener(listener)
             try:

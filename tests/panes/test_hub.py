@@ -134,7 +134,7 @@ async def test_a_command_typed_in_a_watched_pane_means_its_own_session(private_t
             "send-keys", "-t", pane, f"{tmux} new-window -d -n made cat; {tmux} rename-session mine", "Enter"
         )
         await wait_until_async(lambda: "mine" in private_tmux.run("list-sessions", "-F", "#{session_name}").split())
-        assert private_tmux.run("list-windows", "-t", "=mine:", "-F", "#{window_name}").split()[1:] == ["made"]
+        assert private_tmux.run("list-windows", "-t", "=mine:", "-F", "#{window_name}").splitlines()[1:] == ["made"]
         assert private_tmux.run("display-message", "-p", "-t", pane, "#{session_name}") == "mine"
 
 
