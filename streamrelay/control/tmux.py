@@ -78,8 +78,16 @@ class Tmux:
             return [self.binary, "-L", self.socket_name, *arguments]
         return [self.binary, *arguments]
 
-    async def run(self, *arguments: str, timeout: float = 10.0) -> str:  # noqa: ASYNC109 - becomes CommandTimeout
+    async def run(
+        self,
+        *arguments: str,
+        timeout: float = 10.0,  # noqa: ASYNC109 - becomes CommandTimeout
+        stays: bool = False,
+    ) -> str:
         """Run one tmux command as a subprocess, and return what it printed.
+
+        With `stays`, its standard input does not end before it does: a control client would leave at the end of it,
+        in the middle of its commands.
 
         Raises errors.TmuxMissing, NoServer, TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
         """
@@ -88,7 +96,7 @@ class Tmux:
             try:
                 process = await asyncio.create_subprocess_exec(
                     *self.argv(*arguments),
-                    stdin=asyncio.subprocess.DEVNULL,
+                    stdin=asyncio.subprocess.PIPE if stays else asyncio.subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
                     env=environment(os.environ),

@@ -178,7 +178,7 @@ class Hub:
         """Have every other session used after this one; a session that ends meanwhile makes it begin again."""
         for _ in range(_ATTEMPTS):
             for words in visiting(await self.sessions()):
-                if "\n%error " in await self._tmux.run("-N", "-C", *words):
+                if "\n%error " in await self._tmux.run("-N", "-C", *words, stays=True):
                     break
             else:
                 return
