@@ -18,8 +18,9 @@ from streamrelay.errors import NoServer, StreamrelayError
 from streamrelay.events import Text
 from streamrelay.panes.server import Server
 from streamrelay.panes.widths import WidthCache
-from streamrelay.testing.calibration import disagreements
+from streamrelay.testing.calibration import disagreements, manners
 from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.vt.widths import unicode14
 
 TRIAL_TIMEOUT = 10.0
 TRIAL_LINE = "control mode works: 中 🦜"
@@ -73,15 +74,16 @@ def _widths(tmux: Tmux, version: str) -> Check:
     """A character that is wider to tmux than to us shifts everything right of it: what is found here is kept for us."""
     try:
         with PrivateTmux(tmux.binary) as private:
-            differing = disagreements(private)
-        WidthCache(tmux, version).keep(differing)
+            found = manners(private)
+            differing = disagreements(private, unicode14().replaced({}, found))
+        WidthCache(tmux, version).keep(differing, found)
     except (StreamrelayError, TimeoutError, OSError) as error:
         return Check("widths", "warning", str(error), "")
     if not differing:
         return Check("widths", "ok", "every character is as wide in tmux as in the built-in table")
     some = ", ".join(f"U+{ord(one):04X} ({columns})" for one, columns in list(differing.items())[:5])
-    found = f"{len(differing)} characters have another width in this tmux, and from now on here as well: {some}"
-    return Check("widths", "ok", found)
+    words = f"{len(differing)} characters have another width in this tmux, and from now on here as well: {some}"
+    return Check("widths", "ok", words)
 
 
 async def _try_control_mode(binary: str, transport: TransportName) -> Check:

@@ -2,7 +2,10 @@
 
 The queries share one command line, so that nothing is printed between them, and their replies stand in the stream
 behind everything that the snapshot already shows (60 of 60 times, tmux 3.3a). tmux has no format for soft wraps: they
-are found by laying the rows against the same rows as `capture-pane -J` joins them.
+are found by laying the rows against the same rows as `capture-pane -J` joins them. That also tells which blanks at the
+end of a row are in use: since 3.4 `-N` prints more of them, and `-J` alone stays exact.
+
+What a version has no format for is empty: the mode of bracketed paste is told since 3.8.
 """
 
 from collections.abc import Sequence
@@ -15,6 +18,7 @@ from streamrelay.vt.engine import Cursor, Modes, Snapshot
 _FORMATS = (
     "cursor_x", "cursor_y", "pane_width", "pane_height", "history_size", "alternate_on", "cursor_flag", "insert_flag",
     "wrap_flag", "origin_flag", "scroll_region_upper", "scroll_region_lower", "keypad_cursor_flag", "keypad_flag",
+    "bracket_paste_flag",
 )  # fmt: skip
 _STYLING = regex.compile(rb"\x1b(?:\[[0-9;:]*m|\][^\x07\x1b]*(?:\x07|\x1b\\))|[\x0e\x0f]")
 
@@ -39,13 +43,14 @@ def read_snapshot(blocks: Sequence[Sequence[bytes]]) -> Snapshot | None:
     values = [int(field) if field.isdigit() else 0 for field in (state[0] if state else b"").split(b" ")]
     if len(values) != len(_FORMATS):
         return None
-    x, y, columns, lines, history_size, alternate, visible, insert, wrap, origin, upper, lower, keys, keypad = values
+    x, y, columns, lines, history_size, alternate, visible, insert, wrap, origin, upper, lower, *keys = values
     rows = [*rows, *[b""] * (lines - len(rows))][:lines]
+    laid = laid_out([_STYLING.sub(b"", row) for row in rows], joined)
     return Snapshot(
         columns=columns,
         lines=lines,
-        rows=tuple(rows),
-        wrapped=soft_wraps([_STYLING.sub(b"", row) for row in rows], joined),
+        rows=tuple(_without_blanks(row, surplus) for row, (_, surplus) in zip(rows, laid, strict=True)),
+        wrapped=tuple(wrapped for wrapped, _ in laid),
         cursor=Cursor(x, y),
         history_total=history_size,
         alternate=bool(alternate),
@@ -55,27 +60,47 @@ def read_snapshot(blocks: Sequence[Sequence[bytes]]) -> Snapshot | None:
             insert=bool(insert),
             wrap=bool(wrap),
             origin=bool(origin),
-            application_cursor=bool(keys),
-            application_keypad=bool(keypad),
+            application_cursor=bool(keys[0]),
+            application_keypad=bool(keys[1]),
+            bracketed_paste=bool(keys[2]),
         ),
         pending=_unescaped(b"\n".join(pending)),
     )
 
 
-def soft_wraps(rows: Sequence[bytes], joined: Sequence[bytes]) -> tuple[bool, ...]:
-    """Tell for each row whether the next one continues it, given the same rows with continued ones joined."""
-    wrapped = [False] * len(rows)
+def laid_out(rows: Sequence[bytes], joined: Sequence[bytes]) -> list[tuple[bool, int]]:
+    """Tell for each row whether the next one continues it, and how many blanks at its end are not in use.
+
+    `joined` are the same rows with continued ones in one piece, and with no blank that is not in use.
+    """
+    laid = [(False, 0)] * len(rows)
     y = 0
     for line in joined:
-        if y >= len(rows):
-            break
-        whole = rows[y]
-        while len(whole) < len(line.rstrip()) and y + 1 < len(rows):
-            wrapped[y] = True
+        rest = line
+        while y < len(rows):
+            used = _in_common(rows[y], rest)
+            rest = rest[used:]
+            laid[y] = (bool(rest.rstrip()), len(rows[y]) - used)
             y += 1
-            whole += rows[y]
-        y += 1
-    return tuple(wrapped)
+            if not laid[y - 1][0]:
+                break
+    return laid
+
+
+def _in_common(row: bytes, rest: bytes) -> int:
+    """Return how much of `row` the joined line begins with; blanks at its end may be missing there."""
+    if rest.startswith(row):
+        return len(row)
+    used = len(row.rstrip(b" "))
+    while used < len(row) and rest[used : used + 1] == b" ":
+        used += 1
+    return used
+
+
+def _without_blanks(row: bytes, surplus: int) -> bytes:
+    """Take `surplus` blanks from the end of a styled row; those with a look of their own stay."""
+    blanks = len(row) - len(row.rstrip(b" "))
+    return row[: len(row) - min(surplus, blanks)]
 
 
 def _unescaped(pending: bytes) -> bytes:

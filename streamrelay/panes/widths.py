@@ -7,7 +7,6 @@ connection takes what it finds there; without it, the built-in table (docs/decis
 """
 
 import hashlib
-import json
 import os
 import platform
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from streamrelay.control import Tmux
-from streamrelay.vt.widths import Widths, unicode14
+from streamrelay.vt.widths import Manners, Widths, unicode14
 
 _LONGEST = 1 << 22
 
@@ -25,6 +24,7 @@ _LONGEST = 1 << 22
 class _Measured(msgspec.Struct):
     about: str
     widths: dict[str, int]
+    manners: Manners = Manners()
 
 
 class WidthCache:
@@ -43,15 +43,16 @@ class WidthCache:
             with self.path.open("rb") as file:
                 measured = msgspec.json.decode(file.read(_LONGEST), type=_Measured)
             sound = all(len(one) == 1 and 0 <= columns <= 2 for one, columns in measured.widths.items())
-            if measured.about == self._about and sound and measured.widths:
-                return table.replaced(measured.widths)
+            differs = measured.widths or measured.manners != table.manners
+            if measured.about == self._about and sound and differs:
+                return table.replaced(measured.widths, measured.manners)
         return table
 
-    def keep(self, differing: dict[str, int]) -> None:
-        """Keep the characters whose width is not that of the built-in table."""
+    def keep(self, differing: dict[str, int], manners: Manners) -> None:
+        """Keep the characters whose width is not that of the built-in table, and the manners of this tmux."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(f".{os.getpid()}")
-        unfinished.write_text(json.dumps({"about": self._about, "widths": differing}), encoding="utf-8")
+        unfinished.write_bytes(msgspec.json.encode(_Measured(self._about, differing, manners)))
         unfinished.replace(self.path)
 
 

@@ -16,8 +16,11 @@ from dataclasses import dataclass
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
 from streamrelay.vt import TmuxScreen
+from streamrelay.vt.clusters import width_of
 from streamrelay.vt.comparing import divergences
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
+from streamrelay.vt.state import TAB_WIDTH
+from streamrelay.vt.widths import Widths, unicode14
 
 HISTORY = 2000
 """Rows of history the oracle's panes keep."""
@@ -94,14 +97,21 @@ class Answer:
 class Oracle:
     """Shows bytes to panes of a private tmux and tells what they hold then.
 
+    `widths` is the table of the screens it compares with, by default the built-in one; `calibration.calibrated` makes
+    that of the tmux that runs.
+
     What the bytes leave unfinished is cut off with ST (strings that nothing else ends) and CAN, so that tmux can say
     when it has read everything.
     """
 
-    def __init__(self, server: PrivateTmux) -> None:
+    def __init__(self, server: PrivateTmux, widths: Widths | None = None) -> None:
         self._server = server
+        self.widths = unicode14() if widths is None else widths
         self._names = (f"oracle{number}" for number in itertools.count())
         server.new_session("idle", ["sleep", "600"])
+        # Since 3.4 -N alone also prints cells that were never written; there -T leaves those out.
+        options = server.run("list-commands", "capture-pane").partition("]")[0]
+        self._exact = ("-N", "-T") if "T" in options else ("-N",)
         server.run("set", "-g", "history-limit", str(HISTORY), ";", "set", "-g", "status", "off")
 
     def ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[Answer]:
@@ -115,7 +125,21 @@ class Oracle:
     def differences(self, data: Sequence[bytes], columns: int, lines: int) -> list[list[str]]:
         """Feed each of `data` to a `TmuxScreen` as well, and say in words where it shows something else than tmux."""
         answers = self.ask(data, columns, lines)
-        return [compare(part, answer) for part, answer in zip(data, answers, strict=True)]
+        return [compare(part, answer, self.widths) for part, answer in zip(data, answers, strict=True)]
+
+    @property
+    def draws_images(self) -> bool:
+        """Whether sixel images move the cursor (3.5a), which a screen of ours drops."""
+        return self.ask([b"a\x1bPq\x07b\x1b\\c"], 10, 2)[0].cursor[1] == 1
+
+    @property
+    def shows_bad_bytes(self) -> bool:
+        """Whether bytes that are no UTF-8 are shown as U+FFFD (3.8), which a screen of ours drops."""
+        return self.ask([b"\xff"], 10, 2)[0].cursor[0] == 1
+
+    def screen(self, columns: int, lines: int, history: int = 10_000) -> TmuxScreen:
+        """Return an empty screen that is calibrated like this oracle."""
+        return TmuxScreen(columns, lines, history, widths=self.widths)
 
     def resized(self, streams: Sequence[Resized], columns: int, lines: int) -> list[Answer]:
         """Return tmux's answers to streams between whose parts the window gets other sizes; all have as many parts."""
@@ -138,7 +162,7 @@ class Oracle:
                 # A byte of no width lets the next part out; it is not shown.
                 steps += ["send-keys", "-t", name, "-H", "00", ";"] if number < len(stream) - 1 else []
             self._server.run(*steps[:-1])
-        answers = [self.look(self._server, name, *stream[-1][1]) for name, stream in zip(names, streams, strict=True)]
+        answers = [self.look(name, *stream[-1][1]) for name, stream in zip(names, streams, strict=True)]
         self._server.run(*itertools.chain.from_iterable(("kill-session", "-t", name, ";") for name in names))
         return answers
 
@@ -154,7 +178,7 @@ class Oracle:
             command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", str(file), ";"]
         self._server.run(*command[:-1])
         self._wait(names, "seen")
-        answers = [self.look(self._server, name, columns, lines) for name in names]
+        answers = [self.look(name, columns, lines) for name in names]
         self._server.run(*itertools.chain.from_iterable(("kill-session", "-t", name, ";") for name in names))
         return answers
 
@@ -165,19 +189,20 @@ class Oracle:
 
         wait_until(seen, 20, "tmux did not read everything")
 
-    @staticmethod
-    def look(server: PrivateTmux, name: str, columns: int, lines: int) -> Answer:
+    def look(self, name: str, columns: int, lines: int) -> Answer:
         """Return what the pane of the session `name` holds now."""
         mark = ("display-message", "-p", "=====")
         capture = ("capture-pane", "-p", "-S", "-", "-t", name)
         formats = " ".join(f"#{{{value}}}" for value in _FORMATS)
-        printed = server.run(
+        printed = self._server.run(
             "display-message", "-p", "-t", name, formats,
-            ";", *mark, ";", *capture, "-N", ";", *mark, ";", *capture, "-J",
-            ";", *mark, ";", "capture-pane", "-p", "-t", name, "-e", "-N",
-            ";", *mark, ";", *capture, "-E", "-1", "-e", "-N", ";", *mark, ";", *capture, "-P", "-C",
+            ";", *mark, ";", *capture, *self._exact, ";", *mark, ";", *capture, "-J",
+            ";", *mark, ";", "capture-pane", "-p", "-t", name, "-e", *self._exact,
+            ";", *mark, ";", *capture, "-E", "-1", "-e", *self._exact, ";", *mark, ";", *capture, "-P", "-C",
         )  # fmt: skip
         values, rows, joined, styled, styled_history, pending = f"{printed}\n".split("=====\n")
+        if "\t" in rows:
+            rows, joined = self._without_tabs(rows, joined, columns)
         return Answer(
             columns=columns,
             lines=lines,
@@ -189,10 +214,24 @@ class Oracle:
             values=dict(zip(_FORMATS, map(int, values.split()), strict=True)),
         )
 
+    def _without_tabs(self, rows: str, joined: str, columns: int) -> tuple[str, str]:
+        """Put blanks up to the next default stop where tmux 3.8 prints the tabs it keeps, in both captures alike."""
+        blanks: list[str] = []
+        plain: list[str] = []
+        for row in rows.split("\n"):
+            text, *parts = row.split("\t")
+            for part in parts:
+                at = width_of(self.widths.cells(text))
+                blanks.append(" " * min(TAB_WIDTH - at % TAB_WIDTH, columns - 1 - at))
+                text += blanks[-1] + part
+            plain.append(text)
+        kept = iter(blanks)
+        return "\n".join(plain), re.sub("\t", lambda _: next(kept), joined)
 
-def compare(data: bytes, answer: Answer) -> list[str]:
+
+def compare(data: bytes, answer: Answer, widths: Widths | None = None) -> list[str]:
     """Say where a `TmuxScreen` fed `data` differs from tmux: screen, history, soft wraps, styles, cursor, modes."""
-    screen = TmuxScreen(answer.columns, answer.lines, HISTORY)
+    screen = TmuxScreen(answer.columns, answer.lines, HISTORY, widths=widths)
     screen.feed(data)
     said = [str(divergence) for divergence in divergences(screen, answer.snapshot)]
     size = answer.values["history_size"]

@@ -5,6 +5,9 @@
 * A wide character that does not fit wraps; the column it leaves stays as it was. Without wrap mode it is dropped.
 * A character of no width joins the cell left of the cursor, up to 21 bytes of UTF-8 a cell, else it is dropped.
 * A ZERO WIDTH JOINER waits for the next character that is not plain ASCII, wherever that comes, and both join.
+* Where joining widens (`Manners`), there is no waiting: what follows a joiner in its cell joins too, and a variation
+  selector or a skin tone makes the cell wide. A skin tone with nothing to join is a character of its own. Two regional
+  indicators are one cell where each is wide.
 * Without wrap mode the cursor stays in the last column; the wrap column is reached in wrap mode alone.
 * Insert mode makes room before it wraps.
 """
@@ -14,13 +17,14 @@ import re
 from streamrelay.vt.clusters import cells_of
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import State
-from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ, marked
+from streamrelay.vt.widths import FLAGS, JOINER, MARKS, SKIN_TONES, STUB, VARIATION_SELECTOR, ZWJ, marked
 
 _ASCII_RUNS = re.compile(r"[ -~]+|[^ -~]+")
 _CELLS = re.compile(f".{STUB}?")
 _MARKED_CELLS = re.compile(f"[{MARKS}]?.{STUB}?")
 _PARTS = re.compile(f"[ -~]+|.{STUB}?")
 _CELL_BYTES = 21
+_WIDENING = frozenset(VARIATION_SELECTOR + SKIN_TONES)
 
 
 def draw(state: State, text: str) -> None:
@@ -47,17 +51,20 @@ def draw(state: State, text: str) -> None:
 
 def _draw_singly(state: State, cells: str) -> None:
     symbols = state.grid.symbols
+    widens = state.widths.manners.widens
     for cell in _MARKED_CELLS.findall(cells):
         mark, character = (cell[0], cell[1:].removesuffix(STUB)) if cell[0] in MARKS else ("", cell.removesuffix(STUB))
         if character.isascii() and state.flows and state.acs_pen is None:
             put(state, cell, state.pen)
+        elif widens and not character.isascii() and _joins(state, character, mark):
+            continue
         elif character == ZWJ:
             state.joining = True
         elif state.joining:
             state.joining = False
             _join(state, ZWJ)
             _join(state, character)
-        elif mark == JOINER:
+        elif mark == JOINER and not widens:
             _join(state, character)
         else:
             pen = state.acs_pen if state.acs_pen is not None and character.isascii() else state.pen
@@ -73,16 +80,40 @@ def _left_column(state: State) -> int:
     return x
 
 
-def _join(state: State, text: str) -> None:
+def _join(state: State, text: str) -> bool:
+    """Put `text` into the cell left of the cursor; False where there is none, or no room in it."""
     x = _left_column(state)
     if x < 0:
-        return
+        return False
     line = state.grid.lines[state.y]
     joined = (line.columns(x, x + 1) or " ") + text
     if len(joined.encode()) > _CELL_BYTES:
-        return
+        return False
     line.cells = line.cells[:x].ljust(x) + state.grid.symbols.cell(joined) + line.cells[x + 1 :]
     state.grid.dirty |= 1 << state.y
+    return True
+
+
+def _joins(state: State, character: str, mark: str) -> bool:
+    """Whether `character` is done with: it joined the cell left of the cursor, or has no columns of its own."""
+    return _combine(state, character) or (mark == JOINER and character not in SKIN_TONES + FLAGS)
+
+
+def _combine(state: State, character: str) -> bool:
+    """Join the cell left of the cursor if `character` does, as tmux 3.5a does it (screen_write_combine)."""
+    x = _left_column(state)
+    line = state.grid.lines[state.y]
+    left = line.columns(x, x + 1) or " " if x >= 0 else ""
+    tone = character in SKIN_TONES
+    width = state.widths.width(character)
+    flag = width == 2 and character in FLAGS and left in FLAGS
+    joins = not left.isascii() if tone else flag or width == 0 or left.endswith(ZWJ)
+    if not (left and joins and _join(state, character)):
+        return False
+    if (tone or character == VARIATION_SELECTOR) and line.cells[x + 1 : x + 2] != STUB and x + 1 < state.columns:
+        line.write(x + 1, STUB, ord(line.look[x : x + 1] or "\0"))
+        state.x = x + 2
+    return True
 
 
 def put(state: State, cells: str, pen: int) -> None:
@@ -156,7 +187,8 @@ def _blank_halves(state: State, line: Line, x: int, part: str, collected: bool) 
     rest = old[stop:]
     if hit == STUB:
         head = len(old[:x].rstrip(STUB)) - 1
-        if collected and (head <= 0 or not _is_wide(state, line, old[head])):
+        first = head <= 0 and not state.widths.manners.blanks_halves
+        if collected and (first or not _is_wide(state, line, old[head])):
             head += 1
         line.erase(max(head, 0), x - max(head, 0), 0)
     if rest[:1] == STUB and (collected or len(part) > 1 or hit == STUB or _is_wide(state, line, hit)):
@@ -164,4 +196,7 @@ def _blank_halves(state: State, line: Line, x: int, part: str, collected: bool) 
 
 
 def _is_wide(state: State, line: Line, cell: str) -> bool:
-    return state.widths.width(line.symbols.text(cell)[0]) == 2
+    text = line.symbols.text(cell)
+    if state.widths.width(text[0]) == 2:
+        return True
+    return state.widths.manners.widens and not _WIDENING.isdisjoint(text)

@@ -9,6 +9,7 @@
 
 from dataclasses import replace
 
+from streamrelay.vt.rows import PLAIN
 from streamrelay.vt.state import Saved, State
 
 # C0
@@ -29,10 +30,15 @@ def backspace(state: State) -> None:
 
 
 def tab(state: State) -> None:
-    """Move to the next tab stop, or to the last column."""
-    last = state.columns - 1
-    if state.x < last:
-        state.x = min((stop for stop in state.tabs if stop > state.x), default=last)
+    """Move to the next tab stop, or to the last column; where tabs fill (`Manners`), blanks of one look are in use."""
+    x, last = state.x, state.columns - 1
+    if x >= last:
+        return
+    state.x = min((stop for stop in state.tabs if stop > x), default=last)
+    if state.widths.manners.fills_tabs:
+        line = state.grid.lines[state.y]
+        if not line.cells[x : state.x].strip(" ") and len({*line.look[x : state.x].ljust(state.x - x, PLAIN)}) == 1:
+            line.cells = line.cells.ljust(state.x)
 
 
 def linefeed(state: State) -> None:

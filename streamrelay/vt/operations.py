@@ -4,7 +4,7 @@
 * There is no DECIC, DECDC, SL, SR or DECSTR.
 """
 
-from streamrelay.vt.drawing import put
+from streamrelay.vt.drawing import draw, put
 from streamrelay.vt.movement import cursor_position
 from streamrelay.vt.reflow import leave_alternate
 from streamrelay.vt.state import State
@@ -112,9 +112,14 @@ def alignment_display(state: State) -> None:
 
 
 def repeat(state: State, count: int) -> None:
-    """Write the character before this control again, up to the end of the line at most; ASCII only."""
-    if state.last and state.last[-1].isascii():
-        put(state, state.last[-1] * min(count, state.columns - state.x), state.pen)
+    """Write the character before this control again, as often as columns are left at most."""
+    again = state.last[-1:] * min(count, state.columns - state.x)
+    if not again:
+        return
+    if again.isascii():
+        put(state, again, state.pen)
+    elif state.widths.manners.repeats_any:
+        draw(state, again)
 
 
 # Screen

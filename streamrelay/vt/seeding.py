@@ -1,7 +1,8 @@
 """A terminal that shows what tmux's `capture-pane -e -N` printed.
 
-tmux prints a row as its characters with SGR sequences where the look changes, and SO and SI around letters in the
-line-drawing charset. Within one capture the look goes on from row to row: a row says only how it differs from
+tmux prints a row as its characters with SGR sequences where the look changes, SO and SI around letters in the
+line-drawing charset, and since 3.8 a tab for what was one: its width is not told, and taken to end at a default stop.
+Within one capture the look goes on from row to row: a row says only how it differs from
 the one before it. So the rows of a snapshot must be one capture, and those of its history another one.
 
 What tmux tells nobody begins anew: the current look, charsets, tab stops, the saved cursor, and of a pane that shows
@@ -15,7 +16,7 @@ from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.printed import GRAPHICS
 from streamrelay.vt.rows import Line
-from streamrelay.vt.state import Charsets, State
+from streamrelay.vt.state import TAB_WIDTH, Charsets, State
 from streamrelay.vt.tokens import Tokenizer
 from streamrelay.vt.widths import Widths
 
@@ -59,11 +60,13 @@ def _parse(state: State, rows: tuple[bytes, ...]) -> list[Line]:
         scratch.x = scratch.y = 0
         scratch.joining = False
         tokens = Tokenizer().split(row)
-        for position, token in enumerate(tokens):
+        for position, part in enumerate(tokens):
             if position % 2 == 0:
-                draw(scratch, token)
-            elif token in {"\x0e", "\x0f"} or _GRAPHICS.fullmatch(token):
-                compiled()[token](scratch)
+                draw(scratch, part)
+            elif part == "\t":
+                draw(scratch, " " * min(TAB_WIDTH - scratch.x % TAB_WIDTH, max(state.columns - 1 - scratch.x, 0)))
+            elif part in {"\x0e", "\x0f"} or _GRAPHICS.fullmatch(part):
+                compiled()[part](scratch)
         line.wrapped = False
         lines.append(line)
     return lines

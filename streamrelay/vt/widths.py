@@ -4,13 +4,15 @@ tmux asks the C library (`wcwidth`), so the same bytes fill different cells on d
 that of glibc 2.36 (Unicode 14); where the running tmux says otherwise, `Widths.replaced` makes a calibrated one.
 
 The tmux rules on top of the library's answer: a code point that is not printable is dropped without a trace, C1
-controls included; one of no width joins the cell before it.
+controls included; one of no width joins the cell before it. What newer versions do otherwise is in `Manners`, which
+are tried out as widths are measured, never guessed from a version.
 """
 
 import re
 import sys
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 
@@ -27,28 +29,58 @@ ZWJ = "\u200d"
 CLUSTERS = range(0xF0000, 0x10FFFE)
 """Code points that stand for what is no single code point of one cell (see symbols.py)."""
 
+VARIATION_SELECTOR = "\ufe0f"
+SKIN_TONES = "🏻🏼🏽🏾🏿"
+FLAGS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+"""Regional indicators, two of which are a flag."""
 _RESERVED = STUB + MARKS + ZWJ
 _EMOJI = range(0x1F000, 0x20000)
+_DROPPED = frozenset(STUB + MARKS + "".join(map(chr, range(0x80, 0xA0))))
 _LETTERS = {"x": -1, "z": 0, "n": 1, "w": 2}
 _MARKS = re.compile(f"[{MARKS}]")
 _MEMO_LIMIT = 16_384
 
 
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What tmux 3.5a and 3.8 do otherwise than 3.3a, as seen on the screen."""
+
+    widens: bool = False
+    """A variation selector (U+FE0F) or a skin tone makes the cell it joins wide; a joiner waits in its cell."""
+    repeats_any: bool = False
+    """REP repeats whatever was printed last, not ASCII alone."""
+    blanks_halves: bool = False
+    """ASCII on the second half of a wide character in the first column blanks the first half."""
+    fills_tabs: bool = False
+    """A tab over blank cells puts them in use."""
+    shows_unprintable: bool = False
+    """What is not printable takes one column; C1 controls, which it keeps without a column, are dropped here."""
+
+
 class Widths(dict[int, str]):
     """Maps characters to cells, for `str.translate`; fills itself as characters turn up."""
 
-    def __init__(self, starts: tuple[int, ...], widths: tuple[int, ...], replaced: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        starts: tuple[int, ...],
+        widths: tuple[int, ...],
+        replaced: Mapping[str, int],
+        manners: Manners = Manners(),
+    ) -> None:
         super().__init__()
+        self.manners = manners
         self._starts = starts
         self._widths = widths
         self._replaced = dict(replaced)
+        self._unprintable = 1 if manners.shows_unprintable else -1
 
     def width(self, character: str) -> int:
         """Return the columns `character` takes: 0, 1 or 2, or -1 where it is dropped."""
         known = self._replaced.get(character)
         if known is not None:
             return known
-        return self._widths[bisect_right(self._starts, ord(character)) - 1]
+        width = self._widths[bisect_right(self._starts, ord(character)) - 1]
+        return width if width >= 0 or character in _DROPPED else self._unprintable
 
     @property
     def differing(self) -> dict[str, int]:
@@ -59,9 +91,14 @@ class Widths(dict[int, str]):
         """Return the first and the last code point of every run of one width."""
         return {code for start in self._starts for code in (start, start - 1) if code >= 0}
 
-    def replaced(self, widths: Mapping[str, int]) -> "Widths":
-        """Return a table that differs for the characters in `widths`."""
-        return Widths(self._starts, self._widths, {**self._replaced, **widths})
+    def replaced(self, widths: Mapping[str, int], manners: Manners | None = None) -> "Widths":
+        """Return a table that differs for the characters in `widths`, and in its manners if some are given."""
+        return Widths(self._starts, self._widths, {**self._replaced, **widths}, manners or self.manners)
+
+    @property
+    def _special(self) -> str:
+        """Characters that never are just shown."""
+        return _RESERVED + (VARIATION_SELECTOR + SKIN_TONES + FLAGS if self.manners.widens else "")
 
     def cells(self, text: str) -> str:
         """Return the cells `text` fills: wide characters with their stub, dropped ones left out.
@@ -86,12 +123,13 @@ class Widths(dict[int, str]):
 
     def _ranges(self, *widths: int) -> str:
         """Return the characters of those widths as ranges of a regular expression's set."""
-        own = {*map(ord, (*self._replaced, *_RESERVED))}
+        special = self._special
+        own = {*map(ord, (*self._replaced, *special, *_DROPPED))}
         cuts = sorted({*self._starts, *own, *(code + 1 for code in own), CLUSTERS.start, CLUSTERS.stop})
         ranges: list[tuple[int, int]] = []
         for start, stop in pairwise((*cuts, sys.maxunicode + 1)):
             character = chr(start)
-            if start in CLUSTERS or character in _RESERVED or self.width(character) not in widths:
+            if start in CLUSTERS or character in special or self.width(character) not in widths:
                 continue
             first = ranges.pop()[0] if ranges and ranges[-1][1] == start else start
             ranges.append((first, stop))
@@ -121,6 +159,8 @@ class Widths(dict[int, str]):
             cells = ""
         elif width == 0:
             cells = JOINER + character
+        elif self.manners.widens and character in SKIN_TONES + FLAGS:
+            cells = JOINER + character + STUB * (width - 1)
         else:
             cells = (RAW + character if code in CLUSTERS else character) + STUB * (width - 1)
         if len(self) >= _MEMO_LIMIT:

@@ -173,7 +173,21 @@ def test_the_environment_is_that_of_the_lock_file_and_downloads_no_python(machin
 
 
 @pytest.mark.skipif(shutil.which("dash") is None, reason="no dash here")
-@pytest.mark.parametrize("script", ["setup.sh", "bootstrap", "demo", "test"])
+@pytest.mark.parametrize("script", ["setup.sh", "versions.sh", "bootstrap", "demo", "test"])
 def test_the_scripts_are_posix_sh(script: str) -> None:
     subprocess.run(["dash", "-n", ROOT / "scripts" / script], check=True, timeout=20)
-    assert script == "setup.sh" or os.access(ROOT / "scripts" / script, os.X_OK)
+    assert script.endswith(".sh") or os.access(ROOT / "scripts" / script, os.X_OK)
+
+
+def test_a_tmux_that_cannot_be_had_is_named_with_the_reason(machine: Machine) -> None:
+    machine.has("find")
+    line = '. "$root/scripts/versions.sh"; get_tmux sid || echo "$why_not"'
+    assert machine.calls_function(line).stdout == "no apt-get here\n"
+    for name in ("mkdir", "rm"):
+        (machine.path / name).unlink(missing_ok=True)
+        (machine.path / name).symlink_to(str(shutil.which(name)))
+    machine.has("apt-get", "exit 100")
+    machine.has("dpkg-deb")
+    if os.access("/usr/share/keyrings/debian-archive-keyring.gpg", os.R_OK):
+        assert machine.calls_function(line).stdout == "its packages cannot be had\n"
+        assert not (machine.root / ".tmux-versions" / "sid").exists()

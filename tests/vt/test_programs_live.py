@@ -18,6 +18,7 @@ from streamrelay.testing.waiting import wait_until
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparing import divergences
 from streamrelay.vt.engine import Snapshot
+from streamrelay.vt.widths import Widths
 
 COLUMNS, LINES = 80, 24
 TEXT = "".join(f"{number}\tline {'世界' * (number % 9)} of a file {'x' * number}\n" for number in range(1, 120))
@@ -93,18 +94,18 @@ def record(server: PrivateTmux, program: Program, folder: Path) -> tuple[bytes, 
         server.run("send-keys", "-t", pane, key)
         rested()
     data = rested()
-    answer = Oracle.look(server, "program", COLUMNS, LINES)
+    answer = Oracle(server).look("program", COLUMNS, LINES)
     return data, answer.snapshot
 
 
 @pytest.mark.requirement("VT-01a", "VT-01c")
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_same_as_tmux(name: str, private_tmux: PrivateTmux, tmp_path: Path) -> None:
+def test_same_as_tmux(name: str, private_tmux: PrivateTmux, widths: Widths, tmp_path: Path) -> None:
     program = PROGRAMS[name]
     if not (program.needs() if program.needs else shutil.which(program.command[0])):
         pytest.skip(f"{name} is not installed")
     data, snapshot = record(private_tmux, program, tmp_path)
     assert len(data) > 500
-    screen = TmuxScreen(COLUMNS, LINES)
+    screen = TmuxScreen(COLUMNS, LINES, widths=widths)
     screen.feed(data)
     assert divergences(screen, snapshot) == ()
