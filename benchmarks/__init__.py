@@ -1,5 +1,5 @@
 """How fast, how soon, at what cost: every figure this project states comes from here (docs/benchmarks.md).
 
-Run from the root of a checkout: `python -m benchmarks.throughput`, `.latency`, `.screen`, `.report`; and
+Run by `streamrelay bench`, or from the root of a checkout: `python -m benchmarks.throughput` and its like; and
 `pytest benchmarks --benchmark-only` for the parts that need no tmux.
 """

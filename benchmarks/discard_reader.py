@@ -1,7 +1,8 @@
-"""The ceiling: a control client that throws away all it reads, until the marker has passed.
+"""The ceiling: a control client that throws away all it reads, until the markers have passed.
 
-It is what tmux can give at best: large reads, one search for the marker, nothing else. With `--keep` the lines that
-carry a time are kept with the moment of the read they came in (for latency, not for throughput).
+It is what tmux can give at best: large reads, one search for the marker, nothing else. All panes are windows of the
+session of the first one, whose client hears them all. With `--keep` the lines that carry a time are kept with the
+moment of the read they came in (for latency, not for throughput).
 """
 
 import os
@@ -42,16 +43,21 @@ def attached(argv: list[str], transport: str) -> Iterator[int]:
             pass
 
 
-def read_until(reader: int, wanted: bytes, tail: bytes = b"") -> Iterator[bytes]:
-    """Yield what is read, up to and with the read that brings `wanted`."""
-    while True:
+def read_until(reader: int, wanted: bytes, different: int = 1) -> Iterator[bytes]:
+    """Yield what is read, up to and with the read that brings `wanted` with as many `different` numbers behind it."""
+    numbered = re.compile(re.escape(wanted) + rb"-(\d+)\\" if different > 1 else re.escape(wanted))
+    found: set[bytes] = set()
+    longest = len(wanted) + 8
+    tail = b""
+    while len(found) < different:
         chunk = os.read(reader, _READ_SIZE)
         if not chunk:
             sys.exit("the control client ended early")
         yield chunk
-        if wanted in tail + chunk:
-            return
-        tail = (tail + chunk)[-len(wanted) :] if len(chunk) < len(wanted) else chunk[-len(wanted) :]
+        tail += chunk
+        if wanted in tail:
+            found.update(numbered.findall(tail))
+        tail = tail[-longest:]
 
 
 def main() -> None:
@@ -59,17 +65,18 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="keep timed lines")
     given = parser.parse_args()
     mode = "-C" if given.transport == "pipes" else "-CC"
-    argv = [given.tmux, "-S", given.socket, "-N", mode, "attach-session", "-E", "-f", "ignore-size", "-t", given.target]
+    attach = ("attach-session", "-E", "-f", "ignore-size", "-t", given.panes[0])
+    argv = [given.tmux, "-S", given.socket, "-N", mode, *attach]
     kept: list[tuple[float, bytes]] = []
     with attached(argv, given.transport) as reader:
         for _ in read_until(reader, _ATTACHED):
             pass
         watch = Watch()
-        for chunk in read_until(reader, given.marker.encode()):
+        for chunk in read_until(reader, given.marker.encode(), given.until or len(given.panes)):
             if given.keep:
                 kept += [(time.monotonic(), chunk)]
         reading = watch.stop()
-    reading.seen = [(at, [line.decode() for line in _TIMED.findall(chunk)]) for at, chunk in kept]
+    reading.seen = [(at, 0, [line.decode() for line in _TIMED.findall(chunk)]) for at, chunk in kept]
     hand_over(reading)
 
 

@@ -1,8 +1,9 @@
 """Latency: how soon a printed line is an event, and how soon an event is typed into a listener.
 
-*Printed to seen.* A program prints a line now and then, each with the moment it was printed, in a pane where nothing
-else happens. A reader in a process of its own notes when it has the line: the delta stream, a control client that
-throws everything away (what tmux can give at best), and libtmux polling `capture_pane` once a second.
+*Printed to seen.* A program prints a line now and then, each with the moment of its `write()`. A reader in a process
+of its own notes when it has the line: the delta stream, and a control client that throws everything away, which is what
+tmux can give at best. First nothing else happens (idle), then another pane floods (busy) and the same reader has to
+take its bytes, too.
 
 *Heard to pasted.* Two programs answer each other through a relay; the time runs from the last event of what one said
 to the writing of the paste command for the other. It contains the rest that closes a burst.
@@ -17,14 +18,17 @@ from collections.abc import Sequence
 import msgspec
 
 import streamrelay
-from benchmarks import measuring
+from benchmarks import inputs, measuring
 from benchmarks.measuring import Report, Sample, Table, progress
+from benchmarks.plotting import Panel, bars
 from benchmarks.stage import ReaderName, Run, Stage
 from streamrelay.events import Event
 from streamrelay.relay.machine import BURST_REST
 
 _PRINTED = re.compile(r"tick (\d+) t=(\d+\.\d{6})")
 _MILLI = 1e3
+_FLOOD = 200_000
+"""Bytes the flooding pane prints again and again."""
 
 
 class Printed(msgspec.Struct, frozen=True):
@@ -32,6 +36,8 @@ class Printed(msgspec.Struct, frozen=True):
 
     reader: str
     transport: str
+    beside: str
+    """What the other pane does: "idle" or "flood"."""
     latency: Sample
     printed: int
     lost: int
@@ -45,33 +51,39 @@ class Pasted(msgspec.Struct, frozen=True):
     deliveries: int
 
 
-def _summed_up(reader: str, transport: str, number: int, runs: Sequence[Run]) -> Printed:
+def _summed_up(reader: str, transport: str, beside: str, number: int, runs: Sequence[Run]) -> Printed:
     latencies: list[float] = []
     lost = repeated = 0
     for run in runs:
-        found = [(at, _PRINTED.fullmatch(text)) for at, texts in run.reading.seen for text in texts]
+        found = [(at, _PRINTED.fullmatch(text)) for at, pane, texts in run.reading.seen if not pane for text in texts]
         ticks = [(at, match) for at, match in found if match is not None]
         different = {match[1] for _, match in ticks}
         lost += number - len(different)
         repeated += len(ticks) - len(different)
         latencies += [(at - float(match[2])) * _MILLI for at, match in ticks]
-    return Printed(reader, transport, Sample.of(latencies), number * len(runs), lost, repeated)
+    return Printed(reader, transport, beside, Sample.of(latencies), number * len(runs), lost, repeated)
 
 
 def measure_printed(arguments: argparse.Namespace, stage: Stage) -> list[Printed]:
     """Let the readers alternate over the same work."""
-    kinds: list[tuple[ReaderName, str, tuple[str, ...]]] = []
-    for transport in arguments.transports:
-        kinds.append(("discard", transport, ("--keep", "--transport", transport)))
-        kinds.append(("delta", transport, ("--transport", transport)))
-    kinds.append(("polling", "-", ("--interval", str(arguments.poll_interval))))
-    runs: dict[tuple[str, str], list[Run]] = {(name, transport): [] for name, transport, _ in kinds}
-    with stage.producer() as producer:
+    flood = stage.keep(inputs.make("plain", _FLOOD).data)
+    kinds: list[tuple[ReaderName, str, str]] = [
+        (name, transport, beside)
+        for transport in arguments.transports
+        for beside in ("idle", "flood")
+        for name in ("discard", "delta")
+        if beside == "idle" or transport == arguments.transports[0]
+    ]
+    runs: dict[tuple[ReaderName, str, str], list[Run]] = {kind: [] for kind in kinds}
+    with stage.producer() as alone, stage.producer(2) as pair:
         for repetition in range(1, arguments.repetitions + 1):
-            for name, transport, options in kinds:
-                progress(f"latency: {name} {transport}, run {repetition} of {arguments.repetitions}")
-                runs[name, transport].append(producer.tick(arguments.lines, arguments.interval, name, *options))
-    return [_summed_up(name, transport, arguments.lines, done) for (name, transport), done in runs.items()]
+            for name, transport, beside in kinds:
+                progress(f"latency: {name}, {transport}, {beside}, run {repetition} of {arguments.repetitions}")
+                options = ("--transport", transport, *(("--keep",) if name == "discard" else ()))
+                producer = alone if beside == "idle" else pair
+                run = producer.tick(arguments.lines, arguments.interval, name, *options, beside=flood)
+                runs[name, transport, beside].append(run)
+    return [_summed_up(*kind, arguments.lines, done) for kind, done in runs.items()]
 
 
 async def _relayed(stage: Stage, deliveries: int) -> streamrelay.RelaySession:
@@ -107,17 +119,27 @@ def measure(arguments: argparse.Namespace) -> Report:
         pasted = measure_pasted(arguments, stage)
         machine = measuring.machine(stage.binary)
     figures = {"printed_to_seen": printed, "heard_to_pasted": pasted}
-    return Report("latency", machine, figures, (_printed_table(printed), _pasted_table(pasted)))
+    tables = (_printed_table(printed), _pasted_table(pasted))
+    return Report("latency", machine, figures, tables, {"latency.svg": _plot(printed)})
+
+
+def _plot(rows: Sequence[Printed]) -> str:
+    """Return medians and p99 on a logarithmic scale, 0.01 ms to 1 s."""
+    values = [[row.latency.median, row.latency.p99] for row in rows]
+    panel = Panel("ms, logarithmic", values, lambda value: 70 * measuring.decades(value, 0.01), digits=2)
+    names = [f"{row.reader}, {row.transport}, {row.beside}" for row in rows]
+    return bars(names, [("median", "#2b6cb0"), ("p99", "#dd6b20")], [panel], labels=160, span=350)
 
 
 def _printed_table(rows: Sequence[Printed]) -> Table:
     return Table(
-        "Printed to seen, one idle pane, ms",
-        ("reader", "transport", "median", "p99", "lowest", "highest", "n", "lost", "repeated"),
+        "Printed to seen, ms",
+        ("reader", "transport", "other pane", "median", "p99", "lowest", "highest", "n", "lost", "repeated"),
         [
             (
                 row.reader,
                 row.transport,
+                row.beside,
                 *(f"{value:.2f}" for value in (row.latency.median, row.latency.p99, row.latency.low, row.latency.high)),
                 str(row.latency.n),
                 str(row.lost),
@@ -143,7 +165,6 @@ def options() -> argparse.ArgumentParser:
     parser = measuring.options(__doc__, repetitions=3)
     parser.add_argument("--lines", type=int, default=200, help="lines of one run (%(default)s)")
     parser.add_argument("--interval", type=float, default=0.05, help="seconds between two lines (%(default)s)")
-    parser.add_argument("--poll-interval", type=float, default=1.0, help="seconds between looks (%(default)s)")
     parser.add_argument("--deliveries", type=int, default=100, help="deliveries of the relay (%(default)s)")
     parser.add_argument("--transports", nargs="+", choices=["pipes", "cc"], default=["pipes", "cc"])
     return parser

@@ -7,13 +7,17 @@ import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
 ROOT = Path(__file__).resolve().parents[1]
+_BAR: ContextVar[str] = ContextVar("_BAR", default="")
+_BAR_WIDTH = 24
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -44,14 +48,14 @@ class Table(msgspec.Struct, frozen=True):
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
-    def markdown(self) -> str:
+    def markdown(self, *, titled: bool = True) -> str:
         """Return a Markdown table under its title; columns are padded, so that it reads in a terminal too."""
         widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
         rows = [self.head, ["-" * width for width in widths], *self.rows]
         lines = (
             "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
         )
-        return "\n".join((f"**{self.title}**", "", *lines))
+        return "\n".join((*((f"**{self.title}**", "") if titled else ()), *lines))
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -61,6 +65,8 @@ class Report(msgspec.Struct, frozen=True):
     machine: dict[str, str]
     figures: Any
     tables: tuple[Table, ...]
+    plots: dict[str, str] = {}
+    """SVG by the name of its file."""
 
     def text(self, *, json: bool) -> str:
         """Return what is printed: JSON without the tables, or the tables."""
@@ -68,6 +74,11 @@ class Report(msgspec.Struct, frozen=True):
             figures = {"benchmark": self.benchmark, "machine": self.machine, "figures": self.figures}
             return msgspec.json.format(msgspec.json.encode(figures), indent=2).decode()
         return "\n\n".join(table.markdown() for table in self.tables)
+
+
+def decades(value: float, lowest: float) -> float:
+    """Return how many powers of ten `value` is above `lowest`, for a logarithmic scale."""
+    return math.log10(max(value, lowest) / lowest)
 
 
 def machine(tmux: str | None = None) -> dict[str, str]:
@@ -83,9 +94,20 @@ def _cpus() -> int:
 
 
 def progress(words: str) -> None:
-    """Say what is being done, on standard error, in one line where that is a terminal."""
+    """Say what is being done, on standard error, in one line where that is a terminal; behind the bar of all parts."""
     start, end = ("\r\x1b[K", "") if sys.stderr.isatty() else ("", "\n")
-    print(f"{start}{words}", end=end, file=sys.stderr, flush=True)
+    print(f"{start}{_BAR.get() if words else ''}{words}", end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress_of(done: int, parts: int) -> Iterator[None]:
+    """Put a bar in front of what is said: so many of the parts are done."""
+    filled = _BAR_WIDTH * done // parts
+    token = _BAR.set(f"[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {done + 1}/{parts} ")
+    try:
+        yield
+    finally:
+        _BAR.reset(token)
 
 
 def options(doc: str | None, *, repetitions: int | None = None) -> argparse.ArgumentParser:

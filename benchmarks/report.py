@@ -1,56 +1,199 @@
-"""Every benchmark in one go, as one Markdown page: what docs/benchmarks.md explains, with the figures of this machine.
+"""The benchmarks in one go, and the report: what docs/benchmarks.md explains, with the figures of this machine.
 
-    python -m benchmarks.report [--full] [--output FILE]
+    streamrelay bench [PART...] [--quick] [--output FOLDER]
+    python -m benchmarks.report [PART...] [--quick] [--output FOLDER] [--document README.md]
 
-Without `--full` everything is small: minutes become one or two, and the spread shows it.
+The report is written from the run itself: `report.md` with its plots beside it (SVG), and `report.json` with every
+figure. `--quick` makes everything small: the spread shows it. `--document` renews the part of a file between
+`<!-- bench: ... -->` and `<!-- end of bench -->`: the few figures a reader of the README wants.
 """
 
 import argparse
+import importlib
+import importlib.util
+import re
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
-from benchmarks import fidelity, latency, measuring, scale, screen, throughput
-from benchmarks.measuring import Report
+from benchmarks import measuring
+from benchmarks.latency import Pasted, Printed
+from benchmarks.measuring import Report, Table
+from benchmarks.polling import Heard, times_better
+from benchmarks.throughput import Throughput
 
-_QUICK = {
-    "throughput": "--repetitions 3 --megabytes 4",
-    "latency": "--repetitions 1 --lines 100 --deliveries 30",
+
+class Part(Protocol):
+    """A module with a benchmark: its options, and the measuring with them."""
+
+    def options(self) -> argparse.ArgumentParser: ...
+    def measure(self, arguments: argparse.Namespace, /) -> Report: ...
+
+
+QUICK = {
+    "throughput": "--repetitions 3 --megabytes 2 --transports pipes",
+    "latency": "--repetitions 1 --lines 100 --deliveries 30 --transports pipes",
+    "polling": "--panes 20 --seconds 6 --interval 0.8",
     "scale": "--repetitions 1 --idle 1 100 --chattering 20 --seconds 3",
     "screen": "--repetitions 3 --megabytes 2 --pyte-megabytes 0.05",
+    "terminals": "--repetitions 2 --megabytes 1 --pyte-megabytes 0.05",
     "fidelity": "--only cat bash python claude codex/short ink",
 }
+"""Every part, in the order of the report, with what makes it small."""
+PARTS = tuple(name for name in QUICK if importlib.util.find_spec(f"benchmarks.{name}"))
+_BLOCK = re.compile(r"(<!-- bench: [^\n]*-->\n).*?(<!-- end of bench -->)", re.DOTALL)
+_WORDS = {"plain": "plain log lines", "sgr": "coloured log lines", "cjk+emoji": "CJK and emoji", "tui": "repaints"}
 
 
-def measure(*, full: bool) -> list[Report]:
-    """Run every benchmark with its own defaults, or with small ones."""
-    modules = {"throughput": throughput, "latency": latency, "scale": scale, "screen": screen, "fidelity": fidelity}
-    return [
-        module.measure(module.options().parse_args([] if full else _QUICK[name].split()))
-        for name, module in modules.items()
-    ]
+def measure(names: Sequence[str], *, quick: bool) -> dict[str, Report]:
+    """Run the parts one after the other, each with its own defaults or with small ones."""
+    reports: dict[str, Report] = {}
+    for number, name in enumerate(names):
+        with measuring.progress_of(number, len(names)):
+            part: Part = importlib.import_module(f"benchmarks.{name}")
+            options = part.options().parse_args(shlex.split(QUICK[name]) if quick else [])
+            reports[name] = part.measure(options)
+    return reports
 
 
-def markdown(reports: Sequence[Report], *, full: bool) -> str:
-    """Return the page."""
-    machine = {name: value for report in reports for name, value in report.machine.items()}
+def markdown(reports: Mapping[str, Report], *, quick: bool) -> str:
+    """Return the page, its plots as links to files beside it."""
+    machine = {name: value for report in reports.values() for name, value in report.machine.items()}
     told = ", ".join(f"{name} {value}" for name, value in machine.items())
-    head = f"# Benchmarks, {'full' if full else 'quick'} run of {datetime.now(UTC):%Y-%m-%d %H:%M} UTC\n\n{told}"
-    return "\n\n".join((head, *(f"## {report.benchmark}\n\n{report.text(json=False)}" for report in reports))) + "\n"
+    kind = "quick" if quick else "full"
+    parts = [f"# Benchmarks, {kind} run of {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", told]
+    for name, report in reports.items():
+        plots = [f"![{name}]({file})" for file in report.plots]
+        parts += [f"## {name}", *(table.markdown() for table in report.tables), *plots]
+    return "\n\n".join(parts) + "\n"
+
+
+def write(folder: Path, page: str, reports: Mapping[str, Report]) -> None:
+    """Write the page, its plots and all figures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.md").write_text(page, encoding="utf-8")
+    for report in reports.values():
+        for file, plot in report.plots.items():
+            (folder / file).write_text(plot, encoding="utf-8")
+    every = ",\n".join(report.text(json=True) for report in reports.values())
+    (folder / "report.json").write_text(f"[{every}]\n", encoding="utf-8")
+
+
+def readme(reports: Mapping[str, Report]) -> str:
+    """Return the tables of the README, of the parts that were run."""
+    parts = [_machine(reports)]
+    if "throughput" in reports:
+        parts.append(_throughput(reports["throughput"].figures["throughput"]).markdown(titled=False))
+    if "latency" in reports:
+        figures = reports["latency"].figures
+        parts += [_latency(figures["printed_to_seen"]).markdown(titled=False), _pasted(figures["heard_to_pasted"])]
+    if "polling" in reports:
+        parts += [_polling(reports["polling"].figures).markdown(titled=False), _compared(reports["polling"].figures)]
+    if "scale" in reports:
+        parts += [table.markdown() for table in reports["scale"].tables]
+    return "\n\n".join(parts)
+
+
+def _machine(reports: Mapping[str, Report]) -> str:
+    told = {name: value for report in reports.values() for name, value in report.machine.items()}
+    tmux = f", tmux {told['tmux']}" if "tmux" in told else ""
+    return (
+        f"{told['cpus']} cores ({told['system']}){tmux}, Python {told['python']}; medians, lowest and highest in "
+        "brackets.\nThe ceiling is a reader that attaches the same way and throws everything away."
+    )
+
+
+def _throughput(rows: Sequence[Throughput]) -> Table:
+    first = rows[0].transport
+    return Table(
+        "Throughput",
+        ("what is printed", "panes", "full stream, MB/s", "discarding reader, MB/s", "ratio", "lost", "repeated"),
+        [
+            (
+                _WORDS[row.input], str(row.panes), row.delta.spread(), row.discard.spread(), row.ratio.spread(2),
+                *(("-", "-") if row.lines is None else (str(row.lost), str(row.repeated))),
+            )
+            for row in rows if row.transport == first
+        ],
+    )  # fmt: skip
+
+
+def _latency(rows: Sequence[Printed]) -> Table:
+    first = rows[0].transport
+    names = {"discard": "discarding reader", "delta": "the stream"}
+    return Table(
+        "Latency",
+        ("`write()` in the pane -> event, ms", "median", "p99"),
+        [
+            (
+                f"{names[row.reader]}, {'another pane floods' if row.beside == 'flood' else 'nothing else happens'}",
+                f"{row.latency.median:.2f}",
+                f"{row.latency.p99:.2f}",
+            )
+            for row in rows
+            if row.transport == first
+        ],
+    )
+
+
+def _pasted(pasted: Pasted) -> str:
+    latency = pasted.latency
+    return f"Through a relay, from the last line heard to the paste: {latency.median:.1f} ms (p99 {latency.p99:.1f})."
+
+
+def _polling(rows: Sequence[Heard]) -> Table:
+    return Table(
+        "Polling",
+        ("heard by", "median ms", "p99 ms", "of lines", "lost", "doubled", "garbled", "CPU s"),
+        [
+            (
+                row.way,
+                *(("-", "-") if row.latency is None else (f"{row.latency.median:.1f}", f"{row.latency.p99:.0f}")),
+                *map(str, (row.printed, row.lost, row.doubled, row.garbled)),
+                f"{row.cpu:.2f}",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _compared(rows: Sequence[Heard]) -> str:
+    late, cheap = times_better(rows)
+    return f"Polling once a second with libtmux is {late:.0f} times as late, for {cheap:.0f} times the processor time."
+
+
+def renewed(document: str, block: str) -> str:
+    """Return a document whose generated part is `block`; raises ValueError where it has no such part."""
+    replaced, times = _BLOCK.subn(lambda marks: f"{marks[1]}\n{block}\n\n{marks[2]}", document)
+    if times != 1:
+        raise ValueError("the document has no part between <!-- bench: ... --> and <!-- end of bench -->")
+    return replaced
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="the repetitions and sizes the benchmarks have by default")
-    parser.add_argument("--output", type=Path, help="write the page here instead of to standard output")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: all of {', '.join(PARTS)}")
+    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
+    parser.add_argument("--output", type=Path, help="write report.md, its plots and report.json into this folder")
+    parser.add_argument("--document", type=Path, help="renew the generated part of this file")
     given = parser.parse_args()
-    page = markdown(measure(full=given.full), full=given.full)
+    unknown = [name for name in given.parts if name not in PARTS]
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")
+    document = given.document and given.document.read_text(encoding="utf-8")
+    if document is not None:
+        renewed(document, "")  # better now than after an hour
+    reports = measure([name for name in PARTS if not given.parts or name in given.parts], quick=given.quick)
     measuring.progress("")
-    if given.output is None:
-        sys.stdout.write(page)
-    else:
-        given.output.write_text(page, encoding="utf-8")
+    page = markdown(reports, quick=given.quick)
+    if given.output is not None:
+        write(given.output, page, reports)
+    if document is not None:
+        given.document.write_text(renewed(document, readme(reports)), encoding="utf-8")
+    sys.stdout.write(page)
     return 0
 
 

@@ -9,8 +9,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -22,6 +22,7 @@ import msgspec
 from benchmarks.inputs import COLUMNS, LINES
 from benchmarks.measuring import ROOT
 from benchmarks.reading import Reading
+from streamrelay.errors import CommandFailed
 from streamrelay.testing.tmux import PrivateTmux
 
 ReaderName = Literal["discard", "delta", "polling"]
@@ -62,20 +63,39 @@ class Stage:
         self._owned.close()
 
     @contextmanager
-    def producer(self) -> Iterator["Producer"]:
-        """Open a pane with a producer in it."""
-        name = f"producer-{next(self._numbers)}"
-        address = self._folder / name
-        with socket.socket(socket.AF_UNIX) as listener:
+    def producer(self, panes: int = 1) -> Iterator["Producer"]:
+        """Open panes of one session with a producer in each; they end with the block."""
+        address = self._folder / f"producer-{next(self._numbers)}"
+        with ExitStack() as opened:
+            listener = opened.enter_context(socket.socket(socket.AF_UNIX))
             listener.settimeout(_ATTACH_SECONDS)
             listener.bind(str(address))
-            listener.listen()
-            command = [sys.executable, str(_PRODUCER), str(address)]
-            pane = self.tmux.new_session(name, command, columns=COLUMNS, lines=LINES)
-            peer, _ = listener.accept()
-        with peer:
-            peer.settimeout(self._limit)
-            yield Producer(self, pane, peer)
+            listener.listen(panes)
+            command = [sys.executable, "-S", str(_PRODUCER), str(address)]
+            ids = opened.enter_context(self._session(command, panes))
+            peers: dict[str, socket.socket] = {}
+            for _ in ids:
+                peer, _ = listener.accept()
+                opened.enter_context(peer).settimeout(self._limit)
+                peers[peer.makefile().readline().strip()] = peer
+            yield Producer(self, ids, [peers[pane] for pane in ids])
+
+    @contextmanager
+    def silent(self, number: int) -> Iterator[list[str]]:
+        """Open panes of one session in which nothing happens but what is written into their terminals."""
+        with self._session(["sh", "-c", "stty raw -echo; exec sleep 3600"], number) as panes:
+            yield panes
+
+    @contextmanager
+    def _session(self, command: Sequence[str], panes: int) -> Iterator[list[str]]:
+        name = f"work-{next(self._numbers)}"
+        more = ("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", f"={name}:", "--", *command)
+        first = self.tmux.new_session(name, command, columns=COLUMNS, lines=LINES)
+        try:
+            yield [first, *(self.tmux.run(*more) for _ in range(panes - 1))]
+        finally:
+            with suppress(CommandFailed):  # with the last of its programs it is gone by itself
+                self.tmux.run("kill-session", "-t", f"={name}")
 
     def keep(self, data: bytes) -> Path:
         """Write an input where a producer can read it."""
@@ -88,9 +108,9 @@ class Stage:
         return f"END-OF-RUN-{next(self._numbers):06d}"
 
     @contextmanager
-    def reader(self, name: ReaderName, pane: str, marker: str, *options: str) -> Iterator["Reader"]:
+    def reader(self, name: ReaderName, panes: Sequence[str], marker: str, *options: str) -> Iterator["Reader"]:
         """Attach a reader; ready when this is entered."""
-        argv = [sys.executable, "-m", f"benchmarks.{name}_reader", pane, marker, "--socket", self.tmux.socket_path]
+        argv = [sys.executable, "-m", f"benchmarks.{name}_reader", marker, *panes, "--socket", self.tmux.socket_path]
         argv += ["--tmux", self.binary, *options]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, cwd=ROOT, env=self.tmux.environment) as process:
             try:
@@ -118,25 +138,30 @@ class Reader:
 
 
 class Producer:
-    """The program in a pane, and the order it takes."""
+    """The programs in the panes, and the orders they take."""
 
-    def __init__(self, stage: Stage, pane: str, peer: socket.socket) -> None:
+    def __init__(self, stage: Stage, panes: Sequence[str], peers: Sequence[socket.socket]) -> None:
         self._stage = stage
-        self._pane = pane
-        self._peer = peer
+        self._panes = panes
+        self._peers = peers
 
     def flood(self, path: Path, reader: ReaderName, *options: str) -> Run:
-        """Have a file printed as fast as it goes."""
-        return self._order(f"flood {path}", reader, *options)
+        """Have a file printed as fast as it goes, in every pane."""
+        return self._order([f"flood {path}"] * len(self._peers), reader, *options)
 
-    def tick(self, number: int, interval: float, reader: ReaderName, *options: str) -> Run:
-        """Have `number` lines printed, one every `interval` seconds."""
-        return self._order(f"tick {number} {interval}", reader, *options)
+    def tick(self, number: int, interval: float, reader: ReaderName, *options: str, beside: Path | None = None) -> Run:
+        """Have `number` lines printed, one every `interval` seconds; the other panes print `beside` all the while."""
+        orders = [f"tick {number} {interval}", *(f"repeat {beside}" for _ in self._peers[1:])]
+        return self._order(orders, reader, *options, "--until", "1")
 
-    def _order(self, order: str, name: ReaderName, *options: str) -> Run:
+    def _order(self, orders: Sequence[str], name: ReaderName, *options: str) -> Run:
         marker = self._stage.marker()
-        with self._stage.reader(name, self._pane, marker, *options) as reader:
-            self._peer.sendall(f"{order} {marker}\n".encode())
+        with self._stage.reader(name, self._panes, marker, *options) as reader:
+            for number, (peer, order) in enumerate(zip(self._peers, orders, strict=True)):
+                peer.sendall(f"{order} {marker}-{number}\n".encode())
             reading = reader.reading()
-            began = float(self._peer.makefile().readline())
+            for peer, order in zip(self._peers, orders, strict=True):
+                if order.startswith("repeat"):
+                    peer.sendall(b"enough\n")
+            began = min(float(peer.makefile().readline()) for peer in self._peers)
         return Run(reading.ended - began, reading)

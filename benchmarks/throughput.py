@@ -1,8 +1,8 @@
-"""Throughput: the whole delta stream against a reader that throws everything away, and against polling.
+"""Throughput: the whole delta stream against a reader that throws everything away; one pane, 4 and 64 at once.
 
-One pane prints a few megabytes as fast as tmux takes them. Time runs from before the first byte until the reader, in a
-process of its own, holds the marker printed last. The two readers alternate, and each pair gives one ratio. What the
-stream said is compared with what was printed, line by line.
+The panes print a few megabytes as fast as tmux takes them, all the same. Time runs from before the first byte until the
+reader, in a process of its own, holds the marker that each prints last. The two readers alternate, and each pair gives
+one ratio. What the stream said is compared with what was printed, line by line.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import msgspec
 
 from benchmarks import inputs, measuring
 from benchmarks.measuring import Report, Sample, Table, progress
+from benchmarks.plotting import Panel, bars
 from benchmarks.stage import Producer, Run, Stage
 
 _MEGA = 1e6
@@ -24,109 +25,97 @@ class Throughput(msgspec.Struct, frozen=True):
 
     input: str
     transport: str
+    panes: int
     bytes: int
+    """Printed in one run, by all panes."""
     delta: Sample
     discard: Sample
     ratio: Sample
     delta_cpu: Sample
     discard_cpu: Sample
     lines: int | None
-    """Lines printed in one run; None where the input has no truth."""
+    """Lines printed in one run, by all panes; None where the input has no truth."""
     lost: int
     """Over all runs, as the next two."""
     repeated: int
     gaps: int
 
 
-class Polling(msgspec.Struct, frozen=True):
-    """What somebody who polls has of the same work; `looks` is how often the pane was captured."""
-
-    input: str
-    interval: float
-    lines: int
-    seen_share: Sample
-    looks: Sample
-    cpu: Sample
-
-
-def lost_and_repeated(printed: Sequence[str], said: Iterable[str]) -> tuple[int, int]:
-    """Compare lines that are all different with what was said of them."""
+def lost_and_repeated(printed: Sequence[str], said: Iterable[str], panes: int = 1) -> tuple[int, int]:
+    """Compare lines that are all different, and printed by each of `panes`, with what was said of them."""
     times = Counter(said)
-    return sum(line not in times for line in printed), sum(number - 1 for number in times.values())
+    lost = sum(max(0, panes - times[line]) for line in printed)
+    return lost, sum(max(0, number - panes) for number in times.values())
 
 
-def _measure(producer: Producer, source: inputs.Input, path: Path, transport: str, repetitions: int) -> Throughput:
+def _measure(
+    producer: Producer, source: inputs.Input, path: Path, transport: str, *, panes: int, repetitions: int
+) -> Throughput:
     delta: list[Run] = []
     discard: list[Run] = []
     for number in range(1, repetitions + 1):
-        progress(f"throughput: {source.name} over {transport}, run {number} of {repetitions}")
+        where = f"{panes} panes, {transport}" if panes > 1 else transport
+        progress(f"throughput: {source.name}, {where}, run {number} of {repetitions}")
         discard.append(producer.flood(path, "discard", "--transport", transport))
         delta.append(producer.flood(path, "delta", "--transport", transport))
-    size = len(source.data) / _MEGA
+    size = panes * len(source.data) / _MEGA
     lost = repeated = 0
     for run in delta if source.lines is not None else ():
-        missing, twice = lost_and_repeated(source.lines or (), run.reading.texts())
+        missing, twice = lost_and_repeated(source.lines or (), run.reading.texts(), panes)
         lost, repeated = lost + missing, repeated + twice
     return Throughput(
         input=source.name,
         transport=transport,
-        bytes=len(source.data),
+        panes=panes,
+        bytes=panes * len(source.data),
         delta=Sample.of(size / run.seconds for run in delta),
         discard=Sample.of(size / run.seconds for run in discard),
         ratio=Sample.of(ceiling.seconds / run.seconds for run, ceiling in zip(delta, discard, strict=True)),
         delta_cpu=Sample.of(run.reading.cpu / size for run in delta),
         discard_cpu=Sample.of(run.reading.cpu / size for run in discard),
-        lines=None if source.lines is None else len(source.lines),
+        lines=None if source.lines is None else panes * len(source.lines),
         lost=lost,
         repeated=repeated,
         gaps=sum(run.reading.gaps for run in delta),
     )
 
 
-def _poll(stage: Stage, source: inputs.Input, path: Path, interval: float, repetitions: int) -> Polling:
-    runs: list[Run] = []
-    for number in range(1, repetitions + 1):
-        progress(f"throughput: polling {source.name}, run {number} of {repetitions}")
-        with stage.producer() as producer:
-            runs.append(producer.flood(path, "polling", "--interval", str(interval)))
-    printed = set(source.lines or ())
-    return Polling(
-        input=source.name,
-        interval=interval,
-        lines=len(printed),
-        seen_share=Sample.of(len(printed.intersection(run.reading.texts())) / len(printed) for run in runs),
-        looks=Sample.of(len(run.reading.seen) for run in runs),
-        cpu=Sample.of(run.reading.cpu for run in runs),
-    )
-
-
 def measure(arguments: argparse.Namespace) -> Report:
     """Run everything the options ask for."""
-    throughputs: list[Throughput] = []
-    pollings: list[Polling] = []
+    measured: list[Throughput] = []
     with Stage() as stage:
-        for name in arguments.inputs:
-            source = inputs.make(name, int(arguments.megabytes * _MEGA))
-            path = stage.keep(source.data)
-            with stage.producer() as producer:
-                throughputs += [
-                    _measure(producer, source, path, transport, arguments.repetitions)
-                    for transport in arguments.transports
-                ]
-            if source.lines is not None:
-                pollings.append(_poll(stage, source, path, arguments.interval, arguments.repetitions))
+        for panes in arguments.panes:
+            with stage.producer(panes) as producer:
+                for name in arguments.inputs:
+                    # As much in all as one pane prints.
+                    source = inputs.make(name, int(arguments.megabytes * _MEGA / panes))
+                    path = stage.keep(source.data)
+                    measured += [
+                        _measure(producer, source, path, way, panes=panes, repetitions=arguments.repetitions)
+                        for way in (arguments.transports if panes == 1 else arguments.transports[:1])
+                    ]
         machine = measuring.machine(stage.binary)
-    figures = {"throughput": throughputs, "polling": pollings}
-    return Report(
-        "throughput", machine, figures, (_throughput_table(throughputs), _polling_table(pollings, throughputs))
+    tables = (_table(measured),)
+    return Report("throughput", machine, {"throughput": measured}, tables, {"throughput.svg": _plot(measured)})
+
+
+def _plot(measured: Sequence[Throughput]) -> str:
+    rows = [row for row in measured if row.transport == measured[0].transport]
+    names = [f"{row.input}, {row.panes} pane{'s' * (row.panes > 1)}" for row in rows]
+    highest = max(row.discard.median for row in rows)
+    speeds = Panel(
+        "MB/s", [[row.discard.median, row.delta.median] for row in rows], lambda value: 300 * value / highest
     )
+    series = [("discarding reader", "#999999"), ("full delta stream", "#2b6cb0")]
+    return bars(names, series, [speeds], labels=150, span=300)
 
 
-def _throughput_table(measured: Sequence[Throughput]) -> Table:
+def _table(measured: Sequence[Throughput]) -> Table:
     return Table(
-        "Full delta stream against a discarding reader, one pane: median (lowest-highest)",
+        "Full delta stream against a discarding reader: median (lowest-highest)",
         (
             "input",
+            "panes",
             "transport",
             "delta MB/s",
             "discard MB/s",
@@ -141,6 +130,7 @@ def _throughput_table(measured: Sequence[Throughput]) -> Table:
         [
             (
                 row.input,
+                str(row.panes),
                 row.transport,
                 row.delta.spread(),
                 row.discard.spread(),
@@ -157,34 +147,13 @@ def _throughput_table(measured: Sequence[Throughput]) -> Table:
     )
 
 
-def _polling_table(polled: Sequence[Polling], measured: Sequence[Throughput]) -> Table:
-    first = measured[0].transport
-    by_stream = {row.input: row.delta_cpu.median * row.bytes / _MEGA for row in measured if row.transport == first}
-    return Table(
-        "The same work polled with libtmux: capture_pane and diff",
-        ("input", "every", "lines", "share seen", "looks", "CPU s, polling", f"CPU s, stream ({first})"),
-        [
-            (
-                row.input,
-                f"{row.interval:g} s",
-                str(row.lines),
-                f"{row.seen_share.median:.2%} ({row.seen_share.low:.2%}-{row.seen_share.high:.2%})",
-                f"{row.looks.median:g}",
-                f"{row.cpu.median:.3f}",
-                f"{by_stream[row.input]:.3f}",
-            )
-            for row in polled
-        ],
-    )
-
-
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = measuring.options(__doc__, repetitions=7)
-    parser.add_argument("--megabytes", type=float, default=8.0, help="what is printed in one run (%(default)s)")
+    parser.add_argument("--megabytes", type=float, default=8.0, help="what is printed in one run, by all (%(default)s)")
     parser.add_argument("--inputs", nargs="+", choices=inputs.NAMES, default=inputs.NAMES, help="default: all")
     parser.add_argument("--transports", nargs="+", choices=["pipes", "cc"], default=["pipes", "cc"])
-    parser.add_argument("--interval", type=float, default=1.0, help="seconds between looks when polling (%(default)s)")
+    parser.add_argument("--panes", nargs="+", type=int, default=[1, 4, 64], help="that print at once (default: 1 4 64)")
     return parser
 
 

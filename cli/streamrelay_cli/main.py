@@ -7,6 +7,7 @@ import typer
 
 import streamrelay
 from streamrelay_cli import (
+    benching,
     demo,
     doctoring,
     explaining,
@@ -33,6 +34,7 @@ app.command("ls")(listing.ls)
 app.command("doctor")(doctoring.doctor)
 app.command("demo")(demo.demo)
 app.command("record")(recording.record)
+app.command("bench")(benching.bench)
 app.command("render")(rendering.render)
 app.command("replay")(replaying.replay)
 app.command("explain")(explaining.explain)

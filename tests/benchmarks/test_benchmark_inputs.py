@@ -1,8 +1,13 @@
 """The inputs of the benchmarks are what they are said to be."""
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks import inputs
+from benchmarks.polling import Driver, judge
+from benchmarks.polling_reader import inserted
+from benchmarks.reading import Reading
 from benchmarks.throughput import lost_and_repeated
 
 
@@ -24,3 +29,30 @@ def test_the_lines_of_an_input_are_all_different(name: str) -> None:
 def test_lost_and_repeated_lines_are_counted() -> None:
     assert lost_and_repeated(["a", "b", "c"], ["a", "c", "c", "c"]) == (1, 2)
     assert lost_and_repeated(["a", "b"], ["b", "a"]) == (0, 0)
+    assert lost_and_repeated(["a", "b"], ["a", "b", "a", "a"], panes=2) == (1, 1)
+
+
+def test_what_a_poller_got_wrong_is_counted() -> None:
+    printed = [["ok", "ok", "one t=1.000000", "two t=2.000000"], ["here"]]
+    seen = [(3.0, 0, ["ok", "one t=1.000000", "half a"]), (4.0, 0, ["one t=1.000000", ""]), (5.0, 1, ["here"])]
+    heard = judge("a way", printed, Reading(ended=5.0, cpu=0.5, seen=seen), 0.0)
+    assert (heard.printed, heard.lost, heard.doubled, heard.garbled) == (5, 2, 1, 1)
+    assert heard.latency is not None
+    assert (heard.latency.median, heard.latency.n) == (2000.0, 1)
+
+
+def test_what_a_program_prints_is_known_line_by_line(tmp_path: Path) -> None:
+    terminal = tmp_path / "terminal"
+    terminal.touch()
+    driver = Driver([terminal])
+    driver.write(0, "\rhalf")
+    driver.write(0, "\rwhole\r\n")
+    driver.write(0, "a\r\nb\r\n")
+    driver.close()
+    assert driver.lines == [["whole", "a", "b"]]
+    assert terminal.read_bytes() == b"\rhalf\rwhole\r\na\r\nb\r\n"
+
+
+def test_new_rows_by_a_line_diff() -> None:
+    assert inserted(["a", "b"], ["b", "c"]) == ["c"]
+    assert inserted(["a"], ["a"]) == []

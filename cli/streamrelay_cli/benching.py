@@ -1,0 +1,65 @@
+"""`streamrelay bench`: the figures of this machine, measured.
+
+The benchmarks are no part of the installed package: they read the recorded sessions of the tests, compare with what
+only developers install, and are run as modules of a checkout. So the command looks for the checkout that this
+installation is of, and says so where there is none (docs/decisions/0012).
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import streamrelay
+from streamrelay.errors import UsageError
+from streamrelay_cli.options import TmuxBinary
+from streamrelay_cli.output import Output
+from streamrelay_cli.running import run_to_end
+
+
+def checkout() -> Path:
+    """Return the root of the checkout that is installed here; raises UsageError where it is none."""
+    root = Path(streamrelay.__file__).resolve().parents[1]
+    if not (root / "benchmarks" / "report.py").is_file():
+        raise UsageError(
+            "the benchmarks are in the checkout, not in the installed package",
+            hint="git clone it, run ./scripts/bootstrap there, then .venv/bin/streamrelay bench",
+        )
+    return root
+
+
+def bench(
+    parts: Annotated[
+        list[str] | None, typer.Argument(metavar="[PART]...", help="What to measure, by default everything.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes and few repetitions.")] = False,
+    output_folder: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FOLDER", help="Write the report, plots and all figures here."),
+    ] = None,
+    document: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Renew the generated figures of a file, as the README has them.")
+    ] = None,
+    tmux: TmuxBinary = None,
+) -> None:
+    """Measure throughput, latency, cost and fidelity on private servers, and print the report (docs/benchmarks.md)."""
+    arguments = [*(parts or []), *(["--quick"] if quick else [])]
+    # They run from the root of the checkout, wherever they were asked for.
+    for option, path in (("--output", output_folder), ("--document", document)):
+        arguments += [] if path is None else [option, str(path.resolve())]
+    environment = dict(os.environ) if tmux is None else os.environ | {"STREAMRELAY_TMUX": tmux}
+
+    async def main() -> int:
+        command = (sys.executable, "-m", "benchmarks.report", *arguments)
+        process = await asyncio.create_subprocess_exec(*command, cwd=checkout(), env=environment)
+        try:
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                await process.wait()
+
+    run_to_end(Output(), main)
