@@ -2,7 +2,7 @@
 
 The benchmarks are no part of the installed package: they read the recorded sessions of the tests, compare with what
 only developers install, and are run as modules of a checkout. So the command looks for the checkout that this
-installation is of, and says so where there is none (docs/decisions/0012).
+installation is of, and says so where there is none (docs/decisions/0013).
 """
 
 import asyncio
