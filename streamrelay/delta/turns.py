@@ -138,9 +138,12 @@ class Turns:
             return None
         self._open = False
         reason: TurnEnd = "quiet"
-        if self.is_certain:
+        certain = self.is_certain
+        if certain:
             reason = "composer" if set(self._witnesses) == {"composer"} else "signal"
-        return self._ended(reason, certain=self.is_certain, quiet=Vote("quiet", "idle", self._last_output))
+        # That it was at work tells of this turn only: a message that is still waiting has not been begun.
+        self._busy_since_submission = self.is_busy
+        return self._ended(reason, certain=certain, quiet=Vote("quiet", "idle", self._last_output))
 
     def close(self) -> Ended | None:
         """The pane is gone: whatever was being said is over."""

@@ -122,3 +122,20 @@ def test_a_message_in_mid_answer_ends_nothing() -> None:
     turns.said()
     turns.output(1.0)
     assert turns.submitted("next") is None
+
+
+@pytest.mark.requirement("DEL-04a")
+def test_work_on_one_answer_tells_nothing_of_a_message_that_still_waits() -> None:
+    """It came while the program was frozen: what it paints on thawing is not the end of the next answer."""
+    turns = answering(Turns())
+    turns.vote("furniture", "busy", 1.0)
+    turns.submitted("m2")
+    turns.vote("furniture", "idle", 4.0)
+    ended = turns.advance(4.0 + SIGNAL_REST)
+    assert ended is not None
+    assert ended.certain
+    turns.output(6.0)
+    assert turns.said() is not None
+    assert turns.deadline() == 6.0 + QUIET
+    turns.vote("furniture", "busy", 6.1)
+    assert turns.deadline() is None
