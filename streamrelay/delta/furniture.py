@@ -10,10 +10,13 @@ from operator import ne
 
 import regex
 
+from streamrelay.delta.profiles import GENERIC, Profile, matches
+
 _BORDER = regex.compile(r"[\s─━═▀▄▁▔╌┄┈╭╮╰╯┌┐└┘├┤┬┴┼╪╤╧╬┿╋┳┻╔╗╚╝╠╣║╹╻▏▕▊▎│┃-]{8,}")
 _BORDER_LINE = regex.compile(r"[─━═▀▄▁▔╌┄┈]{6,}|-{20,}")
 _SIDE = regex.compile(r"\s*[│┃▏▎▊▌|]")
-_SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s])\s+(?P<label>\S.*)")
+_SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]|\.{2,3})\s+(?P<label>\S.*)")
+_BULLETS = frozenset("●⏺•✦◆▪■◉○*-+")
 _DIGITS = regex.compile(r"\d+")
 
 _INTERRUPTIBLE = regex.compile(
@@ -24,6 +27,9 @@ TALLEST_COMPOSER = 14
 """Rows of a composer with its borders; a taller one is not recognised."""
 MOST_STATUS_ROWS = 8
 MOST_LABELS = 64
+MOST_TURNING = 4
+"""Rows of which one may be a spinner that turned. Where more change, the screen scrolls, and an item of a list can come
+to stand where another one with the same words but another mark stood."""
 
 
 def masked(text: str) -> str:
@@ -125,6 +131,7 @@ class Furniture:
         self._borders: tuple[str, str] | None = None
         self._status_rows = 0
         self._labels: dict[str, None] = {}
+        self._glyphs: set[str] = set()
 
     def composer_top(self, rows: Sequence[str], cursor: int) -> int:
         """Return the first row of the composer.
@@ -157,8 +164,9 @@ class Furniture:
         top = self.composer_top(after, cursor)
         if any(map(ne, reversed(self._idle), reversed(after[:top]))):
             self._status_rows = max(self._status_rows, self._standing(after, top))
-        for old, new in zip(before, after, strict=False):
-            if old != new:
+        changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
+        if len(changed) <= MOST_TURNING:
+            for old, new in changed:
                 self._learn_spinner(old, new)
 
     def tail_start(self, rows: Sequence[str], cursor: int) -> int:
@@ -166,18 +174,27 @@ class Furniture:
         top = self.composer_top(rows, cursor)
         return top - min(self._status_rows, self._standing(rows, top))
 
-    def shows_work(self, rows: Sequence[str], cursor: int) -> bool:
-        """Tell whether the screen says how to interrupt: below the cursor, or in a spinner above the composer."""
+    def shows_work(self, rows: Sequence[str], cursor: int, profile: Profile = GENERIC) -> bool:
+        """Tell whether the screen says how to interrupt: below the cursor, or in a spinner above the composer.
+
+        A spinner with another label is one at once where its glyphs were seen spinning, or a profile knows it.
+        """
         if any(map(_INTERRUPTIBLE.search, rows[cursor + 1 :])):
             return True
         top = self.composer_top(rows, cursor)
-        above = rows[max(0, top - MOST_STATUS_ROWS) : top]
-        return any(_INTERRUPTIBLE.search(row) and self.is_spinner(row) for row in above)
+        above = _with_open_brackets_closed(rows[max(0, top - MOST_STATUS_ROWS) : top])
+        above = [row for row in above if _INTERRUPTIBLE.search(row)]
+        return any(self.is_spinner(row) or self._spins(row) or matches(profile.furniture, row) for row in above)
 
     def is_spinner(self, row: str) -> bool:
         """Tell whether a row is one that was seen spinning."""
         spinner = _SPINNER.fullmatch(row)
         return spinner is not None and _label(spinner["label"]) in self._labels
+
+    def _spins(self, row: str) -> bool:
+        """Tell whether a row ends in a hint in brackets and begins with a glyph seen spinning that marks no answer."""
+        spinner = _SPINNER.fullmatch(row)
+        return spinner is not None and row.endswith(")") and spinner["glyph"] in self._glyphs
 
     def _standing(self, rows: Sequence[str], top: int) -> int:
         """Return how many rows directly above the composer are those that stood there at rest."""
@@ -195,6 +212,7 @@ class Furniture:
         label = _label(now["label"])
         if _label(was["label"]) == label:
             self._labels[label] = None
+            self._glyphs |= {was["glyph"], now["glyph"]} - _BULLETS
             if len(self._labels) > MOST_LABELS:
                 del self._labels[next(iter(self._labels))]
 
@@ -204,6 +222,14 @@ def _unlike(rows: Sequence[str]) -> tuple[str, ...]:
     texts = [masked(row) for row in rows]
     alike = [y for y in range(1, len(rows)) if texts[y] == texts[y - 1] and texts[y].strip()]
     return tuple(rows[alike[-1] + 1 :] if alike else rows)
+
+
+def _with_open_brackets_closed(rows: Sequence[str]) -> list[str]:
+    """Return rows, those that a bracket was opened in with the row below: on a narrow screen a hint takes two."""
+    return [
+        f"{row} {below.lstrip(' .')}" if row.count("(") > row.count(")") else row
+        for row, below in zip(rows, [*rows[1:], ""], strict=False)
+    ]
 
 
 def _label(text: str) -> str:

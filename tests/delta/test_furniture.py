@@ -1,8 +1,12 @@
 """What stands around a transcript, told by where it stands and how it changes."""
 
+from dataclasses import replace
+
 import pytest
+import regex
 
 from streamrelay.delta.furniture import MOST_LABELS, Furniture, composer_top, is_border, masked, stays
+from streamrelay.delta.profiles import GENERIC
 
 RULE = "─" * 40
 TOP, BOTTOM = "╭" + "─" * 38 + "╮", "╰" + "─" * 38 + "╯"
@@ -91,6 +95,13 @@ def test_a_spinner_is_a_row_whose_glyph_turns(old: str, new: str, learned: bool)
     assert furniture.is_spinner(new) is learned
 
 
+def test_an_item_that_scrolls_to_where_its_quote_stood_is_no_spinner() -> None:
+    furniture = Furniture()
+    quoted, item = "  • Check", "  - Check"
+    furniture.observe(screen("a", "b", "c", "d", quoted), screen("b", "c", "d", "e", item), 6)
+    assert not furniture.is_spinner(item)
+
+
 def test_a_spinner_is_known_by_its_label_with_another_counter_and_glyph() -> None:
     furniture = Furniture()
     furniture.observe(screen("✶ Thinking 1 (1s)"), screen("✻ Thinking 2 (2s)"), 2)
@@ -117,6 +128,33 @@ def test_work_is_shown_below_the_cursor_or_by_a_spinner_above_the_composer() -> 
     furniture.observe(screen("said", "✻ Thinking (esc to interrupt)"), rows, cursor(rows))
     assert furniture.shows_work(rows, cursor(rows))
     assert not furniture.shows_work(screen("press esc to interrupt"), 2)
+
+
+def test_a_spinner_with_another_label_is_one_at_once_where_its_glyphs_were_seen_spinning() -> None:
+    furniture = Furniture()
+    rows = screen("said", "✶ Reading (3s · esc to interrupt)")
+    assert not furniture.shows_work(rows, cursor(rows))
+    furniture.observe(screen("said", "✻ Thinking"), screen("said", "✶ Thinking"), cursor(rows))
+    assert furniture.shows_work(rows, cursor(rows))
+    for answer in ("✶ Press it (esc to interrupt) to stop", "● Press it (esc to interrupt)"):
+        rows = screen("said", answer)
+        furniture.observe(screen("said", "● Blink"), screen("said", "✶ Blink"), cursor(rows))
+        assert not furniture.shows_work(rows, cursor(rows)), answer
+
+
+def test_a_spinner_of_dots_and_a_hint_that_takes_two_rows() -> None:
+    furniture = Furniture()
+    furniture.observe(screen("..  Thinking"), screen("... Thinking"), 2)
+    rows = screen("said", "..  Why did it go (0s · ↓ 12 tokens · esc to", "  .               cancel)")
+    assert furniture.shows_work(rows, cursor(rows))
+    assert not furniture.shows_work(screen("said", "..  Why did it go (0s · ↓ 12 tokens)", "cancel)"), 3)
+
+
+def test_what_a_profile_knows_for_a_spinner_shows_work_at_once() -> None:
+    rows = screen("said", "~ Thinking (esc to cancel)")
+    known = replace(GENERIC, furniture=(regex.compile("^~ "),))
+    assert Furniture().shows_work(rows, cursor(rows), known)
+    assert not Furniture().shows_work(screen("said", "~ Thinking"), 3, known)
 
 
 @pytest.mark.parametrize("rows", [[], [""], ["", ""]])
