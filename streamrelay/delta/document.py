@@ -8,7 +8,7 @@ document there: they are copies of rows that left.
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from streamrelay.delta.furniture import composer_top
@@ -185,13 +185,17 @@ class Document:
         self._screen = screen
 
     def _stitch(self, before: Sequence[PaintedRow], after: Sequence[PaintedRow], cursor: int) -> None:
-        """Keep what left the alternate screen at the top; composer and status lines below it are not looked at."""
+        """Keep what left the alternate screen at the top; composer and status lines below it are not looked at.
+
+        Rows are compared without their indent: that of a whole list grows with its numbers.
+        """
         old, new = [row.text for row in before], [row.text for row in after]
-        del old[composer_top(old, self._cursor) :], new[composer_top(new, cursor) :]
+        old, new = _bare(old[: composer_top(old, self._cursor)]), _bare(new[: composer_top(new, cursor)])
         scroll = scroll_between(old, new, self._pinned)
         if scroll is None:
             if is_jump(old[self._pinned :], new[self._pinned :]):
                 self._turn_page(before[self._pinned : len(old)], new)
+                self._pinned = _standing(old[: self._pinned], new)
             return
         self._page = None
         distance, top = scroll
@@ -204,16 +208,18 @@ class Document:
 
     def _turn_page(self, left: Sequence[PaintedRow], new: Sequence[str]) -> None:
         """Another picture took the place of the old one. If it is the one before that, something was only in front."""
-        if self._page is not None and share_of([row.text for row in self._above[self._page :]], new) > 1 - SAME_PICTURE:
+        if (
+            self._page is not None
+            and share_of(_bare(row.text for row in self._above[self._page :]), new) > 1 - SAME_PICTURE
+        ):
             self._above = self._above[: self._page]
             self._page = None
         else:
             self._page = len(self._above)
             standing = set(new)
-            vanished = [row for row in left if row.text not in standing or not row.text]
+            vanished = [row for row in left if row.text.lstrip() not in standing or not row.text]
             self._push(without_cut_off(vanished, self._engine.columns))
             self._push([PaintedRow("", skipped=True)])
-        self._pinned = 0
 
     def _push(self, rows: Sequence[PaintedRow]) -> None:
         self._above += rows
@@ -243,3 +249,12 @@ def _painted(rows: Rows, columns: int) -> list[PaintedRow]:
     if texts is None:
         return [painted_row(row.text, row.wrapped, columns) for row in rows]
     return [painted_row(text, False, columns) for text in texts]
+
+
+def _bare(rows: Iterable[str]) -> list[str]:
+    return [row.lstrip() for row in rows]
+
+
+def _standing(header: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many rows of a header still stand at the top: they are no copies of rows that left."""
+    return next((y for y, row in enumerate(header) if new[y : y + 1] != [row]), len(header))

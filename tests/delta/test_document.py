@@ -171,6 +171,27 @@ def test_a_picture_with_nothing_in_common_leaves_a_gap() -> None:
     assert painted.rows() == [*(f"one {n}" for n in "abcdefg"), "<skipped>", *(f"two {n}" for n in "abcdefg"), ">"]
 
 
+@pytest.mark.requirement("DEL-01")
+def test_a_header_that_stands_through_a_jump_is_no_copy_of_the_message() -> None:
+    """A second copy of a message would be taken for its last echo, and all above it for old."""
+    painted = Painted(10, alternate=True)
+    transcript = ["> ask", *(f"row {n}" for n in "abcdefghijklmnopqrstuvwxyz")]
+    for top in (0, 1, 3, 16, 18):
+        header = [""] if top == 0 else ["> ask"]
+        painted.shows([*header, *transcript[top : top + 8], "> "])
+    rows = painted.rows()
+    assert rows.count("> ask") == 1
+    assert rows[rows.index("<skipped>") + 1 :] == [*transcript[16:26], ">"]
+
+
+def test_a_list_whose_indent_grows_with_its_numbers_was_not_painted_anew() -> None:
+    painted = Painted(8, alternate=True)
+    numbers = [f"{n}. item {n:c}" for n in range(90, 104)]
+    painted.shows([*(f" {row}" for row in numbers[:7]), "> "])
+    painted.shows([*(f"  {row}" for row in numbers[4:11]), "> "])
+    assert [row.strip() for row in painted.rows()] == [*numbers[:11], ">"]
+
+
 def test_what_stood_in_front_for_a_while_leaves_nothing() -> None:
     painted = Painted(8, alternate=True)
     page = [*(f"one {n}" for n in "abcdefg"), "> "]
