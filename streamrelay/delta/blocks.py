@@ -3,6 +3,8 @@
 Programs with a transcript mark each block with a bullet and indent what follows under it. Bullet and indent are
 decoration; everything else keeps its layout. What shows a deed (a tool call and its output) is told apart by its frame:
 a corner under its head, a box around it, a bar left of where the text begins, an outcome (✔) for a bullet.
+What tells that an answer was broken off is the program's notice: behind a mark of its own (■, ℹ), or under a corner;
+what stands above that corner is what was said until then, unless it reads like a call: `Bash(make)`.
 A table is a row of cells for every row, whatever was drawn between them.
 """
 
@@ -19,8 +21,11 @@ from streamrelay.delta.unwrapping import logical_lines
 
 BlockKind = Literal["text", "activity"]
 
-_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
+_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠ℹ]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
 _OUTCOMES = frozenset("✔✓✗✘⚠")
+_BROKEN_OFF = regex.compile(r"(?i)\W*(?:\w+ ){0,2}(?:interrupted|cancell?ed|aborted)\b")
+_NOTICES = frozenset("■ℹ")
+_CALL = regex.compile(r"[\w.-]+(?: \w+)?\(")
 _CORNER = regex.compile(r"\s*[⎿└╰]\s?")
 _HOOK = regex.compile(r"\s*⎿")
 _BAR = regex.compile(r"\s*[┃▌▎▍]")
@@ -30,7 +35,7 @@ _COLUMN = regex.compile(r"[│┃║|]")
 _RULES = regex.compile(r"\s*[─━═]{2,}(?:\s+[─━═]{2,})+\s*")
 _GAP = regex.compile(r"\s{2,}")
 _NUMBERED = regex.compile(r"(?P<number>\s*(?P<value>\d+)) (?P<text>.*)")
-FEWEST_NUMBERED_ROWS = 2
+FEWEST_NUMBERED_ROWS, LAST_OF_ONE_DIGIT = 2, 9
 
 
 class Block(NamedTuple):
@@ -56,12 +61,18 @@ def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
     head = _BULLET.fullmatch(rows[0].text)
     if head is not None and len(rows) > 1 and _CORNER.match(rows[1].text) is not None:
         return _deed(rows, "corner")
-    if head is not None and head["glyph"] in _OUTCOMES:
+    if head is not None and (head["glyph"] in _OUTCOMES or _is_notice(head["glyph"], rows)):
         return _deed(rows, "outcome")
     if matches(profile.activity, rows[0].text):
         return _deed(rows, "activity_of_profile")
     plain = _without_line_numbers(list(_cells(_without_bullet(rows))))
     return Block("text", _trimmed(_dedented(logical_lines(plain, width))), "answer", rows)
+
+
+def _is_notice(glyph: str, rows: Sequence[PaintedRow]) -> bool:
+    """Tell whether a block of one row, behind a mark that is no answer's, says that an answer was broken off."""
+    is_alone = not any(row.text.strip() for row in rows[1:])
+    return glyph in _NOTICES and is_alone and _BROKEN_OFF.match(rows[0].text.lstrip()[1:]) is not None
 
 
 def _rule_of_frame(rows: Sequence[PaintedRow]) -> Rule:
@@ -107,12 +118,24 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
             if not _COLUMN.match(rows[bottom].text.lstrip()):
                 break
         return y
-    hangs = y + 1 < len(rows) and text.strip() and _HOOK.match(rows[y + 1].text) and not _BULLET.fullmatch(text)
-    if hangs or (_HOOK.match(text) and not (y and rows[y - 1].text.strip())):
+    if _hangs(rows, y):
         return next((stop for stop in range(y, len(rows)) if not rows[stop].text.strip()), len(rows))
     while y < len(rows) and _BAR.match(rows[y].text) and _indent(rows[y].text) < text_column:
         y += 1
     return y
+
+
+def _hangs(rows: Sequence[PaintedRow], y: int) -> bool:
+    """Tell whether a hook, or its head without a bullet, stands in row `y`; a hook under a bullet is left to that."""
+    text, above = rows[y].text, rows[y - 1].text if y else ""
+    if _HOOK.match(text) is None:
+        is_head = bool(text.strip()) and not above.strip() and _BULLET.fullmatch(text) is None
+        return is_head and y + 1 < len(rows) and _HOOK.match(rows[y + 1].text) is not None
+    if not above.strip():
+        return True
+    bullet = _BULLET.fullmatch(above)
+    is_call = bullet is not None and _CALL.match(bullet["text"]) is not None
+    return _BROKEN_OFF.match(text.lstrip()[1:]) is not None and not is_call
 
 
 # Bullets
@@ -231,8 +254,9 @@ def _columns(text: str) -> list[str]:
 def _without_line_numbers(rows: list[PaintedRow]) -> list[PaintedRow]:
     """Leave out the numbers that were put in front of lines of code.
 
-    They count from 1, end in one column, and what stands behind them is indented at least once; the numbers of a list
-    are followed by text at one indent.
+    They count from 1 and end in one column. What stands behind them is indented here and there, or there are numbers of
+    different length: those of a list begin in one column and are followed by text at one indent. Numbers two blanks
+    from the text are the text's own.
     """
     plain: list[PaintedRow] = []
     y = 0
@@ -247,7 +271,8 @@ def _without_line_numbers(rows: list[PaintedRow]) -> list[PaintedRow]:
 
 
 def _numbered_until(rows: Sequence[PaintedRow], y: int) -> tuple[int, int]:
-    stop, column, is_indented = y, 0, False
+    stop, column = y, 0
+    indents: list[int] = []
     while stop < len(rows):
         numbered = _NUMBERED.fullmatch(rows[stop].text + " ")
         if numbered is None or int(numbered["value"][:9]) != stop - y + 1:
@@ -255,9 +280,12 @@ def _numbered_until(rows: Sequence[PaintedRow], y: int) -> tuple[int, int]:
         if stop > y and numbered.end("number") != column:
             break
         column = numbered.end("number")
-        is_indented = is_indented or numbered["text"].startswith(" ")
+        if numbered["text"].strip():
+            indents.append(_indent(numbered["text"]))
         stop += 1
-    return (stop, column) if is_indented and stop - y >= FEWEST_NUMBERED_ROWS else (y, 0)
+    is_code = any(indents) or stop - y > LAST_OF_ONE_DIGIT
+    is_own = min(indents, default=0) == 1
+    return (stop, column) if is_code and not is_own and stop - y >= FEWEST_NUMBERED_ROWS else (y, 0)
 
 
 # Lines

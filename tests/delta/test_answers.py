@@ -97,6 +97,58 @@ def test_an_answer_may_end_in_a_duration(rows: list[str]) -> None:
 
 
 @pytest.mark.requirement("DEL-01")
+@pytest.mark.requirement("DEL-03c")
+@pytest.mark.parametrize(
+    ("rows", "said", "done"),
+    [
+        (
+            ["● So far", "  and no more.", "  ⎿  Interrupted · What now?"],
+            ["So far", "and no more."],
+            "  ⎿  Interrupted",
+        ),
+        (["● So far.", "  ⎿  Interrupted · What now?"], ["So far."], "  ⎿  Interrupted"),
+        (["• So far.", "", "■ Conversation interrupted - tell us"], ["So far."], "■ Conversation interrupted"),
+        (["✦ So far", "  and more.", "", "ℹ Request cancelled."], ["So far", "and more."], "ℹ Request cancelled"),
+    ],
+)
+def test_that_an_answer_was_broken_off_is_a_notice_and_what_was_said_stays_said(
+    rows: list[str], said: list[str], done: str
+) -> None:
+    passages = read(["> hello", "", *rows], "hello")
+    assert [kind for kind, _ in passages] == ["injected", "text", "activity"]
+    assert passages[1][1] == said
+    assert passages[2][1][0].startswith(done)
+
+
+@pytest.mark.requirement("DEL-03c")
+def test_a_call_that_was_broken_off_is_a_deed() -> None:
+    deed = ["● Bash(sleep 9)", "  ⎿  Interrupted · What now?"]
+    assert read(["> hello", "", *deed], "hello") == [ECHO, ("activity", deed)]
+
+
+@pytest.mark.requirement("DEL-03c")
+def test_an_answer_may_speak_of_interruptions() -> None:
+    rows = ["● These are left:", "", "  ■ Orders cancelled: none", "  ■ Orders sent: two"]
+    ((kind, lines),) = read(["> hello", "", *rows], "hello")[1:]
+    assert (kind, lines[0], len(lines)) == ("text", "These are left:", 4)
+
+
+@pytest.mark.parametrize(
+    ("code", "numbered", "said"),
+    [
+        pytest.param([f"row {n}" for n in range(1, 13)], "{:4d} {}", "{1}", id="code without an indent"),
+        pytest.param(["if x:", "    y()"], "{:4d} {}", "{1}", id="code with one"),
+        pytest.param([f"row {n}" for n in range(1, 13)], "{:4d}  {}", "{0:2d}  {1}", id="the text's own numbers"),
+        pytest.param([f"row {n}" for n in range(1, 13)], "  {} {}", "{0} {1}", id="a list begins in one column"),
+        pytest.param(["row 1", "row 2"], "  {} {}", "{0} {1}", id="too few to tell"),
+    ],
+)
+def test_numbers_in_front_of_code_are_left_out(code: list[str], numbered: str, said: str) -> None:
+    rows = ["> hello", "", "✦ So:", "", *(numbered.format(n, row) for n, row in enumerate(code, 1))]
+    lines = read(rows, "hello")[1][1][2:]
+    assert [line.strip() for line in lines] == [said.format(n, row).strip() for n, row in enumerate(code, 1)]
+
+
 def test_an_answer_may_give_a_tip() -> None:
     assert read(["> hello", "", "● One.", "  Tip: two.", "  Three."], "hello")[1:] == [
         ("text", ["One.", "Tip: two.", "Three."])
