@@ -21,6 +21,9 @@ _SPACED_COMMA = regex.compile(rf"{_UNSPACED.pattern}[,.;:!?] {_UNSPACED.pattern}
 NARROWEST_MARGIN = 8
 """Columns that a program may leave free at the right of what it wraps."""
 
+ROUGHNESS = 2
+"""Columns by which the widest rows of wrapped text differ at most."""
+
 
 def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
     """Return the logical lines of rows which a program painted `width` columns wide, indents kept."""
@@ -33,7 +36,7 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
         if joined_by_terminal and last is not None:
             lines[-1] += text
         elif last is not None and fills and _continues(last, text, hang, width):
-            lines[-1] += _glue(lines[-1], text.strip()) + text.strip()
+            lines[-1] += _glue(lines[-1], text.strip(), width) + text.strip()
         else:
             lines.append(text)
             hang = _text_column(text)
@@ -43,9 +46,13 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
 
 
 def right_edge(rows: Sequence[PaintedRow], columns: int) -> int:
-    """Return the width at which a program seems to wrap: its widest row, or a little less than the screen."""
-    widest = max((cells_of(row.text) for row in rows), default=0)
-    return max(widest, columns - NARROWEST_MARGIN)
+    """Return the width at which a program seems to wrap: its widest rows, or a little less than the screen.
+
+    A single row that is wider than all others was wrapped by another measure: at the edge of the screen.
+    """
+    widest = sorted((cells_of(row.text) for row in rows), reverse=True)[:2] or [0]
+    is_outlier = widest[0] == columns and widest[-1] < columns - ROUGHNESS
+    return max(widest[-1] if is_outlier else widest[0], columns - NARROWEST_MARGIN)
 
 
 def _continues(above: str, below: str, hang: int, width: int) -> bool:
@@ -53,19 +60,24 @@ def _continues(above: str, below: str, hang: int, width: int) -> bool:
     if not text or not above.strip() or "\t" in above or _STARTS.match(text):
         return False
     indent = len(below) - len(text)
-    if indent != hang:
-        return False
     used = cells_of(above)
+    # A program that breaks at the blank may leave that to the next row, where the row above is full.
+    if indent != hang and not (indent == hang + 1 and used >= width):
+        return False
     if _UNSPACED.match(text) or _UNSPACED.match(above[-1]):
         return used + cells_of(text[0]) > width - 1
     return used + 1 + cells_of(text.split(maxsplit=1)[0]) > width
 
 
-def _glue(above: str, below: str) -> str:
+def _glue(above: str, below: str, width: int) -> str:
     """Return what stood between two parts of a line: nothing where a word was broken or unspaced characters meet.
 
-    Behind a comma of ASCII amid unspaced text stands a blank only where one stands behind the line's other commas.
+    A word is broken that no row could hold: an address, or a path. Behind a comma of ASCII amid unspaced text stands a
+    blank only where one stands behind the line's other commas.
     """
+    parts = above.rsplit(maxsplit=1)[-1], below.split(maxsplit=1)[0]
+    if sum(map(cells_of, parts)) > width and len(parts[0]) > width // 2:
+        return ""
     if _UNSPACED.match(above[-1]):
         return ""
     if not _UNSPACED.match(below[0]):

@@ -62,6 +62,21 @@ def joined(rows: list[str], width: int) -> list[str]:
             id="commas with blanks",
         ),
         pytest.param(["한국어 문장도 하나", "넣습니다."], ["한국어 문장도 하나 넣습니다."], id="Hangul has words"),
+        pytest.param(
+            ["a line that fills all.", " The blank came later."],
+            ["a line that fills all. The blank came later."],
+            id="broken before the blank",
+        ),
+        pytest.param(
+            ["a line that is short.", " The blank came later."],
+            ["a line that is short.", " The blank came later."],
+            id="an indent is none that was left over",
+        ),
+        pytest.param(
+            ["See https://example.or", "g/a/long/address for it"],
+            ["See https://example.org/a/long/address for it"],
+            id="a word that no row could hold",
+        ),
         pytest.param([], [], id="nothing"),
         pytest.param(["trailing   "], ["trailing"], id="blanks at the end"),
     ],
@@ -76,7 +91,14 @@ def test_the_terminal_s_own_wrap_needs_no_guess() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "edge"), [([], 80, 80 - NARROWEST_MARGIN), (["x" * 79], 80, 79), (["日" * 39], 80, 78)]
+    ("rows", "columns", "edge"),
+    [
+        ([], 80, 80 - NARROWEST_MARGIN),
+        (["x" * 79], 80, 79),
+        (["日" * 39], 80, 78),
+        (["x" * 80, "x" * 75, "x" * 74], 80, 75),
+        (["x" * 80] * 2, 80, 80),
+    ],
 )
 def test_the_right_edge_is_the_widest_row_but_never_far_from_the_screen_s(
     rows: list[str], columns: int, edge: int
