@@ -16,7 +16,7 @@ from streamrelay.delta.answers import Answer, Message, Passage, read_answer, row
 from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, has_bordered_composer, is_border
 from streamrelay.delta.profiles import GENERIC
-from streamrelay.delta.rows import without_cut_off
+from streamrelay.delta.rows import PaintedRow, without_cut_off
 from streamrelay.delta.transcript import MARKS, EchoSearch, spelling
 from streamrelay.vt.engine import Engine, Frame
 
@@ -128,8 +128,8 @@ class Conversation:
             self.in_repaint = bool(self._empty.mark) and draft.mark != self._empty.mark
             if not self.in_repaint:
                 self._furniture.observe(before, rows, self._cursor)
-                self.works = self._furniture.shows_work(rows, self._cursor)
-                self._watch_draft(rows, draft.text)
+                self.works = self._furniture.shows_work(rows, self._cursor, self.profile)
+                self._watch_draft(rows, self._typed(rows))
         self._document.look_through_window(
             self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
         )
@@ -141,7 +141,9 @@ class Conversation:
         self._mark = self._document.mark()
         self._rest = rows[: self._furniture.composer_top(rows, self._cursor)]
         self._furniture.rest(rows, self._cursor)
-        self._empty = self._composer(rows)
+        composer = self._composer(rows)
+        if not any(spelling(sent.text) in spelling(composer.text) for sent in self._sent if sent.text.strip()):
+            self._empty = composer
         self._furniture.mark = self._empty.mark if self._empty.mark in MARKS else ""
 
     def forget_program(self) -> None:
@@ -162,11 +164,10 @@ class Conversation:
         """The Enter behind a message is being sent; return whether its composer shows anything of it."""
         if self.rows and self._furniture.learn_borders(self.rows, self._cursor) and not self.waits:
             self._furniture.rest(self.rows, self._cursor)
-        shown = self._composer(self.rows).text
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.submitted = True
-                sent.shown = shown if shown != self._empty.text else ""
+                sent.shown = self._typed(self.rows)
                 return bool(sent.shown)
         return False
 
@@ -195,7 +196,9 @@ class Conversation:
         self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
-        submitted = [sent for sent in self._sent if sent.submitted]
+        draft = self._typed(rows)
+        submitted = [sent for sent in self._sent if sent.submitted and not self._stands(sent, draft)]
+        stands = any(sent.submitted for sent in self._sent) and not submitted
         tail, composer = (
             self._furniture.tail_start(rows, self._cursor),
             self._furniture.composer_top(rows, self._cursor),
@@ -212,6 +215,8 @@ class Conversation:
             mark=self._message_mark or (self._furniture.mark and self._furniture.mark + " "),
         )
         self._message_mark = answer.mark or self._message_mark
+        if stands and not (self.proved and certain):
+            return None
         if not submitted and not trusted and not self.proved:
             self.settle_down()
             return None
@@ -220,11 +225,11 @@ class Conversation:
             self._forgot = False
             accounted = len(submitted)
         elif submitted and not answer.accounted:
-            if self._stands(submitted[0], self._composer(rows).text) or (self.proved and not certain):
+            if self.proved and not certain:
                 return None
             accounted = len(submitted)
             if self.proved or not trusted:
-                answer = Answer([Passage("gap", [], rule="unheard", rows=now)])
+                answer = self._without_echo(before, whole)
         else:
             accounted = answer.accounted
             self.proved = self.proved or accounted > 0
@@ -237,6 +242,30 @@ class Conversation:
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
         return answer
+
+    def _without_echo(self, before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Answer:
+        """Read the answer to a message that was not seen in the transcript.
+
+        Of a program that is known to show messages, the message can be among rows that it skipped: what stands behind
+        them is its answer, if nothing there looks like a piece of a message.
+        """
+        search = EchoSearch([row.text for row in now])
+        old = next((y for y, (was, row) in enumerate(zip(before, now, strict=False)) if was != row), len(before))
+        skipped = next((y for y in range(old, len(now)) if now[y].skipped), None)
+        if (
+            skipped is None
+            or not self.proved
+            or any(search.shows_any_of(sent.text, skipped) for sent in self._sent if sent.submitted)
+        ):
+            return Answer([Passage("gap", [], rule="unheard", rows=now)])
+        return read_answer(
+            now[:skipped],
+            now,
+            (),
+            columns=self._engine.columns,
+            is_spinner=self._furniture.is_spinner,
+            profile=self.profile,
+        )
 
     def assume_submitted(self) -> bool:
         """The program went to work by itself: a draft that stands or has just vanished was submitted; was there one?"""
@@ -268,17 +297,15 @@ class Conversation:
 
     def _stands(self, sent: _Sent, draft: str) -> bool:
         """Tell whether a message still stands in the composer."""
-        return bool(draft) and draft != self._empty.text and draft in {sent.shown, sent.text}
+        return bool(draft) and (draft == sent.shown or spelling(draft) == spelling(sent.text))
 
     def _watch_draft(self, rows: list[str], draft: str) -> None:
         """Notice what a person types into the composer, and that it was submitted."""
         if self.awaits_draft:
             self._watch_pasted(draft)
             return
-        if any(draft == sent.shown for sent in self._sent):
+        if draft and any(draft == sent.shown for sent in self._sent):
             return
-        if draft == self._empty.text:
-            draft = ""
         if draft != self._draft and not draft:
             self._vanished, self._looks_left = self._draft, MOST_LOOKS
         self._draft = draft
@@ -296,10 +323,21 @@ class Conversation:
     def _watch_pasted(self, draft: str) -> None:
         """Give up a message that stood in the composer and was cleared from it without an Enter."""
         pasted = next(sent for sent in self._sent if not sent.submitted)
-        if draft and draft != self._empty.text:
+        if draft:
             pasted.shown = draft
         elif pasted.shown:
             self._sent.remove(pasted)
+
+    def _typed(self, rows: list[str]) -> str:
+        """Return what is typed into the composer: what it holds, without the last lines that it holds when empty."""
+        text = self._composer(rows).text
+        if text == self._empty.text:
+            return ""
+        lines, empty = text.split("\n"), self._empty.text.split("\n")
+        while lines and empty and lines[-1] == empty[-1]:
+            lines.pop()
+            empty.pop()
+        return "\n".join(lines).strip()
 
     def _composer(self, rows: list[str]) -> _Composer:
         """Return what stands in the composer, its marks and borders left out."""

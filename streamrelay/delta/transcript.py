@@ -24,8 +24,8 @@ _AROUND = " " + "".join(MARKS)
 MOST_LOOKS_PER_ROW = 50
 """Rows looked at for each row searched, on average, before a search is given up: a hostile program can make it long."""
 
-SHORTEST_TAIL_ROW = 16
-"""Characters that the first visible row of a beheaded echo must have: fewer could stand anywhere in a message."""
+SHORTEST_TAIL, MOST_TAILS = 16, 100
+"""Characters that must be left of a beheaded echo, since fewer could be anything, and places where one is tried."""
 
 _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 """White space, and what a program that renders Markdown eats."""
@@ -77,17 +77,18 @@ class EchoSearch:
             for number, form in enumerate(forms)
             if (target := spell(_LIST_MARK.sub("", form)) or spell(form))
         ]
-        for first in range(start, len(rows)):
-            for number, target in targets if rows[first] else ():
-                stop, looked = _spelled_until(rows, first, target)
-                if stop is None and (label := _LABEL.match(self._rows[first])) is not None:
-                    stop, more = _spelled_until(rows, first, target, spell(self._rows[first][label.end() :]))
-                    looked += more
-                if stop is not None:
-                    return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first], target), number))
-                self._patience -= looked
-                if self._patience < 0:
-                    return None
+        for group in _by_rank(targets):
+            for first in range(start, len(rows)):
+                for number, target in group if rows[first] else ():
+                    stop, looked = _spelled_until(rows, first, target)
+                    if stop is None and (label := _LABEL.match(self._rows[first])) is not None:
+                        stop, more = _spelled_until(rows, first, target, spell(self._rows[first][label.end() :]))
+                        looked += more
+                    if stop is not None:
+                        return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first], target), number))
+                    self._patience -= looked
+                    if self._patience < 0:
+                        return None
         return None
 
     def find_last_copy(self, forms: Sequence[str], echo: Block) -> Block:
@@ -98,10 +99,10 @@ class EchoSearch:
         """
         last = again = echo
         while echo.mark.strip():
-            following = self.find(forms, again.stop)
+            following = self.find(forms[echo.form : echo.form + 1], again.stop)
             if following is None:
                 break
-            again = following
+            again = following._replace(form=echo.form)
             if again.mark == echo.mark:
                 last = again
         return last
@@ -142,13 +143,21 @@ class EchoSearch:
         if first is None:
             return None
         head = self._spelled[first].lstrip(_AROUND)
-        position = target.find(head) if len(head) >= SHORTEST_TAIL_ROW else -1
-        while position > 0:
+        position = 0
+        for _ in range(MOST_TAILS if head else 0):
+            position = target.find(head, position + 1)
+            if not 0 < position <= len(target) - SHORTEST_TAIL:
+                break
             stop, _ = _spelled_until(self._spelled, first, target[position:])
             if stop is not None:
                 return _with_borders(self._rows, Block(first, stop))
-            position = target.find(head, position + 1)
         return None
+
+    def shows_any_of(self, form: str, start: int) -> bool:
+        """Tell whether any row from `start` on, not a short one, stands in a message."""
+        target = spelling(form)
+        rows = (row.strip(_AROUND) for row in self._spelled[start:])
+        return any(len(row) >= SHORTEST_TAIL and row in target for row in rows)
 
     @cached_property
     def _spelled(self) -> list[str]:
@@ -157,6 +166,17 @@ class EchoSearch:
     @cached_property
     def _squeezed(self) -> list[str]:
         return [squeeze(row) for row in self._rows]
+
+
+def _by_rank(targets: list[tuple[int, str]]) -> list[list[tuple[int, str]]]:
+    """Divide what is searched for: a form that is only a piece of the message counts where the whole is nowhere.
+
+    A placeholder is as good as the message, which may follow it as a quote. A piece (the first of several paragraphs in
+    a composer) could be that of any other message with the same beginning.
+    """
+    whole = [(number, target) for number, target in targets if not number or target not in targets[0][1]]
+    pieces = [target for target in targets if target not in whole]
+    return [whole, pieces] if pieces else [whole]
 
 
 def _mark(row: str, target: str) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamrelay.delta import transcript
-from streamrelay.delta.transcript import MOST_LOOKS_PER_ROW, SHORTEST_TAIL_ROW, Block, EchoSearch, spelling
+from streamrelay.delta.transcript import MOST_LOOKS_PER_ROW, SHORTEST_TAIL, Block, EchoSearch, spelling
 
 RULE = "─" * 20
 
@@ -120,7 +120,7 @@ def test_no_tail(rows: list[str], message: str) -> None:
 
 def test_a_tail_begins_at_a_top_only() -> None:
     rows = ["an answer", "this is line number 28 of a message", "this is line number 29 of a message"]
-    assert len(spelling(rows[1])) >= SHORTEST_TAIL_ROW
+    assert len(spelling(rows[1])) >= SHORTEST_TAIL
     assert EchoSearch(rows).find_tail(MESSAGE, [0]) is None
     assert EchoSearch(rows).find_tail(MESSAGE, [0, 1]) == Block(1, 3)
 
@@ -199,3 +199,21 @@ def test_a_message_beside_a_bar_of_which_a_row_was_missed() -> None:
     echo = EchoSearch(rows).find_like(words, "  ┃  ")
     assert echo is not None
     assert (echo.start, echo.stop) == (2, 5)
+
+
+def test_a_piece_of_the_message_counts_only_where_the_whole_is_nowhere() -> None:
+    """A composer may show the first paragraph alone; every message of that speaker begins so."""
+    rows = ["> Ann (1):", "", "  the first", "answer", "> Ann (1):", "", "  the second", "answer"]
+    whole, piece = "Ann (1):\n\nthe second", "Ann (1):"
+    assert EchoSearch(rows).find([whole, piece]) == Block(4, 7, "> ")
+    assert EchoSearch(rows[:4]).find([whole, piece]) == Block(0, 1, "> ", 1)
+    echo = EchoSearch(rows).find(["Ann (1):\n\nthe first", piece])
+    assert echo is not None
+    assert EchoSearch(rows).find_last_copy(["Ann (1):\n\nthe first", piece], echo) == echo
+
+
+def test_the_end_of_a_message_may_begin_with_a_short_row() -> None:
+    rows = ["  }", "  return the_total_of_everything()", "answer"]
+    message = "if it is so {\n    call(it)\n}\nreturn the_total_of_everything()"
+    assert EchoSearch(rows).find_tail(message, [0]) == Block(0, 2)
+    assert EchoSearch(["  }", "answer"]).find_tail("if it is so {\n}", [0]) is None
