@@ -52,6 +52,8 @@ class Document:
         self._page: int | None = None
         self._cursor = 0
         self._viewport = Viewport()
+        self._painted_anew = False
+        """Whether the screen was looked at anew amid an answer: the program paints all of it once more."""
 
     def restart(self, frame: Frame, *, keep_above: bool = False) -> bool:
         """Look at the whole screen anew: it was seeded, resized or switched; return whether rows were forgotten.
@@ -66,6 +68,7 @@ class Document:
         self._alternate = frame.alternate
         self._cursor = frame.cursor.y
         self._passed_over = None
+        self._painted_anew = keep_above
         self._screen = self._picture = self._painted(0, self._engine.lines)
         return forgot
 
@@ -118,7 +121,7 @@ class Document:
 
         The composer begins in row `top`, the cursor is in `column`; None says that nothing more is going to be painted.
         """
-        if self._alternate:
+        if self._alternate or (self._painted_anew and not self._viewport.is_window):
             return
         viewport, picture = self._viewport, self._screen[:top]
         was_window = viewport.is_window
@@ -135,6 +138,7 @@ class Document:
 
     def mark(self) -> Mark:
         """Return the document as it stands, to be compared with later."""
+        self._painted_anew = False
         return Mark(self._generation, self._above, len(self._above), self._dropped, tuple(self._screen[self._pinned :]))
 
     def rows(self) -> list[PaintedRow]:

@@ -139,7 +139,7 @@ class Furniture:
         Some programs that hide their cursor park it anywhere: one that had a composer with borders still has it.
         """
         top = composer_top(rows, cursor, self.mark)
-        if self._borders is None or rows[top] == self._borders[0]:
+        if self._borders is None or _is_like(rows[top], self._borders[0]):
             return top
         return _between(rows, *self._borders) or top
 
@@ -215,6 +215,11 @@ class Furniture:
             self._glyphs |= {was["glyph"], now["glyph"]} - _BULLETS
             if len(self._labels) > MOST_LABELS:
                 del self._labels[next(iter(self._labels))]
+
+
+def _is_like(row: str, border: str) -> bool:
+    """Tell whether a row is the same border, in any width: the screen may have been resized."""
+    return row == border or (is_border(row) and row.strip()[:2] == border.strip()[:2])
 
 
 def _unlike(rows: Sequence[str]) -> tuple[str, ...]:

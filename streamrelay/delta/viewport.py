@@ -5,8 +5,8 @@ is in the history. Others paint a window below the prompt they were started from
 replaced, inside it: there nothing goes into the history, and what leaves the window is gone unless somebody noticed.
 
 Which kind a program is shows itself when the message that it answers leaves the screen: if it did not go into the
-history, there is a window. From then on what vanished at its top has been scrolled away, and what vanished further down
-was only repainted.
+history, and stands nowhere else, there is a window. From then on what vanished at its top has been scrolled away, and
+what vanished further down was only repainted.
 
 A program that hides its cursor parks it in one column: a picture with the cursor in another one is half painted, unless
 the next picture has it there as well.
@@ -91,7 +91,7 @@ class Viewport:
         left = old[:remaining]
         if not self.is_window:
             begins = message_in([row.text for row in old])
-            if begins is None or begins >= len(left):
+            if begins is None or begins >= len(left) or message_in([row.text for row in new]) is not None:
                 return None
         self.is_window, self.top = True, top
         return Left(left, goes_on=remaining is not None)

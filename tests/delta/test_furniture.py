@@ -130,6 +130,15 @@ def test_work_is_shown_below_the_cursor_or_by_a_spinner_above_the_composer() -> 
     assert not furniture.shows_work(screen("press esc to interrupt"), 2)
 
 
+def test_a_composer_in_another_width_is_not_the_old_box_of_a_message() -> None:
+    furniture = Furniture()
+    wide, narrow = "▄" * 40, "▄" * 30
+    rows = ["said", wide, "> ", "▀" * 40, ""]
+    furniture.rest(rows, 2)
+    resized = [wide, " > asked", "▀" * 40, "said", narrow, "> ", "▀" * 30]
+    assert furniture.composer_top(resized, 5) == 4
+
+
 def test_a_spinner_with_another_label_is_one_at_once_where_its_glyphs_were_seen_spinning() -> None:
     furniture = Furniture()
     rows = screen("said", "✶ Reading (3s · esc to interrupt)")
