@@ -35,8 +35,9 @@ EXCEPTIONS = {
     "claude/resize": LETTERED,
     "claude/ten_80": LETTERED,
     "claude/two": LETTERED,
+    "gemini/resize": Held(lines=0.94, noise=59, dup=46),
     # Three times the screen skipped rows, and the last one before was half written.
-    "codex/long": Held(recall=0.996, noise=14, dup=4),
+    "codex/long": Held(recall=0.995),
     # They paint four hundred rows of code for seconds after their model has ended.
     "gemini/long": Held(lag=0.7),
     "qwen/long": Held(lag=1.1),
