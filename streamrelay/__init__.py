@@ -59,5 +59,5 @@ def connect(
     """
     named = Tmux(socket_name=socket_name, socket_path=socket_path)
     chosen = named if tmux is None else Tmux(tmux, named.socket_name, named.socket_path)
-    known = [profile.reading for profile in (load_profiles() if profiles is None else profiles)]
+    known = load_profiles() if profiles is None else profiles
     return Server(chosen, transport=transport, self_check=self_check, profiles=known)

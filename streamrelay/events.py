@@ -11,6 +11,7 @@ The promises:
   a `Retracted` takes it away.
 * `Gap` stands wherever something may have been missed, with counts where they are known.
 * `TurnEnded` says by which votes, and whether they are certain.
+* `Receipt` says how far a delivery has come, when that is known; `Injected` is what a pane's stream sees of it.
 """
 
 from typing import Literal
@@ -22,7 +23,11 @@ VERSION = 1
 Origin = Literal["program", "injected", "typed", "unknown"]
 TurnEnd = Literal["quiet", "composer", "signal", "superseded", "closed"]
 ClosedReason = Literal["pane_gone", "session_gone", "server_lost", "recording_ended", "failed"]
+InjectionState = Literal["pasting", "painted", "entering"]
 DeliveryState = Literal["queued", "pasted", "painted", "submitted", "turn_started", "answered", "failed", "unconfirmed"]
+
+
+NeedKind = Literal["password", "confirmation", "permission", "trust", "login", "picker"]
 
 
 class Vote(msgspec.Struct, frozen=True):
@@ -120,7 +125,7 @@ class TurnEnded(Event, tag="turn_ended"):
 class NeedsHuman(Event, tag="needs_human"):
     """The program waits for a person; nothing is typed into it meanwhile."""
 
-    kind: Literal["password", "confirmation", "permission", "trust", "login", "picker"]
+    kind: NeedKind
     text: str = ""
 
 
@@ -131,19 +136,25 @@ class Activity(Event, tag="activity"):
 
 
 class Injected(Event, tag="injected"):
-    """Text was put into the pane by streamrelay; the state says how far it came."""
+    """What a pane's own stream knows of a text that streamrelay types into it: evidence, not yet a receipt.
+
+    `pasting` and `entering` come before tmux is asked, so that nothing is painted that nobody explains; `turn` of an
+    `entering` is the turn that will answer.
+    """
 
     message_id: str
-    state: DeliveryState
+    state: InjectionState
     text: str = ""
 
 
 class Receipt(Event, tag="receipt"):
-    """How a delivery stands."""
+    """How a delivery stands: each state once, in order, and only when there is proof of it."""
 
     message_id: str
     state: DeliveryState
     reason: str = ""
+    removed: dict[str, int] = {}
+    file: str | None = None
 
 
 class Gap(Event, tag="gap"):

@@ -3,35 +3,70 @@
 The text travels as a quoted argument of `set-buffer`, never through a shell. `paste-buffer -p` brackets it where the
 program asked for that, `-r` keeps line feeds, `-d` drops the buffer. The program addressed is compared in the same
 line as the paste, and again in the line of the Enter; copy mode, which would swallow keys, is left first.
+
+The same line writes down what it did, in options of the pane, because whoever sent it may be dead by then:
+
+    @streamrelay_pasted    0001732248000123456 m1
+    @streamrelay_entered   0001732248000123456 m1 1        (the attempt)
+
+The number in front rises with every message. A line whose mark is not above the one that stands there does nothing, so
+a line that was on its way when its sender was killed, and that its successor sends again, is carried out once. tmux
+compares the marks as text (`#{<:}`, 3.2), which is why the number has leading zeros.
 """
+
+from dataclasses import dataclass
 
 from streamrelay.control import command_line
 
 REFUSED = "streamrelay-refused"
-"""First word of the reply when nothing may be typed; then whether the pane is dead, whether it is synchronised, and the
-name of the program that is there."""
+"""First word of the reply when nothing may be typed; then whether the pane is dead, whether it is synchronised, whether
+the mark was set already, and the name of the program that is there."""
+
+PASTED, ENTERED = "@streamrelay_pasted", "@streamrelay_entered"
+QUERY_MARKS = f"#{{start_time}}\t#{{{PASTED}}}\t#{{{ENTERED}}}"
+"""What asks for the marks of a pane, and for when its server was started."""
 
 
-def paste_line(pane: str, buffer: str, text: str, program: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a delivery is known by in a pane: `number` rises from message to message."""
+
+    number: int
+    message_id: str
+
+    def __str__(self) -> str:
+        return f"{self.number:019d} {self.message_id}"
+
+
+def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark) -> str:
     """Return the line that pastes `text` into `pane` if `program` is in its foreground."""
-    refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane))
-    paste = command_line(("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane))
+    again = _not_above(PASTED, str(mark))
+    refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane, again))
+    paste = command_line(
+        ("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane),
+        ("set-option", "-p", "-t", pane, PASTED, str(mark)),
+    )
     return command_line(
-        ("set-buffer", "-b", buffer, "--", text), *_leave_mode(pane), _checked(pane, program, paste, refuse)
+        ("set-buffer", "-b", buffer, "--", text), *_leave_mode(pane), _checked(pane, program, again, paste, refuse)
     )
 
 
-def enter_line(pane: str, program: str) -> str:
-    """Return the line that sends Enter to `pane` if `program` is in its foreground."""
-    enter = command_line(("send-keys", "-t", pane, "Enter"))
-    return command_line(*_leave_mode(pane), _checked(pane, program, enter, command_line(_refusal(pane))))
+def enter_line(pane: str, program: str, mark: Mark, *, attempt: int = 1, key: str = "Enter") -> str:
+    """Return the line that sends the `key` that submits to `pane` if `program` is in its foreground."""
+    again = _not_above(ENTERED, f"{mark} {attempt}")
+    enter = command_line(("send-keys", "-t", pane, key), ("set-option", "-p", "-t", pane, ENTERED, f"{mark} {attempt}"))
+    return command_line(*_leave_mode(pane), _checked(pane, program, again, enter, command_line(_refusal(pane, again))))
 
 
-def _checked(pane: str, program: str, then: str, otherwise: str) -> tuple[str, ...]:
+def _not_above(option: str, mark: str) -> str:
+    return f"#{{>=:#{{{option}}},{_format_literal(mark)}}}"
+
+
+def _checked(pane: str, program: str, again: str, then: str, otherwise: str) -> tuple[str, ...]:
     # A paste into a dead pane crashes tmux 3.3a; an Enter into a synchronised one goes to its neighbours as well.
     addressed = f"#{{==:#{{pane_current_command}},{_format_literal(program)}}}"
     typeable = "#{?pane_dead,0,#{?pane_synchronized,0,1}}"
-    condition = f"#{{&&:{addressed},{typeable}}}"
+    condition = f"#{{&&:#{{&&:{addressed},{typeable}}},#{{?{again},0,1}}}}"
     return ("if-shell", "-F", "-t", pane, condition, then, otherwise)
 
 
@@ -42,14 +77,9 @@ def _leave_mode(pane: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return cancelled, ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", command_line(("send-keys", "-t", pane, "q")))
 
 
-def _refusal(pane: str) -> tuple[str, ...]:
-    return (
-        "display-message",
-        "-p",
-        "-t",
-        pane,
-        f"{REFUSED} #{{?pane_dead,1,0}} #{{?pane_synchronized,1,0}} #{{pane_current_command}}",
-    )
+def _refusal(pane: str, again: str) -> tuple[str, ...]:
+    flags = f"#{{?pane_dead,1,0}} #{{?pane_synchronized,1,0}} {again}"
+    return ("display-message", "-p", "-t", pane, f"{REFUSED} {flags} #{{pane_current_command}}")
 
 
 def _format_literal(text: str) -> str:

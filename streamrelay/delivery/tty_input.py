@@ -7,6 +7,9 @@ import os
 import termios
 from collections.abc import Iterator
 
+LONGEST_LINE = 4095
+"""Bytes of a line, its end not counted, that a terminal device in canonical mode passes on (Linux n_tty.c)."""
+
 
 def unread_input(tty: str) -> int | None:
     """Return the bytes that wait in the terminal device `tty` ("/dev/pts/3"); None where that cannot be told.
@@ -18,6 +21,13 @@ def unread_input(tty: str) -> int | None:
         fcntl.ioctl(descriptor, termios.FIONREAD, waiting)
         return waiting[0]
     return None
+
+
+def reads_lines(tty: str) -> bool:
+    """Tell whether the terminal device `tty` is in canonical mode; False where that cannot be told."""
+    with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
+        return bool(termios.tcgetattr(descriptor)[3] & termios.ICANON)
+    return False
 
 
 def hides_input(tty: str) -> bool:

@@ -1,54 +1,45 @@
-"""The one writer of a pane: messages go in one after the other, each as a paste and a separate Enter.
+"""The one writer of a pane: what the machine decides is done here, and what came of it is told to the machine.
 
-After the paste the writer waits until the program has painted it and rested for `PAINT_REST`, at least `LEAST_WAIT`
-and at most `MOST_WAIT`: an Enter that comes while the paste is still digested becomes a line feed in some programs.
 While the program waits for a person (a password, a confirmation) nothing is typed, neither text nor Enter. A program
-that leaves what it was sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it
-keeps in memory.
+that leaves what it was sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it keeps
+in memory. With an outbox, a message is on disk before anything is typed, and its predecessors' receipts are.
 """
 
 import asyncio
-import contextlib
-import itertools
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from streamrelay.delivery.commands import REFUSED, enter_line, paste_line
-from streamrelay.delivery.sanitise import sanitised
-from streamrelay.delivery.tty_input import hides_input, unread_input
+from streamrelay.agents import AgentProfile
+from streamrelay.delivery.commands import QUERY_MARKS, REFUSED, Mark, enter_line, paste_line
+from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
+from streamrelay.delivery.message import Message, Policy, Progress
+from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
+from streamrelay.delivery.recovery import Marks, fate
+from streamrelay.delivery.sanitise import removed_from, sanitised
+from streamrelay.delivery.shells import is_shell
+from streamrelay.delivery.spool import spool
+from streamrelay.delivery.state import state_folder
+from streamrelay.delivery.tty_input import LONGEST_LINE, hides_input, reads_lines, unread_input
 from streamrelay.delta.attention import asks_for_secret
-from streamrelay.errors import PaneGone, PaneSynchronized, ProgramLeft, StreamrelayError, TargetNotReading
-from streamrelay.events import DeliveryState
+from streamrelay.errors import (
+    PaneGone,
+    PaneSynchronized,
+    ProgramLeft,
+    ShellRefused,
+    StreamrelayError,
+    TargetNotReading,
+    UsageError,
+)
+from streamrelay.events import DeliveryState, Event
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 
-PAINT_REST = 0.06
-LEAST_WAIT = 0.12
-MOST_WAIT = 1.0
 READ_TIMEOUT = 30.0
-LONGEST_QUEUE = 64
 _LOOK_AGAIN = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One text for one pane."""
-
-    message_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a message has come, and when (loop time)."""
-
-    message_id: str
-    pane: str
-    state: DeliveryState
-    at: float
-    reason: str = ""
+_ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
+_COMMAND_SIGNS = ("/", "!", "#", "@")
 
 
 class PaneWriter:
@@ -61,108 +52,264 @@ class PaneWriter:
         *,
         program: str,
         report: Callable[[Progress], None],
+        policy: Policy | None = None,
+        outbox: Outbox | None = None,
+        allow_shell: bool = False,
         read_timeout: float = READ_TIMEOUT,
     ) -> None:
-        """Type to `program` alone: the foreground command that was judged fit, not whatever is there by now."""
+        """Type to `program` alone: the foreground command that was judged fit, not whatever is there by now.
+
+        Raises ShellRefused for a shell where nobody allowed that.
+        """
+        if is_shell(program) and not allow_shell:
+            raise ShellRefused(
+                f"pane {pipeline.info.pane} ({pipeline.info.address}) runs {program}, a shell",
+                data={"pane": pipeline.info.pane},
+            )
         self._server = server
         self._pipeline = pipeline
         self._pane = pipeline.info.pane
         self._program = program
         self._report = report
+        self._policy = policy or Policy()
+        self._outbox = outbox
         self._read_timeout = read_timeout
-        self._queue: asyncio.Queue[Message] = asyncio.Queue(LONGEST_QUEUE)
-        self._buffers = itertools.count(1)
+        self._machine = DeliveryMachine(self._policy)
+        self._marks: dict[str, Mark] = {}
+        self._files: dict[str, str] = {}
+        self._last_number = 0
+        self._server_key = ""
         self._last_submitted: float | None = None
+        self._news = asyncio.Event()
+        self._progressed = asyncio.Event()
+        self._broken = False
 
-    def put(self, message: Message) -> bool:
-        """Queue a message; False, and a report, when too many wait already."""
-        try:
-            self._queue.put_nowait(message)
-        except asyncio.QueueFull:
-            self._tell(message, "failed", "too_many_waiting")
+    @property
+    def idle(self) -> bool:
+        """Whether everything that was taken up is submitted, or has failed."""
+        return self._machine.idle
+
+    async def recover(self) -> list[Entry]:
+        """Take up what an earlier writer of this pane left in the outbox; return what that was.
+
+        To be called before anything is put. What went to a server that has ended, or cannot be told, is unconfirmed.
+        """
+        if self._outbox is None:
+            return []
+        marks = await self._read_marks()
+        socket = self._server.info.socket_path
+        for lost in await self._outbox.orphans(socket, server=self._server_key):
+            self._outbox.note(lost.number, "unconfirmed", "server_lost")
+        left = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
+        for entry in left:
+            self._recover(entry, marks)
+        await self._outbox.flush()
+        return left
+
+    async def put(self, message: Message) -> bool:
+        """Take up a message; False where it will not be delivered, or was taken up before: its receipt says why.
+
+        With an outbox it is on disk when this returns. Raises UsageError for an id that is none (letters, digits and
+        `_.:@-`, at most 128).
+        """
+        if not _ID.fullmatch(message.message_id):
+            raise UsageError(f"{message.message_id!r} is no message id", hint="letters, digits and _.:@- make one")
+        removed = removed_from(message.text)
+        message = Message(message.message_id, sanitised(message.text), sanitised(message.head))
+        mark: Mark | None = None
+        if self._outbox is not None:
+            if not self._server_key:
+                await self._read_marks()
+            entry, is_new = await self._outbox.put(
+                message, server=self._server_key, pane=self._pane, program=self._program, removed=removed
+            )
+            if not is_new:
+                self._tell(entry.message_id, entry.state, entry.reason)
+                return False
+            mark = entry.mark
+        self._last_number = mark.number if mark is not None else next_number(self._last_number)
+        self._marks[message.message_id] = mark or Mark(self._last_number, message.message_id)
+        if reason := self._unfit(message):
+            self._tell(message.message_id, "failed", reason, removed)
             return False
-        self._tell(message, "queued")
-        return True
+        effects = self._machine.put(message, self._now())
+        self._carry_out(effects, removed)
+        self._news.set()
+        return not any(isinstance(effect, Tell) and effect.state == "failed" for effect in effects)
 
     async def run(self) -> None:
         """Deliver until cancelled; raises ProgramLeft, TargetNotReading, PaneGone or what tmux says."""
-        await until_first(self._deliver_all(), self._watch_reading())
+        self._pipeline.add_listener(self._hear)
+        try:
+            await until_first(self._deliver_all(), self._watch_reading())
+        except StreamrelayError as error:
+            self._broken = True
+            self._carry_out(self._machine.stop(error.code))
+            raise
+        finally:
+            self._pipeline.remove_listener(self._hear)
 
     async def finish(self) -> None:
-        """Wait until everything that was queued is submitted."""
-        await self._queue.join()
+        """Wait until everything that was taken up is submitted, or has failed; without end once `run` has raised."""
+        while self._broken or not self._machine.idle:
+            self._progressed.clear()
+            await self._progressed.wait()
+
+    # What goes out
 
     async def _deliver_all(self) -> NoReturn:
         while True:
-            message = await self._queue.get()
-            await self._until_nobody_is_needed()
-            await self._until_painted(await self._paste(message))
-            await self._until_nobody_is_needed()
-            await self._enter(message)
-            self._queue.task_done()
+            self._news.clear()
+            if self._pipeline.closed and not self._machine.idle:
+                raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
+            if not self._machine.idle:
+                look = self._look()
+                effects = self._machine.look(look, self._now())
+                self._carry_out(effects)
+                for effect in effects:
+                    if isinstance(effect, Paste):
+                        await self._paste(effect.message, look.profile)
+                    elif isinstance(effect, Enter):
+                        await self._enter(effect, look.profile)
+                if any(isinstance(effect, Paste | Enter) for effect in effects):
+                    continue
+            await self._until_something_happens()
 
-    async def _paste(self, message: Message) -> float:
-        """Paste, and return when that began: the echo can come in the very read that says the paste is done."""
-        text = sanitised(message.text)
-        buffer = f"streamrelay-{self._pane[1:]}-{next(self._buffers)}"
-        line = paste_line(self._pane, buffer, text, self._program)
-        self._pipeline.inject(message.message_id, text)
-        self._tell(message, "pasted")
-        pasted = asyncio.get_running_loop().time()
+    async def _until_something_happens(self) -> None:
+        due = None if self._machine.idle else self._machine.deadline()
+        waiting = [asyncio.ensure_future(self._news.wait())]
+        if not self._machine.idle:
+            waiting.append(asyncio.ensure_future(self._pipeline.changed()))
+        try:
+            timeout = None if due is None else max(0.0, due - self._now())
+            await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+
+    def _look(self) -> Look:
+        """Look at the terminal as well as at the words: many questions for a secret have no known ones."""
+        self._pipeline.look()
+        standing = self._pipeline.standing
+        if asks_for_secret(self._pipeline.open_line) and hides_input(self._pipeline.info.tty):
+            standing = standing.asking_for("password")
+        return Look(standing, self._server.profile(standing.profile), self._pipeline.last_output)
+
+    async def _paste(self, message: Message, profile: AgentProfile | None) -> None:
+        """Paste; the echo can come in the very read that says the paste is done."""
+        limit = profile.delivery.paste_limit if profile is not None else None
+        if limit is not None and len(message.text) > limit:
+            path, message = await asyncio.to_thread(spool, message, state_folder("spool"))
+            self._files[message.message_id] = str(path)
+        if self._outbox is not None:
+            await self._outbox.flush()
+        mark = self._marks[message.message_id]
+        line = paste_line(self._pane, f"streamrelay-{self._pane[1:]}-{mark.number}", message.text, self._program, mark)
+        self._pipeline.inject(message.message_id, message.text)
+        written = self._now()
         await self._checked(line)
-        return pasted
+        self._carry_out(self._machine.pasted(written), at=written)
 
-    async def _enter(self, message: Message) -> None:
-        self._pipeline.submit(message.message_id)
-        await self._checked(enter_line(self._pane, self._program))
-        self._last_submitted = asyncio.get_running_loop().time()
-        self._tell(message, "submitted")
+    async def _enter(self, enter: Enter, profile: AgentProfile | None) -> None:
+        message_id = enter.message.message_id
+        if enter.attempt == 1:
+            self._pipeline.submit(message_id)
+        key = profile.delivery.submit_key if profile is not None else "Enter"
+        await self._checked(
+            enter_line(self._pane, self._program, self._marks[message_id], attempt=enter.attempt, key=key)
+        )
+        self._last_submitted = self._now()
+        self._carry_out(self._machine.entered(self._last_submitted))
 
     async def _checked(self, line: str) -> None:
         result = await self._server.command(self._pane, line)
         for block in result.blocks:
-            words = block.lines[0].decode(errors="replace").split(" ", 3) if block.lines else []
-            if len(words) == 4 and words[0] == REFUSED:
-                raise self._refusal(*words[1:])
+            words = block.lines[0].decode(errors="replace").split(" ", 4) if block.lines else []
+            if len(words) == 5 and words[0] == REFUSED and (refusal := self._refusal(*words[1:])) is not None:
+                self._carry_out(self._machine.refused(refusal.code))
+                raise refusal
 
-    def _refusal(self, dead: str, synchronized: str, now: str) -> StreamrelayError:
+    def _refusal(self, dead: str, synchronized: str, again: str, now: str) -> StreamrelayError | None:
+        """Return why nothing was typed; None where it had been typed already, by a line that was on its way."""
         data = {"pane": self._pane, "program": self._program, "now": now}
         if dead == "1" or not now:
             return PaneGone(f"the program in pane {self._pane} has ended", data=data)
-        if now == self._program and synchronized == "1":
+        if now != self._program:
+            return ProgramLeft(
+                f"{self._program} left the foreground of pane {self._pane}: {now} is there now", data=data
+            )
+        if synchronized == "1":
             return PaneSynchronized(f"pane {self._pane} passes what is typed on to its neighbours", data=data)
-        return ProgramLeft(f"{self._program} left the foreground of pane {self._pane}: {now} is there now", data=data)
+        return None if again == "1" else StreamrelayError(f"pane {self._pane} could not be typed into", data=data)
 
-    async def _until_painted(self, pasted: float) -> None:
-        """Wait until the paste has been painted and the pane rests, or until that is not to be expected any more."""
-        loop = asyncio.get_running_loop()
-        while True:
-            painted = self._pipeline.last_output
-            due = pasted + MOST_WAIT
-            if painted is not None and painted >= pasted:
-                due = min(due, max(pasted + LEAST_WAIT, painted + PAINT_REST))
-            if loop.time() >= due:
-                return
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(due):
-                    await self._pipeline.changed()
+    # What comes back
 
-    async def _until_nobody_is_needed(self) -> None:
-        self._pipeline.look()
-        while self._pipeline.needs_human is not None or self._asks_for_secret():
-            if self._pipeline.closed:
-                raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_AGAIN):
-                    await self._pipeline.changed()
+    def _hear(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._carry_out(self._machine.handle(event, self._now()))
 
-    def _asks_for_secret(self) -> bool:
-        """Look at the terminal as well as at the words: many questions for a secret have no known ones."""
-        return asks_for_secret(self._pipeline.open_line) and hides_input(self._pipeline.info.tty)
+    def _carry_out(
+        self, effects: Sequence[Effect], removed: dict[str, int] | None = None, at: float | None = None
+    ) -> None:
+        for effect in effects:
+            if isinstance(effect, Tell):
+                self._tell(effect.message_id, effect.state, effect.reason, removed, at)
+
+    def _tell(
+        self,
+        message_id: str,
+        state: DeliveryState,
+        reason: str = "",
+        removed: dict[str, int] | None = None,
+        at: float | None = None,
+    ) -> None:
+        file = self._files.get(message_id)
+        mark = self._marks.get(message_id)
+        if self._outbox is not None and mark is not None:
+            self._outbox.note(mark.number, state, reason, file)
+        at = self._now() if at is None else at
+        self._report(Progress(message_id, self._pane, state, at, reason, removed or {}, file))
+        self._progressed.set()
+
+    def _unfit(self, message: Message) -> str:
+        """Return why a text is not delivered at all; empty if it is."""
+        if not message.text:
+            return "empty"
+        if self._policy.commands == "refuse" and message.text.lstrip().startswith(_COMMAND_SIGNS):
+            return "command"
+        longest = max(len(line.encode()) for line in message.text.split("\n"))
+        return "line_too_long" if longest > LONGEST_LINE and reads_lines(self._pipeline.info.tty) else ""
+
+    # What was left behind
+
+    async def _read_marks(self) -> Marks:
+        asked = f"display-message -p -t {self._pane} '{QUERY_MARKS}'"
+        answer = await self._server.command(self._pane, asked)
+        started, pasted, entered = (*answer.lines[-1].decode(errors="replace").split("\t"), "", "")[:3]
+        info = self._server.info
+        self._server_key = server_key(info.socket_path, info.pid, started)
+        return Marks(pasted, entered)
+
+    def _recover(self, entry: Entry, marks: Marks) -> None:
+        self._marks[entry.message_id] = entry.mark
+        self._last_number = max(self._last_number, entry.number)
+        if entry.program != self._program:
+            self._tell(entry.message_id, "failed", ProgramLeft.code)
+            return
+        match fate(entry.mark, marks):
+            case "send":
+                self._carry_out(self._machine.put(entry.message, self._now()))
+            case "enter":
+                self._pipeline.inject(entry.message_id, entry.text)
+                self._machine.resume(entry.message, self._now())
+            case "submitted":
+                self._tell(entry.message_id, "submitted", "restarted")
+            case "unconfirmed":
+                self._tell(entry.message_id, "unconfirmed", "overtaken")
+        self._news.set()
 
     async def _watch_reading(self) -> NoReturn:
         """Notice a program that never reads: its terminal holds input that was submitted long ago."""
-        loop = asyncio.get_running_loop()
         unread_since: float | None = None
         before = 0
         while True:
@@ -173,14 +320,14 @@ class PaneWriter:
             if not unread or unread < before:
                 unread_since = None
             elif unread_since is None:
-                unread_since = loop.time()
-            elif loop.time() - unread_since > self._read_timeout:
+                unread_since = self._now()
+            elif self._now() - unread_since > self._read_timeout:
                 raise TargetNotReading(
                     f"{self._program} in pane {self._pane} has not read {unread} bytes for {self._read_timeout:g} s",
                     data={"pane": self._pane, "unread": unread},
                 )
             before = unread or 0
 
-    def _tell(self, message: Message, state: DeliveryState, reason: str = "") -> None:
-        now = asyncio.get_running_loop().time()
-        self._report(Progress(message.message_id, self._pane, state, now, reason))
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()

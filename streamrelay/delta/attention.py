@@ -11,7 +11,7 @@ import regex
 
 from streamrelay.delta.dialogs import Dialog, find_dialog
 from streamrelay.delta.profiles import DialogSign
-from streamrelay.events import NeedsHuman
+from streamrelay.events import NeedKind, NeedsHuman
 
 REST = 0.3
 """Seconds the screen must have stood still: a question that is answered at once needs nobody."""
@@ -53,7 +53,7 @@ class Attention:
     def __init__(self) -> None:
         self.due: float | None = None
         """When the screen is to be looked at next (stream time)."""
-        self.kind: str | None = None
+        self.kind: NeedKind | None = None
         """What a person is needed for right now."""
         self._latest: float | None = None
         self._asked: tuple[int, str] | None = None

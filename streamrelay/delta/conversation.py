@@ -17,6 +17,7 @@ from streamrelay.delta.document import Document
 from streamrelay.delta.furniture import Furniture, has_bordered_composer, is_border
 from streamrelay.delta.profiles import GENERIC
 from streamrelay.delta.rows import PaintedRow, without_cut_off
+from streamrelay.delta.standing import ComposerView
 from streamrelay.delta.transcript import MARKS, EchoSearch, spelling
 from streamrelay.vt.engine import Engine, Frame
 
@@ -170,6 +171,41 @@ class Conversation:
                 sent.shown = self._typed(self.rows)
                 return bool(sent.shown)
         return False
+
+    @property
+    def shows_draft(self) -> bool:
+        """Whether the composer shows anything that is not there when it is empty."""
+        shown = self._composer(self.rows).text
+        return bool(shown) and shown != self._empty.text
+
+    def view(self, column: int) -> ComposerView:
+        """Return the composer as it stands, with the cursor in `column`."""
+        rows = self.rows
+        if not rows:
+            return ComposerView()
+        top = self._furniture.composer_top(rows, self._cursor)
+        inside = [row for row in rows[top : self._cursor + 1] if not is_border(row)]
+        below = [row for row in rows[self._cursor + 1 : top + TALLEST_DRAFT] if not is_border(row)]
+        composer = self._composer(rows)
+        if inside and rows[self._cursor] == inside[-1] and rows[self._cursor].strip():
+            before = [*inside[:-1], self._engine.row(self._cursor).columns(0, column)]
+            typed = "\n".join(row.strip().lstrip(composer.mark).strip(_AROUND) for row in before).strip()
+        else:
+            # The cursor is hidden somewhere else: nothing tells a draft from a placeholder.
+            typed = ""
+        faint = all(self._is_faint(y) for y in range(top, self._cursor + 1))
+        return ComposerView((*inside, *below), composer.text, typed, faint and bool(composer.text))
+
+    def _is_faint(self, y: int) -> bool:
+        """Tell whether what stands in a row behind a mark of one glyph is drawn faint."""
+        row = self._engine.row(y)
+        text = row.text.rstrip()
+        start = len(text) - len(text.lstrip(_AROUND))
+        if is_border(text) or start == len(text):
+            return True
+        return any(
+            run.start <= start and run.stop >= len(text) - 1 and "2" in run.style.split(";")[:1] for run in row.runs
+        )
 
     @property
     def has_moved_on(self) -> bool:

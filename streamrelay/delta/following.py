@@ -41,6 +41,11 @@ class Following:
         keeps_composer = self._composer.asks_for_paste and self._composer.withdraws is False
         return self._alternate or (keeps_composer and self._cutter.moved)
 
+    @property
+    def has_composer(self) -> bool:
+        """Whether the program is seen to have a composer: it converses, or is known not to be a line editor."""
+        return self.converses or (self.is_active and self._composer.withdraws is False)
+
     def seed(self, frame: Frame) -> None:
         """Begin with the screen as it is; what a program does there may have begun before anybody watched.
 

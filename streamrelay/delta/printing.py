@@ -16,6 +16,7 @@ from streamrelay.delta.lines import LineTracker
 from streamrelay.delta.provenance import Piece
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.speaking import Speaker
+from streamrelay.delta.standing import ComposerView
 from streamrelay.events import Gap, Origin
 from streamrelay.vt.engine import Cursor, Engine, Frame
 
@@ -50,6 +51,13 @@ class Printing:
     def open_head(self) -> str:
         """The same, up to the cursor."""
         return self.attribution.unpublished(self._lines.open_head())
+
+    @property
+    def view(self) -> ComposerView:
+        """The open line as it stands; what is behind a prompt that is not known is nobody's draft."""
+        line = self._lines.open_text().rstrip()
+        typed = self.attribution.prompts.behind(line) or ""
+        return ComposerView((line,), typed, typed)
 
     @property
     def line_at_cursor(self) -> str:

@@ -89,13 +89,20 @@ class Ledger:
 
     def submit(self, message_id: str, open_text: str) -> bool:
         """Note the Enter; return whether the text was painted at once, given the open line as it stands."""
+        shown = self.shows(message_id, open_text)
         for injection in self._pending:
             if injection.message_id == message_id:
                 injection.submitted = True
+                injection.painted_at_once = shown
+        return shown
+
+    def shows(self, message_id: str, open_text: str) -> bool:
+        """Tell whether a text that is being pasted was painted already, given the open line as it stands."""
+        for injection in self._pending:
+            if injection.message_id == message_id:
                 on_open_line = injection.lines[0].find(open_text, injection.prompt)
                 written = open_text.rstrip() != injection.prompt.rstrip()
-                injection.painted_at_once = injection.seen > 0 or (on_open_line is not None and written)
-                return injection.painted_at_once
+                return injection.seen > 0 or (on_open_line is not None and written)
         return True
 
     def in_composer(self, text: str) -> str | None:

@@ -20,11 +20,13 @@ from streamrelay.delta.printing import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
 from streamrelay.delta.reasons import Reasons
 from streamrelay.delta.speaking import Speaker
+from streamrelay.delta.standing import Standing
 from streamrelay.events import (
     ClosedReason,
     Event,
     Gap,
     Injected,
+    NeedKind,
     PaneClosed,
     PaneOpened,
     PaneResized,
@@ -66,6 +68,7 @@ class DeltaStream:
         self._last_output: float | None = None
         self._unsettled = False
         self._attention = Attention()
+        self._unpainted: list[str] = []
 
     @property
     def now(self) -> float:
@@ -78,9 +81,27 @@ class DeltaStream:
         return self._printing.open_text
 
     @property
-    def needs_human(self) -> str | None:
+    def profile(self) -> str:
+        """The name of the profile that the program was recognised by."""
+        return self._recogniser.profile.name
+
+    @property
+    def needs_human(self) -> NeedKind | None:
         """What the program wanted from a person when its screen was looked at last, if anything."""
         return self._attention.kind
+
+    @property
+    def standing(self) -> Standing:
+        """What somebody who is about to type would find; `look` first. Costs a pass over the rows of the screen."""
+        follows = self._following.has_composer
+        return Standing(
+            profile=self.profile,
+            converses=follows,
+            answers=self._turns.answers,
+            needs_human=self._attention.kind,
+            rows=tuple(self._engine.row(y).text.rstrip() for y in range(self._engine.lines)),
+            composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,
+        )
 
     # What goes in
 
@@ -146,17 +167,19 @@ class DeltaStream:
         if self._following.is_active:
             self._recognise(rows=self._conversation.rows)
         self._following.inject(message_id, text)
-        return self._say(now, Injected(message_id=message_id, state="pasted", text=text))
+        self._unpainted.append(message_id)
+        return self._say(now, Injected(message_id=message_id, state="pasting", text=text))
 
     def submit(self, message_id: str, now: float) -> list[Event]:
         """Note that the Enter behind a pasted text is being sent."""
         self._speaker.now = now
         shown = self._following.submit(message_id)
         if self._ledger.submit(message_id, self._printing.open_text) or shown:
-            self._speaker.emit(Injected(message_id=message_id, state="painted"))
+            self._tell_painted(message_id)
+        self._unpainted.clear()
         self._speaker.next_turn(message_id)
         self._composer.entered = True
-        return self._say(now, Injected(message_id=message_id, state="submitted"))
+        return self._say(now, Injected(message_id=message_id, state="entering"))
 
     def program_changed(self, now: float, command: str) -> list[Event]:
         """Note that another program is in the foreground."""
@@ -273,8 +296,18 @@ class DeltaStream:
             self._printing.show_live()
         elif self._turns.is_open and not self._conversation.in_repaint:
             self._speaker.show(self._conversation.last_line)
+        for message_id in self._unpainted[-1:]:
+            shown = self._following.is_active and self._conversation.shows_draft
+            if shown or self._ledger.shows(message_id, self._printing.open_text):
+                self._tell_painted(message_id)
         if self._last_output is not None:
             self._attention.rests(self._last_output, self.now)
+
+    def _tell_painted(self, message_id: str) -> None:
+        """Say, once, that the program shows what is being pasted."""
+        if message_id in self._unpainted:
+            self._unpainted.remove(message_id)
+            self._speaker.emit(Injected(message_id=message_id, state="painted"))
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer()

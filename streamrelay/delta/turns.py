@@ -65,6 +65,11 @@ class Turns:
         """Whether a witness says that the program is at work."""
         return any(vote.says == "busy" for vote in self._witnesses.values())
 
+    @property
+    def answers(self) -> bool:
+        """Whether an answer is under way, or a witness says that the program is at work."""
+        return self._open or self.is_busy
+
     def submitted(self, message_id: str | None, *, at_prompt: bool = False) -> Ended | None:
         """Something was submitted to the program: what it prints next answers it.
 

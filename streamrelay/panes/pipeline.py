@@ -9,10 +9,12 @@ tells its stream the same.
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from copy import copy
+from typing import Any, Literal
 
 from streamrelay.delta.profiles import Profile
+from streamrelay.delta.standing import Standing
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, PaneClosed
 from streamrelay.panes.inventory import PaneInfo
@@ -79,13 +81,23 @@ class PanePipeline:
         return self._stream.needs_human
 
     @property
+    def profile(self) -> str:
+        """The name of the profile that the program was recognised by."""
+        return self._stream.profile
+
+    @property
+    def standing(self) -> Standing:
+        """What somebody who is about to type would find; `look` first."""
+        return self._stream.standing
+
+    @property
     def open_line(self) -> str:
         """The line at the cursor as it stands."""
         return self._stream.open_line
 
-    async def changed(self) -> None:
-        """Wait for the next output, event or end of the pane."""
-        await self._change.wait()
+    def changed(self) -> Coroutine[Any, Any, Literal[True]]:
+        """Wait for the next output, event or end of the pane, counted from the call, not from the awaiting."""
+        return self._change.wait()
 
     @property
     def seeded(self) -> bool:

@@ -11,8 +11,8 @@ from typing import Self
 
 import regex
 
+from streamrelay.agents import AgentProfile
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
-from streamrelay.delta.profiles import Profile
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
@@ -41,13 +41,14 @@ class Server:
         *,
         transport: TransportName = "pipes",
         self_check: float | None = None,
-        profiles: Sequence[Profile] = (),
+        profiles: Sequence[AgentProfile] = (),
     ) -> None:
         self._tmux = tmux
         self._self_check = self_check
         self._sampling: asyncio.Task[None] | None = None
         self._info: ServerInfo | None = None
-        self._attachments = Attachments(tmux, transport, profiles)
+        self._profiles = {profile.name: profile for profile in profiles}
+        self._attachments = Attachments(tmux, transport, [profile.reading for profile in profiles])
 
     async def __aenter__(self) -> Self:
         self._info = await self._tmux.probe()
@@ -174,6 +175,10 @@ class Server:
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
         return self._attachments.pipeline(pane)
+
+    def profile(self, name: str) -> AgentProfile | None:
+        """Return all that is known of the programs of one name; None for a program that nobody described."""
+        return self._profiles.get(name)
 
     def is_watched(self, pane: str) -> bool:
         """Tell whether a pane is there and watched."""

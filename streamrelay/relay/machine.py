@@ -3,7 +3,8 @@
 * Everything a participant's program says goes to all others, never back to itself. Echoes, typed text and live text
   are not said by the program and go nowhere.
 * What a linear program says is gathered into a burst, which `BURST_REST` seconds of quiet or `LONGEST_BURST`
-  characters close. A burst goes out once, under one header.
+  characters close. What an agent says is gathered for as long as its turn lasts. Either goes out once, under one
+  header, and never reaches over the end of a turn: two answers are two messages, however quickly they come.
 * The relay ends when a participant's pane closes, when a budget of deliveries is spent, or when a delivery finds that
   a participant's program has left; the reason says which. A closed relay does nothing more.
 """
@@ -12,11 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from streamrelay.errors import UsageError
-from streamrelay.events import Event, PaneClosed, Text
+from streamrelay.events import Event, PaneClosed, Text, TurnEnded, TurnStarted
 from streamrelay.relay.attribution import attributed
 
 BURST_REST = 0.005
 LONGEST_BURST = 16_384
+LONGEST_TURN = 1_000_000
+"""Characters after which a turn that never ends goes out in parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class _Burst:
     lines: list[str] = field(default_factory=list)
     characters: int = 0
     last: float = 0.0
+    whole_turn: bool = False
 
 
 class RelayMachine:
@@ -81,6 +85,7 @@ class RelayMachine:
         self._budget = budget
         self._by_pane = {participant.pane: participant for participant in participants}
         self._bursts: dict[str, _Burst] = {}
+        self._agents: set[str] = set()
         self._closed = False
 
     @property
@@ -88,29 +93,40 @@ class RelayMachine:
         """Whether the relay has ended."""
         return self._closed
 
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
+        """Note whether what is said in a pane from here on is to be passed on by whole turns."""
+        (self._agents.add if whole else self._agents.discard)(pane)
+
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take one event of a participant's stream."""
         speaker = self._by_pane.get(event.pane)
         if self._closed or speaker is None:
             return []
         if isinstance(event, Text) and event.origin == "program":
-            burst = self._bursts.setdefault(event.pane, _Burst())
+            burst = self._bursts.setdefault(event.pane, _Burst(whole_turn=event.pane in self._agents))
             burst.lines.append(event.text)
             burst.characters += len(event.text) + 1
             burst.last = now
-            return self._send(event.pane) if burst.characters >= LONGEST_BURST else []
+            longest = LONGEST_TURN if burst.whole_turn else LONGEST_BURST
+            return self._send(event.pane) if burst.characters >= longest else []
+        if isinstance(event, TurnStarted | TurnEnded):
+            return self._send(event.pane)
         if isinstance(event, PaneClosed):
             return [*self._send(event.pane), *self.close(event.reason)]
         return []
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None while nobody is in mid-burst."""
-        return min((burst.last + BURST_REST for burst in self._bursts.values()), default=None)
+        resting = (burst.last + BURST_REST for burst in self._bursts.values() if not burst.whole_turn)
+        return min(resting, default=None)
 
     def advance(self, now: float) -> list[Effect]:
         """Let time pass: send the bursts that have come to rest."""
         effects: list[Effect] = []
-        for pane in [pane for pane, burst in self._bursts.items() if now >= burst.last + BURST_REST]:
+        rested = [
+            pane for pane, burst in self._bursts.items() if now >= burst.last + BURST_REST and not burst.whole_turn
+        ]
+        for pane in rested:
             effects += self._send(pane)
         return effects
 

@@ -17,19 +17,21 @@ from dataclasses import dataclass, field
 import msgspec
 
 from streamrelay.delivery.lock import only_writer
+from streamrelay.delivery.message import Message, Policy, Progress
+from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.shells import is_shell
-from streamrelay.delivery.writer import READ_TIMEOUT, Message, PaneWriter, Progress
+from streamrelay.delivery.writer import READ_TIMEOUT, PaneWriter
 from streamrelay.errors import ProgramLeft, ShellRefused, StreamrelayError, UsageError
 from streamrelay.events import (
     Event,
     PaneClosed,
     PaneOpened,
     ProgramChanged,
-    Receipt,
     RelayClosed,
     RelayDelivered,
     RelayOpened,
     Text,
+    TurnStarted,
 )
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
@@ -65,11 +67,14 @@ class RelaySession:
         allow_shell: bool = False,
         budget: int = 0,
         read_timeout: float = READ_TIMEOUT,
+        policy: Policy | None = None,
+        outbox: Outbox | None = None,
     ) -> None:
         """Take `(name, pane)` pairs; a pane without a name is known by its session's, numbers follow the order.
 
-        `budget` is the number of deliveries after which the relay ends, 0 for none. Raises ShellRefused when a shell
-        takes part and nobody allowed that, UsageError when names or panes are not different.
+        `budget` is the number of deliveries after which the relay ends, 0 for none. With an `outbox` what is said
+        outlives this process until it is delivered. Raises ShellRefused when a shell takes part and nobody allowed
+        that, UsageError when names or panes are not different.
         """
         for _, info in participants:
             if is_shell(info.command) and not allow_shell:
@@ -84,7 +89,10 @@ class RelaySession:
         self._infos = {info.pane: info for _, info in participants}
         self._machine = RelayMachine(self.relay_id, _named(participants), budget=budget)
         self._labels = {participant.pane: participant.label for participant in self._machine.participants}
+        self._allow_shell = allow_shell
         self._read_timeout = read_timeout
+        self._policy = policy
+        self._outbox = outbox
         self._writers: dict[str, PaneWriter] = {}
         self._heard_at: dict[str, float] = {}
         self._publish_to: Publish = _to_nobody
@@ -106,8 +114,12 @@ class RelaySession:
                     self._server.pipeline(pane),
                     program=info.command,
                     report=self._report,
+                    policy=self._policy,
+                    outbox=self._outbox,
+                    allow_shell=self._allow_shell,
                     read_timeout=self._read_timeout,
                 )
+                await self._writers[pane].recover()
             self._publish(
                 RelayOpened(relay=self.relay_id, participants=tuple(p.label for p in self._machine.participants))
             )
@@ -139,9 +151,11 @@ class RelaySession:
                 if isinstance(event, Text) and event.origin == "injected":
                     self.counts.echoes += 1
                 self._publish(event)
-                self._carry_out(self._machine.handle(event, now))
+                if isinstance(event, TurnStarted):
+                    self._machine.speaks_in_turns(event.pane, self._is_agent(event.pane))
+                await self._carry_out(self._machine.handle(event, now))
                 end = end or self._end_of(event)
-            self._carry_out(self._machine.advance(now))
+            await self._carry_out(self._machine.advance(now))
             if end is not None:
                 await self._finish_last_words()
                 raise end
@@ -154,19 +168,26 @@ class RelaySession:
             async with asyncio.timeout(LAST_WORDS_TIMEOUT):
                 await asyncio.gather(*(writer.finish() for writer in remaining))
 
-    def _carry_out(self, effects: Sequence[Effect]) -> None:
+    def _is_agent(self, pane: str) -> bool:
+        """Tell whether a known agent speaks in a pane, so that its turns are passed on whole."""
+        if not self._server.is_watched(pane):
+            return False
+        profile = self._server.profile(self._server.pipeline(pane).profile)
+        return profile is not None and profile.kind == "agent"
+
+    async def _carry_out(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
             if isinstance(effect, Deliver):
-                self._deliver(effect)
+                await self._deliver(effect)
 
-    def _deliver(self, effect: Deliver) -> None:
+    async def _deliver(self, effect: Deliver) -> None:
         self._heard_at[effect.message_id] = effect.heard_at
         while len(self._heard_at) > LATENCIES_KEPT:
             del self._heard_at[next(iter(self._heard_at))]
         self.counts.deliveries += 1
-        for listener in effect.listeners:
-            if self._writers[listener.pane].put(Message(effect.message_id, effect.text)):
-                self.counts.characters += len(effect.text)
+        message = Message(effect.message_id, effect.text, head=f"{effect.speaker.label}:")
+        puts = [self._writers[listener.pane].put(message) for listener in effect.listeners]
+        self.counts.characters += len(effect.text) * sum(await asyncio.gather(*puts))
         self._publish(
             RelayDelivered(
                 relay=self.relay_id,
@@ -183,9 +204,7 @@ class RelaySession:
         heard_at = self._heard_at.get(progress.message_id)
         if progress.state == "pasted" and heard_at is not None:
             self.counts.latencies.append(progress.at - heard_at)
-        self._publish(
-            Receipt(message_id=progress.message_id, pane=progress.pane, state=progress.state, reason=progress.reason)
-        )
+        self._publish(progress.receipt)
 
     def _end_of(self, event: Event) -> StreamrelayError | None:
         """Return what an event means for the relay: a pane that closed, a program that left the foreground."""

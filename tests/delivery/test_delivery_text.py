@@ -6,16 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delivery.commands import REFUSED, enter_line, paste_line
+from streamrelay.delivery.commands import REFUSED, Mark, enter_line, paste_line
 from streamrelay.delivery.sanitise import sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import BadCommand
 
 
+MARK = Mark(7, "m1")
+
+
 @given(st.text())
 def test_a_line_is_one_line_of_printable_ascii_whatever_the_text(text: str) -> None:
     try:
-        line = paste_line("%1", "b", text, "cat")
+        line = paste_line("%1", "b", text, "cat", MARK)
     except BadCommand:
         assert "\0" in text or any(unicodedata.category(character) == "Cs" for character in text)
         return
@@ -25,13 +28,13 @@ def test_a_line_is_one_line_of_printable_ascii_whatever_the_text(text: str) -> N
 
 @pytest.mark.requirement("DLV-05a")
 def test_the_program_is_compared_in_the_line_of_the_paste_and_of_the_enter() -> None:
-    for line in (paste_line("%1", "b", "text", "cat"), enter_line("%1", "cat")):
+    for line in (paste_line("%1", "b", "text", "cat", MARK), enter_line("%1", "cat", MARK)):
         assert "#{==:#{pane_current_command},cat}" in line
         assert REFUSED in line
 
 
 def test_a_programs_name_is_no_format() -> None:
-    assert "#{==:#{pane_current_command},a#,b#}c##d}" in enter_line("%1", "a,b}c#d")
+    assert "#{==:#{pane_current_command},a#,b#}c##d}" in enter_line("%1", "a,b}c#d", MARK)
 
 
 @pytest.mark.requirement("DLV-06a")
@@ -89,5 +92,5 @@ def test_other_programs_are_none(command: str) -> None:
 
 
 def test_copy_mode_is_left_in_the_line_of_the_paste_and_of_the_enter() -> None:
-    for line in (paste_line("%1", "b", "text", "cat"), enter_line("%1", "cat")):
+    for line in (paste_line("%1", "b", "text", "cat", MARK), enter_line("%1", "cat", MARK)):
         assert line.index("cancel") < line.index("#{pane_in_mode}") < line.index("pane_current_command")

@@ -134,7 +134,7 @@ def test_states_of_an_injection_in_their_order(pane: ScriptedPane) -> None:
     pane.prints("\r\n")
     pane.sends("unseen")
     states = [(event.message_id, event.state) for event in of(pane, Injected)]  # type: ignore[attr-defined]
-    assert states == [("m1", "pasted"), ("m1", "painted"), ("m1", "submitted"), ("m2", "pasted"), ("m2", "submitted")]
+    assert states == [("m1", "pasting"), ("m1", "painted"), ("m1", "entering"), ("m2", "pasting"), ("m2", "entering")]
 
 
 def test_a_question_that_rests_needs_a_human_once(pane: ScriptedPane) -> None:

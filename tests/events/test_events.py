@@ -55,8 +55,10 @@ EVENTS: list[Event] = [
     TurnEnded(reason="quiet", certain=False, votes=(Vote("quiet", "idle", 1.25),), **COMMON),
     NeedsHuman(kind="password", text="Password:", **COMMON),
     Activity(text="ran ls", **COMMON),
-    Injected(message_id="m1", state="pasted", text="hello", **COMMON),
-    Receipt(message_id="m1", state="failed", reason="too_many_waiting", **COMMON),
+    Injected(message_id="m1", state="pasting", text="hello", **COMMON),
+    Receipt(
+        message_id="m1", state="queued", reason="draft", removed={"U+001B": 2}, file="/home/ann/m1.txt", **COMMON
+    ),
     Gap(reason="slow_subscriber", lost_bytes=10, lost_lines=2, lost_events=3, **COMMON),
     RelayOpened(relay="relay-1", participants=("Ann (1)", "Bob (2)"), **COMMON),
     RelayDelivered(

@@ -1,0 +1,312 @@
+"""The receipts of one pane, as a pure machine: events, looks and time in, effects out.
+
+    queued -> pasted -> painted -> submitted -> turn_started -> answered          failed(reason), unconfirmed(reason)
+
+Each state is told once, in order, when there is proof of it:
+
+* `pasted`, `submitted`: tmux has run the line; it compares the program in that very line.
+* `painted`: the pane's stream saw the text in the composer or at the prompt. Programs that show nothing skip it.
+* `turn_started`, `answered`: the stream says so of the turn that the Enter began.
+
+One message is typed at a time. It waits, with a reason that is told, for as long as something stands in the way
+(readiness.py). After the paste the machine waits until the program has painted and rested for `PAINT_REST`: an Enter
+that comes while a paste is digested becomes a line feed in some programs. Then Enter, unless a question stands there by
+now. Where the very same text stands in the composer `CONFIRM` seconds later and no turn has begun, Enter goes out once
+more, and never a third time. What was submitted is followed to its answer while the next message is typed already,
+unless the program has to be let finish.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Literal
+
+from streamrelay.agents import AgentProfile
+from streamrelay.delivery.message import Message, Obstacle, Policy
+from streamrelay.delivery.readiness import draft, obstacle
+from streamrelay.delta.standing import Standing
+from streamrelay.events import DeliveryState, Event, Injected, TurnEnded, TurnStarted
+
+PAINT_REST = 0.06
+LEAST_WAIT = 0.12
+MOST_WAIT = 1.0
+DIGESTED = 200_000
+"""Characters that a program is given another second for."""
+CONFIRM = 2.0
+UNHEARD = 10.0
+"""Seconds in which a program that is let finish has to begin its answer."""
+LOOK_AGAIN = 0.25
+LONGEST_QUEUE = 64
+MOST_FOLLOWED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What stands in the pane, which program's profile fits it, and when it printed last."""
+
+    standing: Standing
+    profile: AgentProfile | None = None
+    last_output: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paste:
+    """Paste a message now; `pasted` or `refused` is to follow."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Send the key that submits, for the first or the second time; `entered` or `refused` is to follow."""
+
+    message: Message
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """A delivery stands so now."""
+
+    message_id: str
+    state: DeliveryState
+    reason: str = ""
+
+
+Effect = Paste | Enter | Tell
+Stage = Literal["waiting", "pasting", "settling", "entering", "confirming"]
+
+
+@dataclass(slots=True)
+class _Delivery:
+    message: Message
+    stage: Stage
+    since: float
+    obstacle: Obstacle | None = None
+    painted: float | None = None
+    shown: str = ""
+    attempts: int = 0
+    resumed: bool = False
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A message that was submitted, and the turn that answers it."""
+
+    message_id: str
+    turn: int
+    since: float
+    started: bool = False
+
+
+class DeliveryMachine:
+    """What is typed into one pane, one message after the other."""
+
+    def __init__(self, policy: Policy | None = None) -> None:
+        self._policy = policy or Policy()
+        self._queue: deque[_Delivery] = deque()
+        self._current: _Delivery | None = None
+        self._followed: deque[_Followed] = deque(maxlen=MOST_FOLLOWED)
+        self._due: float | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to be typed."""
+        return self._current is None and not self._queue
+
+    def deadline(self) -> float | None:
+        """Return when `look` is due at the latest; None while nothing is waited for."""
+        return self._due
+
+    # What comes in
+
+    def put(self, message: Message, now: float) -> list[Effect]:
+        """Take a message up, behind those that wait."""
+        if len(self._queue) >= LONGEST_QUEUE:
+            return [Tell(message.message_id, "failed", "too_many_waiting")]
+        self._queue.append(_Delivery(message, "waiting", now))
+        self._due = now
+        return [Tell(message.message_id, "queued")]
+
+    def resume(self, message: Message, now: float) -> None:
+        """Go on with a message that is known to have been pasted before this machine began: its Enter is missing."""
+        self._queue.append(_Delivery(message, "settling", now, painted=now, resumed=True))
+        self._due = now
+
+    def handle(self, event: Event, now: float) -> list[Effect]:
+        """Take an event of the pane's own stream."""
+        match event:
+            case Injected(message_id=message_id, state="painted"):
+                return self._painted(message_id, now)
+            case Injected(message_id=message_id, state="entering"):
+                self._followed.append(_Followed(message_id, event.turn, now))
+            case TurnStarted():
+                return self._turn_started(event)
+            case TurnEnded():
+                return self._turn_ended(event)
+            case _:
+                pass
+        return []
+
+    def pasted(self, now: float) -> list[Effect]:
+        """Tmux has pasted the current message."""
+        current = self._current
+        if current is None:
+            return []
+        current.stage, current.since, self._due = "settling", now, now
+        told: list[Effect] = [Tell(current.message.message_id, "pasted")]
+        if current.painted is not None:
+            told.append(Tell(current.message.message_id, "painted"))
+        return told
+
+    def entered(self, now: float) -> list[Effect]:
+        """Tmux has sent the Enter behind the current message."""
+        current = self._current
+        if current is None:
+            return []
+        current.stage, current.since, self._due = "confirming", now, now
+        return [Tell(current.message.message_id, "submitted")] if current.attempts == 1 else []
+
+    def refused(self, reason: str) -> list[Effect]:
+        """Tmux has not typed the current message, because of what it found in the pane."""
+        return self._end("failed", reason)
+
+    def stop(self, reason: str) -> list[Effect]:
+        """Nothing can be typed any more: what was begun is unconfirmed, what waits has failed."""
+        effects: list[Effect] = []
+        if self._current is not None:
+            begun = self._current.stage != "waiting"
+            effects += self._end("unconfirmed" if begun else "failed", reason)
+        while self._queue:
+            effects.append(Tell(self._queue.popleft().message.message_id, "failed", reason))
+        self._due = None
+        return effects
+
+    def look(self, look: Look, now: float) -> list[Effect]:
+        """Decide what is to be done, given what stands in the pane now."""
+        effects: list[Effect] = []
+        self._due = None
+        while True:
+            if self._current is None:
+                if not self._queue:
+                    return effects
+                self._current = self._queue.popleft()
+            before = self._current
+            match before.stage:
+                case "waiting":
+                    effects += self._wait(before, look, now)
+                case "settling":
+                    effects += self._settle(before, look, now)
+                case "confirming":
+                    effects += self._confirm(before, look, now)
+                case _:
+                    pass
+            if self._current is before:
+                return effects
+
+    # What is made of it
+
+    def _wait(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
+        message_id = current.message.message_id
+        found = obstacle(look.standing, look.profile, answering=self._is_answering(now))
+        if found is None:
+            current.stage = "pasting"
+            return [Paste(current.message)]
+        patience = self._policy.patience
+        if found == "needs_human" and self._policy.needs_human == "fail":
+            return self._end("failed", found)
+        if patience is not None and now >= current.since + patience:
+            return self._end("failed", found)
+        self._due = now + LOOK_AGAIN
+        if found == current.obstacle:
+            return []
+        current.obstacle = found
+        return [Tell(message_id, "queued", found)]
+
+    def _settle(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
+        due = self._settled_at(current, look)
+        if now < due:
+            self._due = due
+            return []
+        if look.standing.needs_human is not None:
+            self._due = now + LOOK_AGAIN
+            return self._end("failed", "needs_human") if self._policy.needs_human == "fail" else []
+        return self._enter(current, look)
+
+    def _settled_at(self, current: _Delivery, look: Look) -> float:
+        delay = look.profile.delivery.submit_delay if look.profile is not None else LEAST_WAIT
+        least = current.since + max(LEAST_WAIT, delay)
+        most = max(least, current.since + MOST_WAIT + len(current.message.text) / DIGESTED)
+        if look.standing.converses and current.painted is None:
+            return most
+        rest = [] if current.painted is None else [current.painted]
+        # What turns while a program works says nothing of the paste.
+        turns = look.standing.converses and look.standing.answers
+        if look.last_output is not None and look.last_output >= current.since and not turns:
+            rest.append(look.last_output)
+        return min(most, max(least, *(moment + PAINT_REST for moment in rest))) if rest else most
+
+    def _enter(self, current: _Delivery, look: Look) -> list[Effect]:
+        current.shown = draft(look.standing, look.profile)
+        if current.resumed and look.standing.converses and not current.shown:
+            return self._end("unconfirmed", "text_gone")
+        current.attempts += 1
+        current.stage = "entering"
+        return [Enter(current.message, current.attempts)]
+
+    def _confirm(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
+        followed = next((f for f in self._followed if f.message_id == current.message.message_id), None)
+        stands = bool(current.shown) and draft(look.standing, look.profile) == current.shown
+        if not stands or (followed is not None and followed.started):
+            self._current = None
+            self._due = now
+            return []
+        if now < current.since + CONFIRM:
+            self._due = current.since + CONFIRM
+            return []
+        if current.attempts > 1:
+            return self._end("failed", "not_submitted")
+        if look.standing.needs_human is not None:
+            self._due = now + LOOK_AGAIN
+            return []
+        return self._enter(current, look)
+
+    def _is_answering(self, now: float) -> bool:
+        """Tell whether an answer to what was sent is under way, or is still to be expected."""
+        return any(followed.started or now < followed.since + UNHEARD for followed in self._followed)
+
+    def _painted(self, message_id: str, now: float) -> list[Effect]:
+        current = self._current
+        if current is None or current.message.message_id != message_id or current.painted is not None:
+            return []
+        current.painted = self._due = now
+        # Nobody knows yet that it was pasted while tmux has not answered.
+        return [] if current.stage == "pasting" else [Tell(message_id, "painted")]
+
+    def _turn_started(self, event: TurnStarted) -> list[Effect]:
+        for followed in self._followed:
+            if not followed.started and (event.message_id == followed.message_id or event.turn == followed.turn):
+                followed.started = True
+                return [Tell(followed.message_id, "turn_started")]
+        return []
+
+    def _turn_ended(self, event: TurnEnded) -> list[Effect]:
+        effects: list[Effect] = []
+        for followed in [followed for followed in self._followed if followed.turn <= event.turn]:
+            if followed.turn == event.turn and not followed.started:
+                # A signal that says so may end the answer before, with this one still waiting inside the program.
+                if event.certain:
+                    continue
+                effects.append(Tell(followed.message_id, "turn_started"))
+                followed.started = True
+            if followed.started:
+                effects.append(Tell(followed.message_id, "answered", event.reason))
+            self._followed.remove(followed)
+        return effects
+
+    def _end(self, state: DeliveryState, reason: str) -> list[Effect]:
+        """Be done with the current message, short of its aim."""
+        current, self._current = self._current, None
+        if current is None:
+            return []
+        self._due = 0.0
+        return [Tell(current.message.message_id, state, reason)]

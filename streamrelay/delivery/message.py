@@ -1,0 +1,61 @@
+"""What is to be delivered, under which policy, and the account of it. Values only."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from streamrelay.events import DeliveryState, Receipt
+
+Obstacle = Literal["needs_human", "draft", "at_work", "not_ready"]
+"""Why a message waits: a dialog or question stands there; a person's draft is in the box; the program answers and must
+not be interrupted; it does not look as it does when it takes messages."""
+
+FINAL: frozenset[DeliveryState] = frozenset({"answered", "failed", "unconfirmed"})
+"""States after which a delivery has no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One text for one pane; `head` is what of it stays in front of the pointer when it goes into a file."""
+
+    message_id: str
+    text: str
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is done where it is not a matter of right or wrong."""
+
+    needs_human: Literal["hold", "fail"] = "hold"
+    """What becomes of a message while the program waits for a person."""
+    commands: Literal["send", "refuse"] = "send"
+    """What becomes of a text that an agent would take for a command: one that starts with `/`, `!`, `#` or `@`."""
+    patience: float | None = None
+    """Seconds that a message may wait to be typed; None for as long as it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a message has come, and when (loop time): `pasted` when the line was written."""
+
+    message_id: str
+    pane: str
+    state: DeliveryState
+    at: float
+    reason: str = ""
+    removed: dict[str, int] = field(default_factory=dict)
+    """With `queued`: what sanitising took out of the text."""
+    file: str | None = None
+    """Where the text is, if it was too long to paste."""
+
+    @property
+    def receipt(self) -> Receipt:
+        """The same as an event."""
+        return Receipt(
+            message_id=self.message_id,
+            pane=self.pane,
+            state=self.state,
+            reason=self.reason,
+            removed=self.removed,
+            file=self.file,
+        )

@@ -1,0 +1,33 @@
+"""What became of a delivery whose sender died: read from the marks in its pane, never guessed. Pure.
+
+A pane keeps the mark of what was pasted and entered last (commands.py), and numbers rise with every message. So, while
+the server that held the pane lives:
+
+* its mark or a later one stands as entered: it was submitted;
+* its mark stands as pasted: its Enter is missing;
+* a lower mark, or none, stands as pasted: nothing was typed, and it is sent;
+* a later mark stands as pasted: somebody else went on without an account of this one: nobody can tell.
+"""
+
+from typing import Literal, NamedTuple
+
+from streamrelay.delivery.commands import Mark
+
+Fate = Literal["send", "enter", "submitted", "unconfirmed"]
+
+
+class Marks(NamedTuple):
+    """What a pane remembers."""
+
+    pasted: str = ""
+    entered: str = ""
+
+
+def fate(mark: Mark, marks: Marks) -> Fate:
+    """Return what is to be done about a delivery that was not known to be submitted."""
+    own = str(mark)
+    if marks.entered.startswith(own + " "):
+        return "submitted"
+    if marks.pasted == own:
+        return "enter"
+    return "send" if marks.pasted < own else "unconfirmed"

@@ -1,0 +1,44 @@
+"""What somebody who is about to type into a pane would find there, as far as its screen and its signals tell.
+
+A placeholder is told from a draft by the cursor: it stands before the one and behind the other. What stands right of
+the cursor alone proves nothing, so whoever knows the program better (a profile) may look at the rows again.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from streamrelay.events import NeedKind
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerView:
+    """The composer or the open line of a program, as it stands."""
+
+    rows: tuple[str, ...] = ()
+    """Its rows, marks and prompts included."""
+    text: str = ""
+    """What it shows behind its mark or a known prompt, a placeholder included."""
+    typed: str = ""
+    """What of that was certainly typed or pasted."""
+    faint: bool = False
+    """Whether all of the text is drawn faint, as placeholders are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The state of one pane's program."""
+
+    profile: str
+    """The name of the profile it was recognised by."""
+    converses: bool
+    """Whether it keeps a transcript and a composer on a screen it paints itself."""
+    answers: bool
+    """Whether it is in the middle of an answer, or says that it is at work."""
+    needs_human: NeedKind | None
+    rows: tuple[str, ...]
+    """The rows of the screen, without blanks at their ends."""
+    composer: ComposerView
+
+    def asking_for(self, kind: NeedKind) -> Self:
+        """Return the same, with a person needed for something that the screen alone does not tell."""
+        return replace(self, needs_human=kind)
