@@ -16,6 +16,9 @@
     ├── TargetNotReading         the program does not read what is typed to it
     ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
     ├── PaneTaken                somebody else types into the pane already
+    ├── DeliveryFailed           a message was not delivered; carries the reason
+    ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
+    ├── AnswerTimeout            a message was submitted, and not answered in time
     ├── RecordingError           a recording cannot be read or written
     ├── ConfigError              a file of the user's says something that makes no sense
     └── UsageError               arguments that make no sense together
@@ -164,7 +167,31 @@ class PaneTaken(StreamrelayError):
 
     code = "pane_taken"
     exit_code = 26
-    default_hint = "a pane takes part in one relay at a time; end the other one first"
+    default_hint = "a pane has one writer: a relay, or a `send` that waits; end the other one first"
+
+
+class DeliveryFailed(StreamrelayError):
+    """A message was not delivered; `data["reason"]` is that of its receipt (docs/events.md)."""
+
+    code = "delivery_failed"
+    exit_code = 27
+    default_hint = "look at the pane; nothing is sent again by itself"
+
+
+class DeliveryUnconfirmed(StreamrelayError):
+    """Nobody can tell whether a message was delivered."""
+
+    code = "delivery_unconfirmed"
+    exit_code = 28
+    default_hint = "look at the pane before you send it again"
+
+
+class AnswerTimeout(StreamrelayError):
+    """A message was submitted, and not answered in time."""
+
+    code = "answer_timeout"
+    exit_code = 29
+    default_hint = "the program is still at work, or does not say when it is done; give it longer with --timeout"
 
 
 class RecordingError(StreamrelayError):

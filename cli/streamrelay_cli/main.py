@@ -18,6 +18,7 @@ from streamrelay_cli import (
     relaying,
     rendering,
     replaying,
+    sending,
     watching,
 )
 
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 app.command("watch")(watching.watch)
 app.command("relay")(relaying.relay)
+app.command("send")(sending.send_command)
 app.command("ls")(listing.ls)
 app.command("doctor")(doctoring.doctor)
 app.command("demo")(demo.demo)

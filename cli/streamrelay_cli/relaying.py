@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import streamrelay
+from streamrelay.delivery.sending import open_outbox
 from streamrelay.events import Event, Receipt, RelayDelivered, RelayOpened
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.session import RelaySession
@@ -79,15 +80,20 @@ def relay(
             printing.task_done()
 
     async def main() -> int:
-        async with streamrelay.connect(
-            socket_name=socket_name,
-            socket_path=socket_path,
-            tmux=tmux,
-            transport=transport.value,
-            profiles=() if no_profiles else None,
-        ) as server:
+        async with (
+            streamrelay.connect(
+                socket_name=socket_name,
+                socket_path=socket_path,
+                tmux=tmux,
+                transport=transport.value,
+                profiles=() if no_profiles else None,
+            ) as server,
+            open_outbox() as outbox,
+        ):
             pairs = [(name, await server.find(target)) for name, target in map(_split, targets)]
-            session = RelaySession(server, pairs, allow_shell=allow_shell, budget=budget, read_timeout=read_timeout)
+            session = RelaySession(
+                server, pairs, allow_shell=allow_shell, budget=budget, read_timeout=read_timeout, outbox=outbox
+            )
             await until_first(_relay_and_print(session, publish, printing), print_all())
         if session.error is not None:
             raise session.error

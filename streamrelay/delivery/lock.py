@@ -22,7 +22,7 @@ def only_writer(server_pid: int, pane: str) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise PaneTaken(f"pane {pane} is in another relay already", data={"pane": pane}) from error
+            raise PaneTaken(f"somebody else types into pane {pane} already", data={"pane": pane}) from error
         try:
             yield
         finally:

@@ -17,7 +17,7 @@ unless the program has to be let finish.
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from streamrelay.agents import AgentProfile
@@ -86,6 +86,8 @@ class _Delivery:
     shown: str = ""
     attempts: int = 0
     resumed: bool = False
+    held: list[Effect] = field(default_factory=list)
+    """What the stream said of the answer before tmux had answered."""
 
 
 @dataclass(slots=True)
@@ -140,9 +142,9 @@ class DeliveryMachine:
             case Injected(message_id=message_id, state="entering"):
                 self._followed.append(_Followed(message_id, event.turn, now))
             case TurnStarted():
-                return self._turn_started(event)
+                return self._in_order(self._turn_started(event))
             case TurnEnded():
-                return self._turn_ended(event)
+                return self._in_order(self._turn_ended(event))
             case _:
                 pass
         return []
@@ -164,7 +166,8 @@ class DeliveryMachine:
         if current is None:
             return []
         current.stage, current.since, self._due = "confirming", now, now
-        return [Tell(current.message.message_id, "submitted")] if current.attempts == 1 else []
+        held, current.held = current.held, []
+        return [Tell(current.message.message_id, "submitted"), *held] if current.attempts == 1 else held
 
     def refused(self, reason: str) -> list[Effect]:
         """Tmux has not typed the current message, because of what it found in the pane."""
@@ -281,6 +284,17 @@ class DeliveryMachine:
         current.painted = self._due = now
         # Nobody knows yet that it was pasted while tmux has not answered.
         return [] if current.stage == "pasting" else [Tell(message_id, "painted")]
+
+    def _in_order(self, effects: list[Effect]) -> list[Effect]:
+        """Hold back what is told of a message whose Enter tmux has not answered for yet."""
+        current = self._current
+        if current is None or current.stage != "entering":
+            return effects
+        own = [
+            effect for effect in effects if isinstance(effect, Tell) and effect.message_id == current.message.message_id
+        ]
+        current.held += own
+        return [effect for effect in effects if effect not in own]
 
     def _turn_started(self, event: TurnStarted) -> list[Effect]:
         for followed in self._followed:

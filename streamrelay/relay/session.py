@@ -7,14 +7,10 @@ writer of its own, so that a slow one delays nobody else.
 import asyncio
 import contextlib
 import secrets
-import socket
-import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-
-import msgspec
 
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message, Policy, Progress
@@ -35,6 +31,7 @@ from streamrelay.events import (
 )
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.publishing import Publish, Publisher
 from streamrelay.panes.server import Server
 from streamrelay.panes.subscription import Subscription
 from streamrelay.panes.tasks import until_first
@@ -42,7 +39,6 @@ from streamrelay.relay.machine import Deliver, Effect, Participant, RelayMachine
 
 LATENCIES_KEPT = 10_000
 LAST_WORDS_TIMEOUT = 3.0
-Publish = Callable[[Event], None]
 
 
 @dataclass(slots=True)
@@ -95,14 +91,11 @@ class RelaySession:
         self._outbox = outbox
         self._writers: dict[str, PaneWriter] = {}
         self._heard_at: dict[str, float] = {}
-        self._publish_to: Publish = _to_nobody
-        self._seq = 0
-        self._began = 0.0
+        self._publish: Publish = _to_nobody
 
     async def run(self, publish: Publish) -> RelayClosed:
         """Relay until the relay ends; every event of the relay goes to `publish`. Returns how it ended."""
-        self._publish_to = publish
-        self._began = asyncio.get_running_loop().time()
+        self._publish = Publisher(publish)
         reason = "budget_spent"
         async with AsyncExitStack() as entered:
             for pane in self._infos:
@@ -130,15 +123,6 @@ class RelaySession:
         closed = RelayClosed(relay=self.relay_id, reason=reason, deliveries=self._machine.deliveries)
         self._publish(closed)
         return closed
-
-    def _publish(self, event: Event) -> None:
-        """Number and time an event within the relay's own stream; the relay's own events get a host here too."""
-        self._seq += 1
-        event.seq = self._seq
-        event.t = round(asyncio.get_running_loop().time() - self._began, 6)
-        if event.at is msgspec.UNSET:
-            event.at, event.host = time.time(), socket.gethostname()
-        self._publish_to(event)
 
     async def _hear(self, stream: Subscription) -> None:
         """Hear until the budget is spent and the last delivery is made; raises whatever else ends the relay."""

@@ -11,7 +11,6 @@ from streamrelay.delivery.sanitise import sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import BadCommand
 
-
 MARK = Mark(7, "m1")
 
 

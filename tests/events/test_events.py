@@ -56,9 +56,7 @@ EVENTS: list[Event] = [
     NeedsHuman(kind="password", text="Password:", **COMMON),
     Activity(text="ran ls", **COMMON),
     Injected(message_id="m1", state="pasting", text="hello", **COMMON),
-    Receipt(
-        message_id="m1", state="queued", reason="draft", removed={"U+001B": 2}, file="/home/ann/m1.txt", **COMMON
-    ),
+    Receipt(message_id="m1", state="queued", reason="draft", removed={"U+001B": 2}, file="/home/ann/m1.txt", **COMMON),
     Gap(reason="slow_subscriber", lost_bytes=10, lost_lines=2, lost_events=3, **COMMON),
     RelayOpened(relay="relay-1", participants=("Ann (1)", "Bob (2)"), **COMMON),
     RelayDelivered(

@@ -1,0 +1,30 @@
+"""A stream of one's own, made of others' events: numbered and timed anew."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from streamrelay.events import Event
+
+Publish = Callable[[Event], None]
+
+
+class Publisher:
+    """Hands events on to `publish`, counted from 1 and timed from when this was made; the new ones get a host."""
+
+    def __init__(self, publish: Publish) -> None:
+        self._publish = publish
+        self._seq = 0
+        self._began = asyncio.get_running_loop().time()
+
+    def __call__(self, event: Event) -> None:
+        """Hand on one event."""
+        self._seq += 1
+        event.seq = self._seq
+        event.t = round(asyncio.get_running_loop().time() - self._began, 6)
+        if event.at is msgspec.UNSET:
+            event.at, event.host = time.time(), socket.gethostname()
+        self._publish(event)

@@ -1,0 +1,272 @@
+"""A scripted agent: a real program that behaves as coding agents do towards what is typed into them, for tests.
+
+    python -m streamrelay.testing.agent --log FILE --digest 0.06 --works 0.3 --mid-turn queue
+
+It paints as `transcript_program` does, and has their ways with input, each of them seen with a real agent:
+
+* `--boot`: what comes before it is ready is lost;
+* `--digest`: an Enter that comes so soon after a paste is a new line;
+* `--paint-delay`: its composer shows a paste late; `--folds-from`: as a placeholder;
+* `--deaf N`: it overhears the first N Enters;
+* `--mid-turn queue`: a message that comes while it works is taken up afterwards; `abort`: it throws its answer away;
+* `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered.
+
+A signal moves a person's hand: SIGUSR1 clears the draft or puts up the dialog, SIGUSR2 answers it. SIGTERM ends it at
+once, as a crash does.
+
+`--log` gets a line of JSON for everything it really got (`Got`), written before it does anything about it.
+"""
+
+import argparse
+import itertools
+import os
+import select
+import signal
+import sys
+import termios
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import msgspec
+
+from streamrelay.testing.conversation import Composer
+from streamrelay.testing.transcript_program import Look, TranscriptProgram, Witness
+
+_STDIN, _STDOUT = 0, 1
+_TURN = 0.08
+"""Seconds between two pictures of the spinner."""
+_LONGEST_SHOWN = 400
+QUESTION = ["Do you want to proceed?", "", "❯ 1. Yes", "  2. No", "", "Enter to confirm"]
+
+
+class Got(msgspec.Struct, frozen=True):
+    """One line of the log: `message` was submitted, `key` went into a dialog, `lost` came before it was ready."""
+
+    kind: Literal["message", "key", "lost", "ready", "dialog", "aborted"]
+    text: str = ""
+
+
+class Script(msgspec.Struct, frozen=True):
+    """What the command line asks of an agent; seconds throughout."""
+
+    boot: float = 0.0
+    digest: float = 0.0
+    paint_delay: float = 0.0
+    works: float = 0.1
+    deaf: int = 0
+    folds_from: int = 5
+    mid_turn: Literal["queue", "abort"] = "queue"
+    witness: Witness | None = "title"
+    alternate: bool = False
+    draft: str = ""
+    dialog: bool = False
+    answer: str = ""
+
+
+def read_got(path: Path) -> list[Got]:
+    """Read the complete lines of a log; the file may still be written."""
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    return [msgspec.json.decode(line, type=Got) for line in lines]
+
+
+class Agent:
+    """The program: reads from and writes to its terminal until it is ended."""
+
+    def __init__(self, script: Script, log: BinaryIO) -> None:
+        size = os.get_terminal_size(_STDOUT)
+        look = Look(
+            columns=size.columns, lines=size.lines, alternate=script.alternate, witness=script.witness, bullet="● "
+        )
+        self._script = script
+        self._log = log
+        self._program = TranscriptProgram(look)
+        self._composer = Composer()
+        self._draft = script.draft
+        self._deaf = script.deaf
+        self._pasted_at = float("-inf")
+        self._paint_at: float | None = None
+        self._queue: deque[str] = deque()
+        self._answering: str | None = None
+        self._until = 0.0
+        self._dialog = False
+        self._answered = 0
+
+    def run(self) -> None:
+        """Go on until the input ends."""
+        self._boot()
+        self._write(self._program.starts())
+        self._show_draft()
+        self._record("ready")
+        if self._script.dialog:
+            self.ask()
+        while True:
+            readable, _, _ = select.select([_STDIN], [], [], self._patience())
+            if readable:
+                data = os.read(_STDIN, 1 << 20)
+                if not data:
+                    return
+                self._take(data)
+            self._go_on(time.monotonic())
+
+    def ask(self) -> None:
+        """Put up a question over everything."""
+        self._dialog = True
+        rows = "\r\n".join(QUESTION)
+        self._write(f"\x1b[?25l\x1b[2J\x1b[H{rows}".encode())
+        self._record("dialog")
+
+    def move_hand(self) -> None:
+        """Do what a person does: clear the draft; where there is none, cause the question."""
+        if self._draft and self._draft == self._script.draft:
+            self._draft = ""
+            self._show_draft()
+        else:
+            self.ask()
+
+    def answer_question(self) -> None:
+        """Take the question away, as if it was answered."""
+        if self._dialog:
+            self._dialog = False
+            self._write(b"\x1b[?25h" + self._program.paints_anew())
+
+    def _boot(self) -> None:
+        until = time.monotonic() + self._script.boot
+        self._write(b"\x1b]0;sprite\x07" + (b"loading\r\n" if self._script.boot else b""))
+        while (left := until - time.monotonic()) > 0:
+            if select.select([_STDIN], [], [], left)[0]:
+                self._record("lost", os.read(_STDIN, 1 << 20).decode(errors="replace"))
+
+    def _patience(self) -> float | None:
+        now = time.monotonic()
+        due = [] if self._paint_at is None else [self._paint_at]
+        if self._answering is not None:
+            due.append(now + _TURN)
+        return max(0.0, min(due) - now) if due else None
+
+    def _take(self, data: bytes) -> None:
+        if self._dialog:
+            self._record("key", data.decode(errors="replace"))
+            self.answer_question()
+            return
+        now = time.monotonic()
+        for kind, group in itertools.groupby(self._composer.feed(data), lambda typed: typed.kind):
+            match kind:
+                case "text":
+                    self._draft += "".join(typed.text for typed in group)
+                    self._pasted_at = now
+                    self._paint_at = now + self._script.paint_delay
+                case "enter" if now < self._pasted_at + self._script.digest:
+                    self._draft += "\n"
+                    self._paint_at = now
+                case "enter":
+                    self._submit()
+                case "erase":
+                    self._draft = self._draft[:-1]
+                    self._paint_at = now
+                case "leave":
+                    sys.exit(0)
+
+    def _submit(self) -> None:
+        if self._deaf > 0 or not self._draft:
+            self._deaf -= 1
+            return
+        self._show_draft()
+        message, self._draft = self._draft, ""
+        self._record("message", message)
+        if self._answering is None:
+            self._begin(message)
+            return
+        if self._script.mid_turn == "queue":
+            self._program.queues()
+            self._queue.append(message)
+            return
+        self._record("aborted", self._answering)
+        self._write(self._program.takes_back())
+        self._begin(message)
+
+    def _begin(self, message: str) -> None:
+        self._answering, self._until = message, time.monotonic() + self._script.works
+        self._write(self._program.submits(self._shown(message)))
+
+    def _go_on(self, now: float) -> None:
+        if self._dialog:
+            return
+        if self._paint_at is not None and now >= self._paint_at:
+            self._show_draft()
+        if self._answering is None:
+            return
+        if now < self._until:
+            self._write(self._program.works())
+            return
+        self._answered += 1
+        self._write(self._program.says(self._script.answer or f"answer {self._answered}"))
+        self._answering = None
+        if self._queue:
+            self._begin(self._queue.popleft())
+        else:
+            self._write(self._program.rests())
+
+    def _show_draft(self) -> None:
+        self._paint_at = None
+        self._write(self._program.drafts(self._shown(self._draft)))
+
+    def _shown(self, text: str) -> str:
+        lines = text.count("\n") + 1
+        if text and (lines >= self._script.folds_from or len(text) > _LONGEST_SHOWN):
+            return f"[Pasted text #1 +{lines} lines]"
+        return text
+
+    def _record(self, kind: Literal["message", "key", "lost", "ready", "dialog", "aborted"], text: str = "") -> None:
+        self._log.write(msgspec.json.encode(Got(kind, text)) + b"\n")
+
+    @staticmethod
+    def _write(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(_STDOUT, view) :]
+
+
+@contextmanager
+def _raw() -> Iterator[None]:
+    before = termios.tcgetattr(_STDIN)
+    mode = termios.tcgetattr(_STDIN)
+    mode[0] &= ~(termios.ICRNL | termios.INLCR | termios.IXON)
+    mode[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
+    mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+    termios.tcsetattr(_STDIN, termios.TCSADRAIN, mode)
+    try:
+        yield
+    finally:
+        os.write(_STDOUT, b"\x1b[?2004l\x1b[?25h")
+        termios.tcsetattr(_STDIN, termios.TCSADRAIN, before)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="agent", description="A scripted agent in a terminal.")
+    parser.add_argument("--log", type=Path, required=True, help="where to write what it got, as JSON Lines")
+    for field in msgspec.structs.fields(Script):
+        name = "--" + field.name.replace("_", "-")
+        if field.type is bool:
+            parser.add_argument(name, action="store_true")
+        else:
+            parser.add_argument(name, type=str, default=None if field.default is None else str(field.default))
+    return parser
+
+
+def main() -> None:
+    """Run the agent that the command line describes."""
+    arguments = vars(_arguments().parse_args())
+    with arguments.pop("log").open("ab", buffering=0) as log, _raw():
+        given = {name: None if value == "none" else value for name, value in arguments.items()}
+        agent = Agent(msgspec.convert(given, Script, strict=False), log)
+        signal.signal(signal.SIGUSR1, lambda *_: agent.move_hand())
+        signal.signal(signal.SIGUSR2, lambda *_: agent.answer_question())
+        agent.run()
+
+
+if __name__ == "__main__":
+    main()
