@@ -89,7 +89,8 @@ class Agent:
         self._deaf = script.deaf
         self._pasted_at = float("-inf")
         self._paint_at: float | None = None
-        self._queue: deque[str] = deque()
+        self._queue: deque[tuple[str, str]] = deque()
+        self._pastes = 1
         self._answering: str | None = None
         self._until = 0.0
         self._dialog = False
@@ -175,22 +176,23 @@ class Agent:
             self._deaf -= 1
             return
         self._show_draft()
-        message, self._draft = self._draft, ""
+        message, shown, self._draft = self._draft, self._shown(self._draft), ""
+        self._pastes += 1
         self._record("message", message)
         if self._answering is None:
-            self._begin(message)
+            self._begin(message, shown)
             return
         if self._script.mid_turn == "queue":
             self._program.queues()
-            self._queue.append(message)
+            self._queue.append((message, shown))
             return
         self._record("aborted", self._answering)
         self._write(self._program.takes_back())
-        self._begin(message)
+        self._begin(message, shown)
 
-    def _begin(self, message: str) -> None:
+    def _begin(self, message: str, shown: str) -> None:
         self._answering, self._until = message, time.monotonic() + self._script.works
-        self._write(self._program.submits(self._shown(message)))
+        self._write(self._program.submits(shown))
 
     def _go_on(self, now: float) -> None:
         if self._dialog:
@@ -206,7 +208,7 @@ class Agent:
         self._write(self._program.says(self._script.answer or f"answer {self._answered}"))
         self._answering = None
         if self._queue:
-            self._begin(self._queue.popleft())
+            self._begin(*self._queue.popleft())
         else:
             self._write(self._program.rests())
 
@@ -217,7 +219,7 @@ class Agent:
     def _shown(self, text: str) -> str:
         lines = text.count("\n") + 1
         if text and (lines >= self._script.folds_from or len(text) > _LONGEST_SHOWN):
-            return f"[Pasted text #1 +{lines} lines]"
+            return f"[Pasted text #{self._pastes} +{lines} lines]"
         return text
 
     def _record(self, kind: Literal["message", "key", "lost", "ready", "dialog", "aborted"], text: str = "") -> None:

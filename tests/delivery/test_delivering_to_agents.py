@@ -219,12 +219,9 @@ async def test_a_dialog_that_comes_between_paste_and_enter_gets_no_enter(agent: 
 
 
 @pytest.mark.requirement("DLV-03c")
-async def test_nothing_is_typed_before_an_agent_is_ready(agent: AgentPane) -> None:
+async def test_nothing_is_typed_before_an_agent_is_ready(agent: AgentPane, private_tmux: PrivateTmux) -> None:
     agent.start("--boot", "1.0")
-    await wait_until_async(
-        lambda: agent._tmux.run("display-message", "-p", "-t", agent.pane, "#{pane_current_command}").startswith("py"),
-        PATIENCE,
-    )
+    await wait_until_async(lambda: "loading" in private_tmux.run("capture-pane", "-p", "-t", agent.pane), PATIENCE)
     async with agent.early_writer(sprite()) as (writer, _):
         await writer.put(Message("m1", "hello"))
         await agent.until("m1", "answered")
