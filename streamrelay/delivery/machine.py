@@ -233,6 +233,10 @@ class DeliveryMachine:
         if look.standing.needs_human is not None:
             self._due = now + LOOK_AGAIN
             return self._end("failed", "needs_human") if self._policy.needs_human == "fail" else []
+        if look.standing.withdrawn:
+            # It is leaving, with the text or without: the Enter would be its shell's.
+            self._due = now + LOOK_AGAIN
+            return []
         return self._enter(current, look)
 
     def _settled_at(self, current: _Delivery, look: Look) -> float:

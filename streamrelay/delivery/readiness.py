@@ -3,6 +3,8 @@
 * A question for a person is never typed into.
 * What stands in the composer was put there by somebody: it is never added to. Where a profile knows the row, its
   pattern tells a placeholder from a draft; elsewhere only what stands left of the cursor counts as typed.
+* A program that asked for bracketed paste and has withdrawn the request runs something, or is leaving: what comes now
+  would be read by its shell, line by line. It is waited for until it asks again.
 * An agent that aborts its answer when a message comes in, or loses it, is let finish (the profile's `mid_turn`);
   so is one that nobody described. A program that only prints takes what comes as type-ahead, and is never waited for.
 * An agent whose profile knows how it looks when it takes messages has to look like that.
@@ -21,6 +23,8 @@ def obstacle(standing: Standing, profile: AgentProfile | None, *, answering: boo
     """
     if standing.needs_human is not None:
         return "needs_human"
+    if standing.withdrawn:
+        return "at_work"
     if draft(standing, profile):
         return "draft"
     if (answering or standing.answers) and lets_finish(standing, profile):

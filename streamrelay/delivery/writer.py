@@ -162,6 +162,8 @@ class PaneWriter:
             self._news.clear()
             if self._pipeline.closed and not self._machine.idle:
                 raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
+            if not self._machine.idle and self._pipeline.info.command != self._program:
+                raise self._left(self._pipeline.info.command)
             if not self._machine.idle:
                 look = self._look()
                 effects = self._machine.look(look, self._now())
@@ -235,12 +237,16 @@ class PaneWriter:
         if dead == "1" or not now:
             return PaneGone(f"the program in pane {self._pane} has ended", data=data)
         if now != self._program:
-            return ProgramLeft(
-                f"{self._program} left the foreground of pane {self._pane}: {now} is there now", data=data
-            )
+            return self._left(now)
         if synchronized == "1":
             return PaneSynchronized(f"pane {self._pane} passes what is typed on to its neighbours", data=data)
         return None if again == "1" else StreamrelayError(f"pane {self._pane} could not be typed into", data=data)
+
+    def _left(self, now: str) -> ProgramLeft:
+        return ProgramLeft(
+            f"{self._program} left the foreground of pane {self._pane}: {now} is there now",
+            data={"pane": self._pane, "program": self._program, "now": now},
+        )
 
     # What comes back
 

@@ -1,0 +1,175 @@
+"""What was accepted is delivered, and once, whatever dies in between: the sender at any moment, or the whole server."""
+
+import asyncio
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import streamrelay
+from streamrelay.delivery.commands import Mark, enter_line, paste_line
+from streamrelay.delivery.message import Message, Progress
+from streamrelay.delivery.outbox import Outbox
+from streamrelay.delivery.recovery import Marks, fate
+from streamrelay.delivery.writer import PaneWriter
+from streamrelay.panes.server import Server
+from streamrelay.testing.agent import read_got
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until, wait_until_async
+
+PATIENCE = 30.0
+SENDER = Path(__file__).with_name("killed_sender.py")
+COUNT = 4
+
+
+def connect(tmux: PrivateTmux) -> Server:
+    return streamrelay.connect(tmux=tmux.binary, socket_path=tmux.socket_path, profiles=())
+
+
+def start_agent(tmux: PrivateTmux, log: Path) -> str:
+    tmux.new_session("keeper", ["sleep", "1000"])
+    words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--works", "0.05"]
+    pane = tmux.new_session("agent", words, columns=80, lines=24)
+    wait_until(lambda: any(got.kind == "ready" for got in read_got(log)), PATIENCE)
+    return pane
+
+
+def deliver_and_die(tmux: PrivateTmux, pane: str, folder: Path, seconds: float | None) -> bool:
+    """Run the sender, and kill it after that time; return whether it was done before."""
+    words = [sys.executable, str(SENDER), tmux.binary, tmux.socket_path, pane, str(folder / "outbox.db"), str(COUNT)]
+    with (folder / "said").open("ab") as said, subprocess.Popen(words, stdout=said) as sender:
+        try:
+            return sender.wait(PATIENCE if seconds is None else seconds) == 0
+        except subprocess.TimeoutExpired:
+            sender.kill()
+            return False
+
+
+def survives(tmux: PrivateTmux, folder: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    pane = start_agent(tmux, folder / "got")
+    deaths = 0
+    while not deliver_and_die(tmux, pane, folder, chance.uniform(0.2, 1.6) if deaths < 8 else None):
+        deaths += 1
+        assert deaths < 12
+    messages = [got.text for got in read_got(folder / "got") if got.kind == "message"]
+    assert messages == [f"message {number}" for number in range(COUNT)], (folder / "said").read_text()
+
+
+@pytest.mark.requirement("DLV-07a")
+@pytest.mark.parametrize("seed", range(2))
+def test_a_sender_killed_at_random_moments_loses_nothing_and_delivers_nothing_twice(
+    private_tmux: PrivateTmux, tmp_path: Path, seed: int
+) -> None:
+    survives(private_tmux, tmp_path, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_the_same_many_times(private_tmux: PrivateTmux, tmp_path: Path, seed: int) -> None:
+    survives(private_tmux, tmp_path, seed)
+
+
+@pytest.mark.requirement("DLV-07a")
+@pytest.mark.parametrize("stage", ["nothing", "pasted", "entered"])
+async def test_what_was_done_stands_in_the_pane(private_tmux: PrivateTmux, tmp_path: Path, stage: str) -> None:
+    """The sender died with the message noted as queued; its lines had gone out, up to some stage."""
+    pane = start_agent(private_tmux, tmp_path / "got")
+    reports: list[Progress] = []
+    async with connect(private_tmux) as server, server.watch(pane), Outbox(tmp_path / "outbox.db") as outbox:
+        pipeline = server.pipeline(pane)
+        program = pipeline.info.command
+        first = PaneWriter(server, pipeline, program=program, report=reports.append, outbox=outbox)
+        await first.put(Message("m1", "hello"))
+        ((entry,),) = [await outbox.find("m1")]
+        if stage != "nothing":
+            await server.command(pane, paste_line(pane, "b", "hello", program, entry.mark))
+            await wait_until_async(lambda: "> hello" in private_tmux.run("capture-pane", "-p", "-t", pane), PATIENCE)
+        if stage == "entered":
+            await server.command(pane, enter_line(pane, program, entry.mark))
+            await wait_until_async(
+                lambda: [got.text for got in read_got(tmp_path / "got") if got.kind == "message"], PATIENCE
+            )
+        reports.clear()
+        second = PaneWriter(server, pipeline, program=program, report=reports.append, outbox=outbox)
+        assert [left.message_id for left in await second.recover()] == ["m1"]
+        running = asyncio.ensure_future(second.run())
+        async with asyncio.timeout(PATIENCE):
+            await second.finish()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        # Put again by somebody who does not know what became of it.
+        assert not await second.put(Message("m1", "hello"))
+    await wait_until_async(lambda: len(read_got(tmp_path / "got")) >= 2, PATIENCE)
+    assert [got.text for got in read_got(tmp_path / "got") if got.kind == "message"] == ["hello"]
+    assert reports[-1].state in {"submitted", "turn_started", "answered"}
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_a_line_that_is_sent_twice_is_carried_out_once(private_tmux: PrivateTmux, tmp_path: Path) -> None:
+    private_tmux.new_session("keeper", ["sleep", "1000"])
+    file = tmp_path / "read"
+    pane = private_tmux.new_session("target", ["sh", "-c", f"exec cat > {file}"])
+    await wait_until_async(
+        lambda: private_tmux.run("display-message", "-p", "-t", pane, "#{pane_current_command}") == "cat", PATIENCE
+    )
+    async with connect(private_tmux) as server, server.watch(pane):
+        early, late = Mark(1, "a"), Mark(2, "b")
+        for mark in (early, early, late, late, early):
+            await server.command(pane, paste_line(pane, "b", mark.message_id, "cat", mark))
+        for _ in range(2):
+            await server.command(pane, enter_line(pane, "cat", late))
+        await server.command(pane, enter_line(pane, "cat", late, attempt=2))
+        await server.command(pane, enter_line(pane, "cat", late))
+    await wait_until_async(lambda: file.read_bytes().count(b"\n") >= 2, PATIENCE)
+    assert file.read_bytes() == b"ab\n\n"
+    assert private_tmux.run("show-options", "-p", "-t", pane).splitlines() == [
+        '@streamrelay_entered "0000000000000000002 b 2"', '@streamrelay_pasted "0000000000000000002 b"',
+    ]  # fmt: skip
+    assert private_tmux.run("list-buffers") == ""
+
+
+@pytest.mark.requirement("DLV-07b")
+async def test_where_tmux_died_too_nothing_is_sent_again(tmp_path: Path) -> None:
+    said: list[Progress] = []
+    with PrivateTmux() as tmux:
+        for _ in range(2):
+            tmux.new_session("keeper", ["sleep", "1000"])
+            pane = tmux.new_session("target", ["cat"])
+            async with connect(tmux) as server, server.watch(pane), Outbox(tmp_path / "outbox.db") as outbox:
+                pipeline = server.pipeline(pane)
+                writer = PaneWriter(server, pipeline, program="cat", report=said.append, outbox=outbox)
+                left = await writer.recover()
+                if not (entries := await outbox.find("m1")):
+                    await writer.put(Message("m1", "hello"))
+            tmux.run("kill-server")
+    assert left == []
+    assert [(entry.state, entry.reason, entry.text) for entry in entries] == [("unconfirmed", "server_lost", "")]
+
+
+OWN, LATER = Mark(5, "m1"), Mark(6, "m2")
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        (Marks(), "send"),
+        (Marks(str(Mark(4, "m0")), f"{Mark(4, 'm0')} 1"), "send"),
+        (Marks(str(OWN), f"{Mark(4, 'm0')} 1"), "enter"),
+        (Marks(str(OWN), f"{OWN} 1"), "submitted"),
+        (Marks(str(OWN), f"{OWN} 2"), "submitted"),
+        (Marks(str(LATER), f"{LATER} 1"), "unconfirmed"),
+        (Marks(str(LATER), f"{OWN} 1"), "submitted"),
+    ],
+)
+def test_the_fate_of_a_delivery_is_read_from_the_marks(marks: Marks, expected: str) -> None:
+    assert fate(OWN, marks) == expected
+
+
+def test_marks_are_in_order_whatever_their_ids() -> None:
+    numbers = [0, 9, 10, 99, 10**15, 10**16, 2**62]
+    marks = [str(Mark(number, name)) for number, name in zip(numbers, "zyxwvut", strict=True)]
+    assert marks == sorted(marks)
