@@ -285,6 +285,8 @@ class DeliveryMachine:
         current = self._current
         if current is None or current.message.message_id != message_id or current.painted is not None:
             return []
+        if current.stage not in {"pasting", "settling"}:
+            return []
         current.painted = self._due = now
         # Nobody knows yet that it was pasted while tmux has not answered.
         return [] if current.stage == "pasting" else [Tell(message_id, "painted")]

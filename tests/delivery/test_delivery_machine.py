@@ -1,0 +1,343 @@
+"""The receipts of one pane, with a clock that is handed in."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamrelay.agents import AgentProfile, parse_profile
+from streamrelay.delivery.machine import (
+    CONFIRM,
+    LEAST_WAIT,
+    LONGEST_QUEUE,
+    MOST_WAIT,
+    UNHEARD,
+    DeliveryMachine,
+    Effect,
+    Enter,
+    Look,
+    Paste,
+    Tell,
+)
+from streamrelay.delivery.message import Message, Policy
+from streamrelay.delta.standing import ComposerView, Standing
+from streamrelay.events import Event, Injected, TurnEnded, TurnStarted
+
+EMPTY = Standing("generic", converses=True, answers=False, withdrawn=False, needs_human=None, rows=(">",),
+                 composer=ComposerView(rows=(">",)))  # fmt: skip
+
+
+def holding(text: str) -> Standing:
+    return replace(EMPTY, composer=ComposerView(rows=(f"> {text}",), text=text, typed=text))
+
+
+DIALOG = replace(EMPTY, needs_human="permission")
+WORKING = replace(EMPTY, answers=True)
+LEAVING = replace(EMPTY, withdrawn=True)
+
+
+class Pane:
+    """A machine, and a pane that does what a test says; tmux answers at once."""
+
+    def __init__(self, policy: Policy | None = None, profile: AgentProfile | None = None) -> None:
+        self.machine = DeliveryMachine(policy)
+        self.profile = profile
+        self.standing = EMPTY
+        self.now = 0.0
+        self.effects: list[Effect] = []
+        self._turn = 0
+
+    def put(self, *ids: str) -> None:
+        for message_id in ids:
+            self.effects += self.machine.put(Message(message_id, f"text of {message_id}"), self.now)
+
+    def look(self, standing: Standing | None = None, *, after: float = 0.0) -> None:
+        """Let time pass and the machine look, and do what it wants done."""
+        self.now += after
+        self.standing = standing or self.standing
+        while True:
+            effects = self.machine.look(Look(self.standing, self.profile, None), self.now)
+            self.effects += effects
+            asked = [effect for effect in effects if isinstance(effect, Paste | Enter)]
+            if not asked:
+                return
+            for effect in asked:
+                if isinstance(effect, Paste):
+                    self.effects += self.machine.pasted(self.now)
+                else:
+                    if effect.attempt == 1:
+                        self._turn += 1
+                        self.hear(Injected(message_id=effect.message.message_id, state="entering", turn=self._turn))
+                    self.effects += self.machine.entered(self.now)
+            if any(isinstance(effect, Enter) for effect in asked):
+                return
+
+    def hear(self, event: Event) -> None:
+        self.effects += self.machine.handle(event, self.now)
+
+    def deliver(self, message_id: str) -> None:
+        """Let a message be pasted, painted and submitted, the composer still showing it."""
+        self.look(EMPTY)
+        self.hear(Injected(message_id=message_id, state="painted"))
+        self.look(holding(f"text of {message_id}"), after=LEAST_WAIT)
+
+    def answer(self, message_id: str, turn: int) -> None:
+        self.hear(TurnStarted(message_id=message_id, turn=turn))
+        self.look(EMPTY, after=0.1)
+        self.hear(TurnEnded(reason="signal", certain=True, turn=turn))
+
+    def told(self, message_id: str = "m1") -> list[str]:
+        return [
+            f"{effect.state} {effect.reason}".strip()
+            for effect in self.effects
+            if isinstance(effect, Tell) and effect.message_id == message_id
+        ]
+
+    def count(self, kind: type[Effect]) -> int:
+        return sum(isinstance(effect, kind) for effect in self.effects)
+
+
+def profile(mid_turn: str) -> AgentProfile:
+    text = f'title = "S"\n[recognise]\ncommands = ["s"]\n[delivery]\nready = ["^>$"]\nmid_turn = "{mid_turn}"\n'
+    return parse_profile("s", text, source="s.toml")
+
+
+def test_from_queued_to_answered() -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.deliver("m1")
+    pane.answer("m1", 1)
+    assert pane.told() == ["queued", "pasted", "painted", "submitted", "turn_started", "answered signal"]
+    assert pane.machine.idle
+
+
+def test_the_enter_comes_when_the_paint_has_settled_and_not_before() -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.look()
+    pane.look(after=LEAST_WAIT / 2)
+    assert pane.count(Enter) == 0
+    pane.hear(Injected(message_id="m1", state="painted"))
+    pane.look(after=LEAST_WAIT / 4)
+    assert pane.count(Enter) == 0
+    assert pane.machine.deadline() == pytest.approx(LEAST_WAIT)
+    pane.look(after=LEAST_WAIT / 4)
+    assert pane.count(Enter) == 1
+
+
+def test_a_program_that_paints_nothing_gets_its_enter_at_last() -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.look()
+    pane.look(after=MOST_WAIT + 0.01)
+    assert pane.told() == ["queued", "pasted", "submitted"]
+
+
+@pytest.mark.requirement("DLV-02b")
+def test_one_retry_of_enter_where_the_text_still_stands_and_no_turn_has_begun() -> None:
+    pane = Pane()
+    pane.put("m1", "m2")
+    pane.deliver("m1")
+    pane.look(after=CONFIRM - 0.1)
+    assert pane.count(Enter) == 1
+    pane.look(after=0.2)
+    assert pane.count(Enter) == 2
+    pane.look(after=CONFIRM + 0.1)
+    assert pane.count(Enter) == 2
+    assert pane.told()[-1] == "failed not_submitted"
+    assert pane.told("m2") == ["queued", "queued draft"]
+
+
+@pytest.mark.parametrize("seen", ["the box is empty", "a turn has begun"])
+def test_no_retry_otherwise(seen: str) -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.deliver("m1")
+    if seen == "a turn has begun":
+        pane.hear(TurnStarted(message_id="m1", turn=1))
+    pane.look(EMPTY if seen == "the box is empty" else None, after=CONFIRM + 1)
+    assert pane.count(Enter) == 1
+    assert pane.machine.idle
+
+
+@pytest.mark.requirement("DLV-03a", "DLV-04")
+@pytest.mark.parametrize(
+    ("standing", "reason"),
+    [(DIALOG, "needs_human"), (holding("half a wo"), "draft"), (WORKING, "at_work"), (LEAVING, "at_work")],
+)
+def test_a_message_waits_for_as_long_as_something_stands_in_the_way_and_says_so_once(
+    standing: Standing, reason: str
+) -> None:
+    pane = Pane()
+    pane.put("m1")
+    for _ in range(100):
+        pane.look(standing, after=1.0)
+    assert pane.told() == ["queued", f"queued {reason}"]
+    assert pane.count(Paste) == 0
+    pane.look(EMPTY)
+    assert pane.count(Paste) == 1
+
+
+@pytest.mark.requirement("DLV-04")
+@pytest.mark.parametrize("standing", [DIALOG, LEAVING])
+def test_no_enter_into_what_came_after_the_paste(standing: Standing) -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.look(EMPTY)
+    for _ in range(20):
+        pane.look(standing, after=1.0)
+    assert pane.count(Enter) == 0
+    pane.look(holding("text of m1"))
+    assert pane.count(Enter) == 1
+
+
+def test_a_policy_can_say_that_it_fails_instead() -> None:
+    pane = Pane(Policy(needs_human="fail"))
+    pane.put("m1", "m2")
+    pane.look(DIALOG)
+    assert pane.told() == ["queued", "failed needs_human"]
+    assert pane.told("m2") == ["queued", "failed needs_human"]
+    pane = Pane(Policy(patience=5))
+    pane.put("m1")
+    pane.look(WORKING, after=4.9)
+    assert pane.told()[-1] == "queued at_work"
+    pane.look(after=0.2)
+    assert pane.told()[-1] == "failed at_work"
+
+
+@pytest.mark.parametrize(("mid_turn", "waits"), [("hold", True), ("queue", False)])
+def test_what_comes_in_mid_answer_follows_the_profile(mid_turn: str, waits: bool) -> None:
+    pane = Pane(profile=profile(mid_turn))
+    pane.put("m1")
+    pane.deliver("m1")
+    pane.put("m2")
+    # The answer has not begun, but it is to be expected.
+    pane.look(EMPTY, after=0.01)
+    assert (pane.count(Paste) == 1) == waits
+    pane.answer("m1", 1)
+    pane.look(EMPTY)
+    assert pane.count(Paste) == 2
+
+
+def test_an_answer_that_never_begins_is_not_waited_for_without_end() -> None:
+    pane = Pane(profile=profile("hold"))
+    pane.put("m1")
+    pane.deliver("m1")
+    pane.put("m2")
+    pane.look(EMPTY, after=UNHEARD - 1)
+    assert pane.count(Paste) == 1
+    pane.look(EMPTY, after=1.1)
+    assert pane.count(Paste) == 2
+
+
+def test_two_queued_messages_have_an_answer_each() -> None:
+    pane = Pane(profile=profile("queue"))
+    pane.put("m1", "m2")
+    pane.deliver("m1")
+    pane.deliver("m2")
+    pane.hear(TurnStarted(message_id="m1", turn=1))
+    pane.hear(TurnEnded(reason="superseded", certain=True, turn=1))
+    assert pane.told("m1")[-1] == "answered superseded"
+    assert pane.told("m2")[-1] == "submitted"
+    pane.hear(TurnStarted(message_id="m2", turn=2))
+    pane.hear(TurnEnded(reason="signal", certain=True, turn=2))
+    assert pane.told("m2")[-2:] == ["turn_started", "answered signal"]
+
+
+def test_a_signal_that_ends_one_answer_says_nothing_of_the_message_that_waits_in_the_program() -> None:
+    pane = Pane(profile=profile("queue"))
+    pane.put("m1", "m2")
+    pane.deliver("m1")
+    pane.deliver("m2")
+    pane.hear(TurnStarted(message_id="m1", turn=1))
+    pane.hear(TurnEnded(reason="signal", certain=True, turn=2))
+    assert pane.told("m1")[-1] == "answered signal"
+    assert pane.told("m2")[-1] == "submitted"
+
+
+def test_what_the_stream_says_before_tmux_has_answered_is_told_behind_it() -> None:
+    machine = DeliveryMachine()
+    machine.put(Message("m1", "x"), 0.0)
+    machine.look(Look(EMPTY), 0.0)
+    assert machine.handle(Injected(message_id="m1", state="painted"), 0.0) == []
+    assert machine.pasted(0.0) == [Tell("m1", "pasted"), Tell("m1", "painted")]
+    assert machine.look(Look(holding("x")), LEAST_WAIT) == [Enter(Message("m1", "x"), 1)]
+    machine.handle(Injected(message_id="m1", state="entering", turn=1), LEAST_WAIT)
+    assert machine.handle(TurnStarted(message_id="m1", turn=1), LEAST_WAIT) == []
+    assert machine.handle(TurnEnded(reason="quiet", certain=False, turn=1), LEAST_WAIT) == []
+    assert machine.entered(LEAST_WAIT) == [
+        Tell("m1", "submitted"), Tell("m1", "turn_started"), Tell("m1", "answered", "quiet"),
+    ]  # fmt: skip
+
+
+def test_the_end_of_the_pane_leaves_what_was_begun_unconfirmed_and_fails_the_rest() -> None:
+    pane = Pane()
+    pane.put("m1", "m2")
+    pane.look(EMPTY)
+    pane.effects += pane.machine.stop("server_lost")
+    assert pane.told("m1")[-1] == "unconfirmed server_lost"
+    assert pane.told("m2")[-1] == "failed server_lost"
+    assert pane.machine.idle
+
+
+def test_a_refusal_fails_the_message_with_its_reason() -> None:
+    machine = DeliveryMachine()
+    machine.put(Message("m1", "x"), 0.0)
+    machine.look(Look(EMPTY), 0.0)
+    assert machine.refused("program_left") == [Tell("m1", "failed", "program_left")]
+
+
+def test_too_many_are_refused() -> None:
+    pane = Pane()
+    pane.put(*(f"m{number}" for number in range(LONGEST_QUEUE + 1)))
+    assert pane.told(f"m{LONGEST_QUEUE}") == ["failed too_many_waiting"]
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_message_whose_enter_is_missing_is_submitted_if_it_stands_there(stands: bool) -> None:
+    pane = Pane()
+    pane.machine.resume(Message("m1", "text of m1"), 0.0)
+    pane.look(holding("text of m1") if stands else EMPTY, after=1.0)
+    assert pane.count(Paste) == 0
+    assert pane.told() == (["submitted"] if stands else ["unconfirmed text_gone"])
+
+
+STANDINGS = [EMPTY, DIALOG, WORKING, LEAVING, holding("half a wo"), holding("text of m0"), holding("text of m1")]
+ORDER = ["queued", "pasted", "painted", "submitted", "turn_started", "answered"]
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_whatever_happens_states_come_in_order_and_no_key_goes_where_it_must_not(data: st.DataObject) -> None:
+    pane = Pane(profile=data.draw(st.sampled_from([None, profile("hold"), profile("queue")])))
+    pane.put("m0", "m1", "m2")
+    for _ in range(data.draw(st.integers(1, 40))):
+        before = len(pane.effects)
+        match data.draw(st.sampled_from(["look", "painted", "started", "ended"])):
+            case "look":
+                pane.look(
+                    data.draw(st.sampled_from(STANDINGS)), after=data.draw(st.sampled_from([0.0, 0.05, 0.5, 3.0]))
+                )
+            case "painted":
+                pane.hear(Injected(message_id=data.draw(st.sampled_from(["m0", "m1"])), state="painted"))
+            case "started":
+                pane.hear(TurnStarted(message_id=None, turn=data.draw(st.integers(0, 3))))
+            case _:
+                turn, certain = data.draw(st.integers(0, 3)), data.draw(st.booleans())
+                pane.hear(TurnEnded(reason="quiet", certain=certain, turn=turn))
+        typed = [effect for effect in pane.effects[before:] if isinstance(effect, Paste | Enter)]
+        if typed:
+            assert pane.standing.needs_human is None
+            assert not pane.standing.withdrawn
+        if any(isinstance(effect, Paste) for effect in typed):
+            assert not pane.standing.composer.typed
+    for message_id in ("m0", "m1", "m2"):
+        states = [told.split()[0] for told in pane.told(message_id) if not told.startswith("queued ")]
+        assert len(states) == len(set(states))
+        regular = [state for state in states if state in ORDER]
+        assert regular == sorted(regular, key=ORDER.index)
+        enters = [e for e in pane.effects if isinstance(e, Enter) and e.message.message_id == message_id]
+        assert len(enters) <= 2
+    pasted = [effect.message.message_id for effect in pane.effects if isinstance(effect, Paste)]
+    assert pasted == ["m0", "m1", "m2"][: len(pasted)]
