@@ -4,6 +4,10 @@ The text travels as a quoted argument of `set-buffer`, never through a shell. `p
 program asked for that, `-r` keeps line feeds, `-d` drops the buffer. The program addressed is compared in the same
 line as the paste, and again in the line of the Enter; copy mode, which would swallow keys, is left first.
 
+A program that asked for bracketed paste and does not any more is leaving, though it still is in the foreground: what is
+typed now its shell reads, line by line. tmux 3.8 can compare that in the same line (`bracket_paste_flag`); to one that
+does not know the flag it is empty, and then the stream's word from before has to do.
+
 The same line writes down what it did, in options of the pane, because whoever sent it may be dead by then:
 
     @streamrelay_pasted    0001732248000123456 m1
@@ -20,7 +24,7 @@ from streamrelay.control import command_line
 
 REFUSED = "streamrelay-refused"
 """First word of the reply when nothing may be typed; then whether the pane is dead, whether it is synchronised, whether
-the mark was set already, and the name of the program that is there."""
+the mark was set already, whether the program is known to be leaving, and the name of the one that is there."""
 
 PASTED, ENTERED = "@streamrelay_pasted", "@streamrelay_entered"
 QUERY_MARKS = f"#{{start_time}}\t#{{{PASTED}}}\t#{{{ENTERED}}}"
@@ -38,8 +42,11 @@ class Mark:
         return f"{self.number:019d} {self.message_id}"
 
 
-def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark) -> str:
-    """Return the line that pastes `text` into `pane` if `program` is in its foreground."""
+def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark, *, asks: bool = False) -> str:
+    """Return the line that pastes `text` into `pane` if `program` is in its foreground.
+
+    `asks` says that it asked for bracketed paste, and is to ask for it still.
+    """
     again = _not_above(PASTED, str(mark))
     refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane, again))
     paste = command_line(
@@ -47,26 +54,34 @@ def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark) -> s
         ("set-option", "-p", "-t", pane, PASTED, str(mark)),
     )
     return command_line(
-        ("set-buffer", "-b", buffer, "--", text), *_leave_mode(pane), _checked(pane, program, again, paste, refuse)
+        ("set-buffer", "-b", buffer, "--", text),
+        *_leave_mode(pane),
+        _checked(pane, program, again, paste, refuse, asks=asks),
     )
 
 
-def enter_line(pane: str, program: str, mark: Mark, *, attempt: int = 1, key: str = "Enter") -> str:
+def enter_line(pane: str, program: str, mark: Mark, *, attempt: int = 1, key: str = "Enter", asks: bool = False) -> str:
     """Return the line that sends the `key` that submits to `pane` if `program` is in its foreground."""
     again = _not_above(ENTERED, f"{mark} {attempt}")
     enter = command_line(("send-keys", "-t", pane, key), ("set-option", "-p", "-t", pane, ENTERED, f"{mark} {attempt}"))
-    return command_line(*_leave_mode(pane), _checked(pane, program, again, enter, command_line(_refusal(pane, again))))
+    return command_line(
+        *_leave_mode(pane), _checked(pane, program, again, enter, command_line(_refusal(pane, again)), asks=asks)
+    )
+
+
+_LEAVING = "#{==:#{bracket_paste_flag},0}"
 
 
 def _not_above(option: str, mark: str) -> str:
     return f"#{{>=:#{{{option}}},{_format_literal(mark)}}}"
 
 
-def _checked(pane: str, program: str, again: str, then: str, otherwise: str) -> tuple[str, ...]:
+def _checked(pane: str, program: str, again: str, then: str, otherwise: str, *, asks: bool) -> tuple[str, ...]:
     # A paste into a dead pane crashes tmux 3.3a; an Enter into a synchronised one goes to its neighbours as well.
     addressed = f"#{{==:#{{pane_current_command}},{_format_literal(program)}}}"
     typeable = "#{?pane_dead,0,#{?pane_synchronized,0,1}}"
-    condition = f"#{{&&:#{{&&:{addressed},{typeable}}},#{{?{again},0,1}}}}"
+    fresh = f"#{{?{again},0,{f'#{{?{_LEAVING},0,1}}' if asks else 1}}}"
+    condition = f"#{{&&:#{{&&:{addressed},{typeable}}},{fresh}}}"
     return ("if-shell", "-F", "-t", pane, condition, then, otherwise)
 
 
@@ -78,7 +93,7 @@ def _leave_mode(pane: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _refusal(pane: str, again: str) -> tuple[str, ...]:
-    flags = f"#{{?pane_dead,1,0}} #{{?pane_synchronized,1,0}} {again}"
+    flags = f"#{{?pane_dead,1,0}} #{{?pane_synchronized,1,0}} {again} {_LEAVING}"
     return ("display-message", "-p", "-t", pane, f"{REFUSED} {flags} #{{pane_current_command}}")
 
 

@@ -50,14 +50,14 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Paste:
-    """Paste a message now; `pasted` or `refused` is to follow."""
+    """Paste a message now; `pasted`, `refused` or `put_off` is to follow."""
 
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Send the key that submits, for the first or the second time; `entered` or `refused` is to follow."""
+    """Send the key that submits, for the first or the second time; `entered`, `refused` or `put_off` is to follow."""
 
     message: Message
     attempt: int
@@ -172,6 +172,14 @@ class DeliveryMachine:
     def refused(self, reason: str) -> list[Effect]:
         """Tmux has not typed the current message, because of what it found in the pane."""
         return self._end("failed", reason)
+
+    def put_off(self) -> None:
+        """Tmux has not typed the current message, or its Enter, and that can still be done later."""
+        current = self._current
+        if current is not None and current.stage == "pasting":
+            current.stage = "waiting"
+        elif current is not None and current.stage == "entering":
+            current.stage, current.attempts = "settling", current.attempts - 1
 
     def stop(self, reason: str) -> list[Effect]:
         """Nothing can be typed any more: what was begun is unconfirmed, what waits has failed."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import FINAL, Message, Policy, Progress
 from streamrelay.delivery.outbox import Outbox
+from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.errors import AnswerTimeout, DeliveryFailed, DeliveryUnconfirmed, PaneTaken
@@ -39,7 +40,8 @@ class Sent:
 
 
 def open_outbox() -> Outbox:
-    """Return the user's outbox (`$XDG_STATE_HOME/streamrelay/outbox.db`), to be entered."""
+    """Return the user's outbox (`$XDG_STATE_HOME/streamrelay/outbox.db`), to be entered; old files are deleted."""
+    forget_old(state_folder("spool"))
     return Outbox(state_folder() / "outbox.db")
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from streamrelay.agents import AgentProfile
 from streamrelay.delivery.commands import QUERY_MARKS, REFUSED, Mark, enter_line, paste_line
 from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
 from streamrelay.delivery.message import Message, Policy, Progress
@@ -38,6 +37,8 @@ from streamrelay.panes.tasks import until_first
 
 READ_TIMEOUT = 30.0
 _LOOK_AGAIN = 0.25
+_LEAVING = 0.02
+"""Seconds in which the stream hears what tmux knows already: that the program is leaving."""
 _ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 _COMMAND_SIGNS = ("/", "!", "#", "@")
 
@@ -76,6 +77,8 @@ class PaneWriter:
         self._read_timeout = read_timeout
         self._machine = DeliveryMachine(self._policy)
         self._marks: dict[str, Mark] = {}
+        self._injected: set[str] = set()
+        """What the stream was told to expect, and not yet that its Enter is coming."""
         self._files: dict[str, str] = {}
         self._last_number = 0
         self._server_key = ""
@@ -170,9 +173,9 @@ class PaneWriter:
                 self._carry_out(effects)
                 for effect in effects:
                     if isinstance(effect, Paste):
-                        await self._paste(effect.message, look.profile)
+                        await self._paste(effect.message, look)
                     elif isinstance(effect, Enter):
-                        await self._enter(effect, look.profile)
+                        await self._enter(effect, look)
                 if any(isinstance(effect, Paste | Enter) for effect in effects):
                     continue
             await self._until_something_happens()
@@ -197,42 +200,58 @@ class PaneWriter:
             standing = standing.asking_for("password")
         return Look(standing, self._server.profile(standing.profile), self._pipeline.last_output)
 
-    async def _paste(self, message: Message, profile: AgentProfile | None) -> None:
+    async def _paste(self, message: Message, look: Look) -> None:
         """Paste; the echo can come in the very read that says the paste is done."""
-        limit = profile.delivery.paste_limit if profile is not None else None
+        limit = look.profile.delivery.paste_limit if look.profile is not None else None
         if limit is not None and len(message.text) > limit:
             path, message = await asyncio.to_thread(spool, message, state_folder("spool"))
             self._files[message.message_id] = str(path)
         if self._outbox is not None:
             await self._outbox.flush()
         mark = self._marks[message.message_id]
-        line = paste_line(self._pane, f"streamrelay-{self._pane[1:]}-{mark.number}", message.text, self._program, mark)
-        self._pipeline.inject(message.message_id, message.text)
+        buffer = f"streamrelay-{self._pane[1:]}-{mark.number}"
+        asks = look.standing.asks_for_paste
+        line = paste_line(self._pane, buffer, message.text, self._program, mark, asks=asks)
+        if message.message_id not in self._injected:
+            self._injected.add(message.message_id)
+            self._pipeline.inject(message.message_id, message.text)
         written = self._now()
-        await self._checked(line)
-        self._carry_out(self._machine.pasted(written), at=written)
+        if await self._typed(line):
+            self._carry_out(self._machine.pasted(written), at=written)
 
-    async def _enter(self, enter: Enter, profile: AgentProfile | None) -> None:
+    async def _enter(self, enter: Enter, look: Look) -> None:
         message_id = enter.message.message_id
-        if enter.attempt == 1:
+        if message_id in self._injected:
+            self._injected.discard(message_id)
             self._pipeline.submit(message_id)
-        key = profile.delivery.submit_key if profile is not None else "Enter"
-        await self._checked(
-            enter_line(self._pane, self._program, self._marks[message_id], attempt=enter.attempt, key=key)
-        )
-        self._last_submitted = self._now()
-        self._carry_out(self._machine.entered(self._last_submitted))
+        key = look.profile.delivery.submit_key if look.profile is not None else "Enter"
+        asks = look.standing.asks_for_paste
+        mark = self._marks[message_id]
+        if await self._typed(enter_line(self._pane, self._program, mark, attempt=enter.attempt, key=key, asks=asks)):
+            self._last_submitted = self._now()
+            self._carry_out(self._machine.entered(self._last_submitted))
 
-    async def _checked(self, line: str) -> None:
+    async def _typed(self, line: str) -> bool:
+        """Have tmux type something; False where it has to be tried again. Raises what stands against it for good."""
         result = await self._server.command(self._pane, line)
         for block in result.blocks:
-            words = block.lines[0].decode(errors="replace").split(" ", 4) if block.lines else []
-            if len(words) == 5 and words[0] == REFUSED and (refusal := self._refusal(*words[1:])) is not None:
+            words = block.lines[0].decode(errors="replace").split(" ", 5) if block.lines else []
+            if len(words) < 6 or words[0] != REFUSED:
+                continue
+            dead, synchronized, again, leaving, now = words[1:]
+            refusal = self._refusal(dead, synchronized, now)
+            if refusal is not None:
                 self._carry_out(self._machine.refused(refusal.code))
                 raise refusal
+            if again != "1" and leaving == "1":
+                self._machine.put_off()
+                await asyncio.sleep(_LEAVING)
+                return False
+        # Where it had been typed already, that was by a line of ours that was on its way.
+        return True
 
-    def _refusal(self, dead: str, synchronized: str, again: str, now: str) -> StreamrelayError | None:
-        """Return why nothing was typed; None where it had been typed already, by a line that was on its way."""
+    def _refusal(self, dead: str, synchronized: str, now: str) -> StreamrelayError | None:
+        """Return what stands against typing for good, if anything."""
         data = {"pane": self._pane, "program": self._program, "now": now}
         if dead == "1" or not now:
             return PaneGone(f"the program in pane {self._pane} has ended", data=data)
@@ -240,7 +259,7 @@ class PaneWriter:
             return self._left(now)
         if synchronized == "1":
             return PaneSynchronized(f"pane {self._pane} passes what is typed on to its neighbours", data=data)
-        return None if again == "1" else StreamrelayError(f"pane {self._pane} could not be typed into", data=data)
+        return None
 
     def _left(self, now: str) -> ProgramLeft:
         return ProgramLeft(
@@ -306,6 +325,7 @@ class PaneWriter:
             case "send":
                 self._carry_out(self._machine.put(entry.message, self._now()))
             case "enter":
+                self._injected.add(entry.message_id)
                 self._pipeline.inject(entry.message_id, entry.text)
                 self._machine.resume(entry.message, self._now())
             case "submitted":

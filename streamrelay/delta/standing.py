@@ -34,6 +34,8 @@ class Standing:
     """Whether it keeps a transcript and a composer on a screen it paints itself."""
     answers: bool
     """Whether it is in the middle of an answer, or says that it is at work."""
+    asks_for_paste: bool
+    """Whether it is known to ask for bracketed paste."""
     withdrawn: bool
     """Whether it asked for bracketed paste once and does not any more: it runs what was submitted, or is leaving."""
     needs_human: NeedKind | None

@@ -98,6 +98,7 @@ class DeltaStream:
             profile=self.profile,
             converses=follows,
             answers=self._turns.answers,
+            asks_for_paste=self._composer.asks_for_paste,
             withdrawn=self._composer.withdraws is True and not self._composer.asks_for_paste,
             needs_human=self._attention.kind,
             rows=tuple(self._engine.row(y).text.rstrip() for y in range(self._engine.lines)),

@@ -24,8 +24,16 @@ from streamrelay.delivery.message import Message, Policy
 from streamrelay.delta.standing import ComposerView, Standing
 from streamrelay.events import Event, Injected, TurnEnded, TurnStarted
 
-EMPTY = Standing("generic", converses=True, answers=False, withdrawn=False, needs_human=None, rows=(">",),
-                 composer=ComposerView(rows=(">",)))  # fmt: skip
+EMPTY = Standing(
+    "generic",
+    converses=True,
+    answers=False,
+    asks_for_paste=True,
+    withdrawn=False,
+    needs_human=None,
+    rows=(">",),
+    composer=ComposerView(rows=(">",)),
+)
 
 
 def holding(text: str) -> Standing:
@@ -286,6 +294,19 @@ def test_a_refusal_fails_the_message_with_its_reason() -> None:
     machine.put(Message("m1", "x"), 0.0)
     machine.look(Look(EMPTY), 0.0)
     assert machine.refused("program_left") == [Tell("m1", "failed", "program_left")]
+
+
+def test_what_is_put_off_is_tried_again() -> None:
+    machine = DeliveryMachine()
+    machine.put(Message("m1", "x"), 0.0)
+    assert machine.look(Look(EMPTY), 0.0) == [Paste(Message("m1", "x"))]
+    machine.put_off()
+    assert machine.look(Look(LEAVING), 0.1) == [Tell("m1", "queued", "at_work")]
+    assert machine.look(Look(EMPTY), 0.2) == [Paste(Message("m1", "x"))]
+    machine.pasted(0.2)
+    assert machine.look(Look(holding("x")), 2.0) == [Enter(Message("m1", "x"), 1)]
+    machine.put_off()
+    assert machine.look(Look(holding("x")), 2.1) == [Enter(Message("m1", "x"), 1)]
 
 
 def test_too_many_are_refused() -> None:

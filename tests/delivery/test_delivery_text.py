@@ -1,14 +1,18 @@
 """What is typed and how it is written down: command lines, sanitising, shells. Pure."""
 
+import os
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streamrelay.delivery.commands import REFUSED, Mark, enter_line, paste_line
-from streamrelay.delivery.sanitise import sanitised
+from streamrelay.delivery.message import Message
+from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
+from streamrelay.delivery.spool import KEPT, forget_old, spool
 from streamrelay.errors import BadCommand
 
 MARK = Mark(7, "m1")
@@ -93,3 +97,34 @@ def test_other_programs_are_none(command: str) -> None:
 def test_copy_mode_is_left_in_the_line_of_the_paste_and_of_the_enter() -> None:
     for line in (paste_line("%1", "b", "text", "cat", MARK), enter_line("%1", "cat", MARK)):
         assert line.index("cancel") < line.index("#{pane_in_mode}") < line.index("pane_current_command")
+
+
+@given(st.text())
+def test_what_was_removed_is_counted(text: str) -> None:
+    assert len(text) - len(sanitised(text)) == sum(removed_from(text).values())
+
+
+def test_what_was_removed_is_named() -> None:
+    assert removed_from("a\x1b[201~b\r\n\x1b\x9b") == {"U+000D": 1, "U+001B": 2, "U+009B": 1}
+
+
+@pytest.mark.requirement("DLV-06b")
+def test_a_text_in_a_file_is_the_users_alone_and_the_pointer_says_whose_it_is(tmp_path: Path) -> None:
+    message = Message("m1", "Ann (1):\n\nlong\r text", head="Ann (1):")
+    (tmp_path / "m1.txt").symlink_to(tmp_path / "elsewhere")
+    path, instead = spool(message, tmp_path)
+    assert not (tmp_path / "elsewhere").exists()
+    assert path.read_bytes() == message.text.encode()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert instead.message_id == "m1"
+    assert instead.text.startswith("Ann (1):\n\n[This message has 10 characters")
+    assert str(path) in instead.text
+    assert sanitised(instead.text) == instead.text
+
+
+def test_files_are_kept_for_a_while(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        spool(Message(name, "x"), tmp_path)
+    os.utime(tmp_path / "old.txt", (1, 1))
+    forget_old(tmp_path, KEPT + 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["new.txt"]

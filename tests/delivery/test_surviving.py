@@ -145,7 +145,7 @@ async def test_where_tmux_died_too_nothing_is_sent_again(tmp_path: Path) -> None
                 left = await writer.recover()
                 if not (entries := await outbox.find("m1")):
                     await writer.put(Message("m1", "hello"))
-            tmux.run("kill-server")
+            tmux.kill()
     assert left == []
     assert [(entry.state, entry.reason, entry.text) for entry in entries] == [("unconfirmed", "server_lost", "")]
 

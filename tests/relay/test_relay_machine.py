@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.errors import UsageError
-from streamrelay.events import Event, Live, Origin, PaneClosed, Text
+from streamrelay.events import Event, Live, Origin, PaneClosed, Text, TurnEnded, TurnStarted
 from streamrelay.relay.attribution import attributed
 from streamrelay.relay.machine import BURST_REST, LONGEST_BURST, Close, Deliver, Effect, Participant, RelayMachine
 
@@ -77,6 +77,36 @@ def test_what_comes_after_the_quiet_is_a_burst_of_its_own(relay: RelayMachine) -
     relay.handle(text(ANN, "two"), 1.2)
     second = relay.advance(1.3)
     assert [d[2] for d in deliveries(first + second)] == ["Ann (1):\n\none", "Ann (1):\n\ntwo"]
+
+
+def turn_ends(who: Participant) -> Event:
+    return TurnEnded(reason="signal", certain=True, pane=who.pane)
+
+
+@pytest.mark.requirement("REL-03b")
+def test_an_agents_turn_goes_out_whole_whatever_pauses_it_makes(relay: RelayMachine) -> None:
+    relay.speaks_in_turns(ANN.pane, True)
+    effects: list[Effect] = []
+    for number in range(5):
+        effects += relay.handle(text(ANN, f"line {number}"), 10.0 * number)
+        effects += relay.advance(10.0 * number + 9)
+    assert effects == []
+    assert relay.deadline() is None
+    said = "Ann (1):\n\nline 0\nline 1\nline 2\nline 3\nline 4"
+    assert deliveries(relay.handle(turn_ends(ANN), 50.0)) == [("Ann", ["Bob", "Cy"], said)]
+
+
+@pytest.mark.requirement("REL-03b")
+def test_two_answers_that_come_at_once_are_two_messages(relay: RelayMachine) -> None:
+    events = [text(ANN, "one"), turn_ends(ANN), TurnStarted(pane=ANN.pane), text(ANN, "two"), turn_ends(ANN)]
+    effects = [effect for event in events for effect in relay.handle(event, 1.0)]
+    assert [said for _, _, said in deliveries(effects)] == ["Ann (1):\n\none", "Ann (1):\n\ntwo"]
+
+
+def test_a_turn_that_never_ends_is_said_when_the_pane_closes(relay: RelayMachine) -> None:
+    relay.speaks_in_turns(ANN.pane, True)
+    relay.handle(text(ANN, "last words"), 1.0)
+    assert [said for _, _, said in deliveries(relay.handle(closed(ANN), 2.0))] == ["Ann (1):\n\nlast words"]
 
 
 def test_two_speakers_have_bursts_of_their_own(relay: RelayMachine) -> None:

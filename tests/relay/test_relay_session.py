@@ -6,12 +6,25 @@ import sys
 import pytest
 
 import streamrelay
+from streamrelay.agents import parse_profile
 from streamrelay.errors import ProgramLeft
-from streamrelay.events import Event, Gap, NeedsHuman, Receipt, RelayClosed, RelayOpened
+from streamrelay.events import Event, Gap, NeedsHuman, Receipt, RelayClosed, RelayDelivered, RelayOpened
 from streamrelay.relay.session import RelaySession
+from streamrelay.testing.agent import read_got
 from streamrelay.testing.waiting import wait_until_async
 
 PATIENCE = 20.0
+SPRITE = """
+title = "Sprite"
+[recognise]
+commands = ["sprite"]
+signs = ['^sprite$']
+interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
+[delivery]
+ready = ['^>$']
+composer = '^> ?(?P<draft>.*)$'
+mid_turn = "queue"
+"""
 
 
 def foreground(tmux, pane):
@@ -60,3 +73,35 @@ async def test_what_waits_for_a_person_whose_pane_is_killed_ends_the_relay(priva
         async with asyncio.timeout(PATIENCE):
             closed = await running
     assert closed.reason == "pane_gone"
+
+
+@pytest.mark.requirement("REL-03b")
+async def test_queued_answers_of_an_agent_are_messages_of_their_own(private_tmux, tmp_path):
+    """Two messages of a peer wait inside the agent, and it answers one right after the other."""
+    log = tmp_path / "got"
+    words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--works", "1.0"]
+    agent = private_tmux.new_session("agent", words)
+    peer = private_tmux.new_session("peer", ["cat"])
+    await wait_until_async(lambda: any(got.kind == "ready" for got in read_got(log)), PATIENCE)
+    sprite = parse_profile("sprite", SPRITE, source="sprite.toml")
+    async with streamrelay.connect(
+        tmux=private_tmux.binary, socket_path=private_tmux.socket_path, profiles=[sprite]
+    ) as server:
+        pairs = [("Ann", await server.find(agent)), ("Bob", await server.find(peer))]
+        session = RelaySession(server, pairs)
+        events: list[Event] = []
+
+        def said():
+            return [e.text for e in events if isinstance(e, RelayDelivered) and e.speaker == "Ann (1)"]
+
+        running = asyncio.ensure_future(session.run(events.append))
+        await wait_until_async(lambda: any(isinstance(event, RelayOpened) for event in events), PATIENCE)
+        for number, question in enumerate(("first", "second"), 1):
+            private_tmux.run("send-keys", "-t", peer, question, "Enter")
+            await wait_until_async(
+                lambda number=number: sum(got.kind == "message" for got in read_got(log)) == number, PATIENCE
+            )
+        await wait_until_async(lambda: len(said()) >= 2, PATIENCE)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    assert said()[:2] == ["Ann (1):\n\nanswer 1", "Ann (1):\n\nanswer 2"]

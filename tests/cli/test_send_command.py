@@ -1,0 +1,131 @@
+"""`streamrelay send`: one message into a pane, receipts, the answer, exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamrelay import errors
+from streamrelay.testing.agent import read_got
+from streamrelay.testing.waiting import wait_until
+
+
+@pytest.fixture
+def agent(private_tmux, tmp_path):
+    """Starts a scripted agent, and returns what it got."""
+
+    def start(*options):
+        log = tmp_path / "got"
+        words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), *options]
+        private_tmux.new_session("agent", words)
+        wait_until(lambda: any(got.kind == "ready" for got in read_got(log)), 20.0)
+        return lambda: [got.text for got in read_got(log) if got.kind == "message"]
+
+    private_tmux.new_session("keeper", ["sleep", "1000"])
+    return start
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.mark.requirement("OPS-02c")
+def test_the_answer_is_data_and_the_receipts_are_notes(cli, agent):
+    messages = agent("--answer", "fine, thanks")
+    done = cli.run("send", "agent", "how are you?", "--wait")
+    assert (done.returncode, done.stdout) == (0, "fine, thanks\n")
+    states = [line.split(": ")[1] for line in done.stderr.splitlines()]
+    assert states == ["queued", "pasted", "painted", "submitted", "turn_started", "answered (signal)"]
+    assert messages() == ["how are you?"]
+
+
+def test_as_json_everything_is_an_event_and_receipts_come_in_their_place(cli, agent):
+    agent()
+    done = cli.run("send", "agent", "hello", "--wait", "--json")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    kinds = [(event["event"], event.get("state")) for event in events]
+    assert kinds.index(("turn_ended", None)) < kinds.index(("receipt", "answered"))
+    assert [state for kind, state in kinds if kind == "receipt"] == [
+        "queued", "pasted", "painted", "submitted", "turn_started", "answered",
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("OPS-02c")
+def test_standard_input_is_sent_as_it_is(cli, agent, private_tmux):
+    messages = agent()
+    command = Path(sys.executable).with_name("streamrelay")
+    done = subprocess.run(
+        [command, "send", "-S", private_tmux.socket_path, "agent", "-"],
+        input="one\n\n  two\n", text=True, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert messages() == ["one\n\n  two"]
+
+
+@pytest.mark.requirement("DLV-07a")
+def test_an_id_is_sent_once(cli, agent):
+    messages = agent()
+    for _ in range(2):
+        done = cli.run("send", "--id", "mine", "agent", "hello", "--wait")
+        assert done.returncode == 0, done.stderr
+    assert "mine: answered" in done.stderr
+    assert messages() == ["hello"]
+
+
+@pytest.mark.requirement("DLV-04")
+def test_a_dialog_fails_the_message_if_that_is_wanted(cli, agent):
+    messages = agent("--dialog")
+    done = cli.run("send", "--needs-human", "fail", "agent", "hello")
+    assert done.returncode == errors.DeliveryFailed.exit_code
+    assert "needs_human" in done.stderr
+    assert "hint:" in done.stderr
+    assert messages() == []
+
+
+def test_a_draft_outlasts_the_patience(cli, agent):
+    messages = agent("--draft", "half a wo")
+    done = cli.run("send", "--timeout", "1", "agent", "hello")
+    assert done.returncode == errors.DeliveryFailed.exit_code
+    assert "queued (draft)" in done.stderr
+    assert "failed (draft)" in done.stderr
+    assert messages() == []
+
+
+@pytest.mark.requirement("DLV-05b")
+def test_a_shell_is_refused_unless_it_is_allowed(cli, private_tmux):
+    private_tmux.new_session("shell")
+    done = cli.run("send", "shell", "echo hello")
+    assert done.returncode == errors.ShellRefused.exit_code
+    done = cli.run("send", "--allow-shell", "shell", "echo 'hel''lo'")
+    assert done.returncode == 0, done.stderr
+    wait_until(lambda: "hello" in private_tmux.run("capture-pane", "-p", "-t", "shell").splitlines(), 20.0)
+
+
+@pytest.mark.requirement("DLV-05c")
+@pytest.mark.parametrize("text", ["/compact", "!ls", "#note", "  @file"])
+def test_a_command_follows_the_policy(cli, private_tmux, text):
+    private_tmux.new_session("target", ["cat"])
+    done = cli.run("send", "--commands", "refuse", "target", text)
+    assert done.returncode == errors.DeliveryFailed.exit_code
+    assert "failed (command)" in done.stderr
+    assert text.strip() not in private_tmux.run("capture-pane", "-p", "-t", "target")
+    assert cli.run("send", "target", text).returncode == 0
+    wait_until(lambda: text.strip() in private_tmux.run("capture-pane", "-p", "-t", "target"), 20.0)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("\x1b\x07", "empty"), ("x" * 5000, "line_too_long")])
+def test_what_cannot_be_typed_fails_with_its_reason(cli, private_tmux, text, reason):
+    private_tmux.new_session("target", ["cat"])
+    done = cli.run("send", "target", text)
+    assert done.returncode == errors.DeliveryFailed.exit_code
+    assert f"failed ({reason})" in done.stderr
+
+
+def test_nothing_to_send_is_a_usage_error(cli, private_tmux):
+    private_tmux.new_session("target", ["cat"])
+    assert cli.run("send", "target", "").returncode == errors.UsageError.exit_code

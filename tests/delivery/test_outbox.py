@@ -1,0 +1,105 @@
+"""The outbox on disk: what is accepted is committed, ids are taken once, and what is done keeps no text."""
+
+import asyncio
+import sqlite3
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from streamrelay.delivery.message import Message
+from streamrelay.delivery.outbox import Outbox, next_number, server_key
+from streamrelay.errors import StreamrelayError
+
+SERVER = server_key("/run/tmux/default", 10, "1700000000")
+HERE = {"server": SERVER, "pane": "%1", "program": "cat"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "outbox.db"
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_a_message_is_there_for_the_next_process_until_its_enter_is_known(path: Path) -> None:
+    async with Outbox(path) as outbox:
+        entry, is_new = await outbox.put(Message("m1", "日本\n", "head"), removed={"U+001B": 2}, **HERE)
+        await outbox.put(Message("m2", "second"), **HERE)
+        assert is_new
+    async with Outbox(path) as outbox:
+        left = await outbox.unfinished(server=SERVER, pane="%1")
+        assert [(e.message_id, e.text, e.state) for e in left] == [
+            ("m1", "日本\n", "queued"),
+            ("m2", "second", "queued"),
+        ]
+        assert left[0] == entry
+        assert left[0].removed == {"U+001B": 2}
+        assert left[0].number < left[1].number
+        outbox.note(left[0].number, "pasted")
+        outbox.note(left[0].number, "submitted")
+        await outbox.flush()
+        assert [e.message_id for e in await outbox.unfinished(server=SERVER, pane="%1")] == ["m2"]
+        assert [(e.state, e.text) for e in await outbox.find("m1")] == [("submitted", "")]
+
+
+async def test_an_id_is_taken_once_for_each_pane(path: Path) -> None:
+    async with Outbox(path) as outbox:
+        first, is_new = await outbox.put(Message("m1", "one"), **HERE)
+        again, is_new_again = await outbox.put(Message("m1", "another"), **HERE)
+        assert (is_new, is_new_again) == (True, False)
+        assert again == first
+        _, elsewhere = await outbox.put(Message("m1", "one"), **HERE | {"pane": "%2"})
+        assert elsewhere
+
+
+async def test_two_processes_give_no_number_twice(path: Path) -> None:
+    async with Outbox(path) as one, Outbox(path) as other:
+        puts = [box.put(Message(f"m{number}", "x"), **HERE) for number in range(20) for box in (one, other)]
+        numbers = [entry.number for entry, is_new in await asyncio.gather(*puts) if is_new]
+    assert len(set(numbers)) == 20
+
+
+def test_numbers_rise_also_when_the_outbox_was_deleted() -> None:
+    assert next_number(0) > 10**15
+    assert next_number(10**18) == 10**18 + 1
+
+
+async def test_what_went_to_a_server_before_this_one_is_found(path: Path) -> None:
+    now = server_key("/run/tmux/default", 11, "1700000001")
+    async with Outbox(path) as outbox:
+        await outbox.put(Message("m1", "x"), **HERE)
+        await outbox.put(Message("m2", "x"), **HERE | {"server": server_key("/run/tmux/default2", 1, "1")})
+        await outbox.put(Message("m3", "x"), **HERE | {"server": now})
+        assert [e.message_id for e in await outbox.orphans("/run/tmux/default", server=now)] == ["m1"]
+
+
+async def test_only_the_user_can_read_it(path: Path) -> None:
+    async with Outbox(path):
+        assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+
+
+async def test_old_receipts_are_forgotten_and_their_room_is_given_back(path: Path) -> None:
+    async with Outbox(path) as outbox:
+        for number in range(50):
+            await outbox.put(Message(f"m{number}", "x" * 10_000), **HERE)
+        assert await outbox.forget(before=time.time() - 10) == 0
+        assert await outbox.forget(before=time.time() + 10) == 50
+    assert path.stat().st_size < 100_000
+
+
+async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(StreamrelayError, match="newer"):
+        async with Outbox(path):
+            pass
+
+
+async def test_what_is_no_database_is_an_error_with_a_hint(path: Path) -> None:
+    path.write_text("this is no database, whatever its name says" * 100)
+    with pytest.raises(StreamrelayError, match="not a database") as caught:
+        async with Outbox(path):
+            pass
+    assert caught.value.hint

@@ -1,0 +1,60 @@
+"""Whether a program may be typed to, judged on recorded agents: an empty composer, and one that holds a message."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamrelay.agents import AgentProfile, shipped_profiles
+from streamrelay.delivery.readiness import draft, obstacle
+from streamrelay.delta.standing import Standing
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.recordings.model import Output, Pasted, Submitted
+from streamrelay.recordings.replay import open_recording
+from streamrelay.vt import TmuxScreen
+
+AGENTS = Path(__file__).parents[1] / "corpus" / "agents"
+PROFILES = {profile.name: profile for profile in shipped_profiles()}
+
+
+def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, Standing, AgentProfile | None]]:
+    """What stood there before each paste and each Enter of a recording."""
+    recording = open_recording(folder)
+    readings = [profile.reading for profile in PROFILES.values()] if known else []
+    stream = DeltaStream(TmuxScreen(recording.columns, recording.lines), newborn=True, profiles=readings)
+    for entry in recording.entries():
+        while (due := stream.deadline()) is not None and due <= entry.t:
+            stream.advance(due)
+        if isinstance(entry, Output):
+            stream.feed(entry.data, entry.t)
+        elif isinstance(entry, Pasted | Submitted):
+            stream.look(entry.t)
+            yield type(entry), stream.standing, PROFILES.get(stream.profile) if known else None
+            if isinstance(entry, Pasted):
+                stream.inject(entry.message_id, entry.text, entry.t)
+            else:
+                stream.submit(entry.message_id, entry.t)
+
+
+@pytest.mark.requirement("DLV-03a")
+@pytest.mark.parametrize("known", [True, False], ids=["with profiles", "without"])
+@pytest.mark.parametrize("scenario", ["short", "multi", "long3k"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode", "aider", "bash"])
+def test_an_empty_composer_is_told_from_a_message_that_stands_there(agent: str, scenario: str, known: bool) -> None:
+    seen = list(standings(AGENTS / agent / scenario, known=known))
+    assert seen
+    for kind, standing, profile in seen:
+        if kind is Pasted:
+            assert obstacle(standing, profile, answering=False) is None
+        else:
+            assert draft(standing, profile)
+
+
+@pytest.mark.parametrize("agent", ["codex", "aider"])
+def test_a_recorded_agent_at_work_is_let_finish_where_its_profile_says_so(agent: str) -> None:
+    seen = list(standings(AGENTS / agent / "two", known=True))
+    pastes = [(standing, profile) for kind, standing, profile in seen if kind is Pasted]
+    found = [obstacle(standing, profile, answering=False) for standing, profile in pastes]
+    assert found == [None, "at_work"]
+    queueing = PROFILES["claude"]
+    assert obstacle(pastes[-1][0], queueing, answering=True) != "at_work" or pastes[-1][0].withdrawn
