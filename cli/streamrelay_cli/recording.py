@@ -11,7 +11,8 @@ import typer
 
 import streamrelay
 from streamrelay.delivery.lock import only_writer
-from streamrelay.delivery.writer import Message, PaneWriter, Progress
+from streamrelay.delivery.message import Message, Progress
+from streamrelay.delivery.writer import PaneWriter
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.recorder import Recorded
@@ -150,12 +151,13 @@ async def _say_all(
                         await pipeline.changed()
             while not count.turns.locked():
                 await count.turns.acquire()
-            writer.put(Message(str(number), text))
+            await writer.put(Message(str(number), text))
             await count.turns.acquire()
         if stay:
             await asyncio.Event().wait()
 
-    writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=report)
+    # What is said here is said by whoever records, not by a peer.
+    writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=report, allow_shell=True)
     with only_writer(server.info.pid, pipeline.info.pane):
         await until_first(writer.run(), send())
 

@@ -74,9 +74,9 @@ class Timeline:
 
 def _mark(event: Event) -> Iterator[tuple[str, str]]:
     match event:
-        case Injected(state="pasted", text=text):
+        case Injected(state="pasting", text=text):
             yield "pasted", text
-        case Injected(state="submitted"):
+        case Injected(state="entering"):
             yield "submitted", ""
         case TurnStarted(turn=turn):
             yield "turn started", str(turn)

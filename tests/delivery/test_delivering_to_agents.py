@@ -306,3 +306,40 @@ async def test_random_texts_at_random_moments_all_arrive_once_and_in_order(agent
         await agent.until("m7", "submitted")
         await wait_until_async(lambda: len(agent.messages()) == len(texts), PATIENCE)
     assert agent.messages() == texts
+
+
+@pytest.mark.requirement("DLV-08")
+async def test_panes_are_delivered_to_side_by_side_and_each_in_order(private_tmux: PrivateTmux, tmp_path: Path) -> None:
+    """Six listeners, one of which waits for a person: it keeps nobody waiting."""
+    logs = [tmp_path / f"got{number}" for number in range(6)]
+    panes = []
+    for number, log in enumerate(logs):
+        words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--works", "0.01"]
+        panes.append(private_tmux.new_session(f"agent{number}", [*words, *(["--dialog"] if number == 0 else [])]))
+    await wait_until_async(lambda: all(any(got.kind == "ready" for got in read_got(log)) for log in logs), PATIENCE)
+    reports: list[Progress] = []
+    async with (
+        streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path, profiles=[]) as server,
+        server.watch(*panes),
+    ):
+        writers = [
+            PaneWriter(server, server.pipeline(pane), program=server.pipeline(pane).info.command, report=reports.append)
+            for pane in panes
+        ]
+        running = [asyncio.ensure_future(writer.run()) for writer in writers]
+        for text in ("one", "two"):
+            await asyncio.gather(*(writer.put(Message(text, text)) for writer in writers))
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*(writer.finish() for writer in writers[1:]))
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+    first = [(report.state, report.pane) for report in reports if report.message_id == "one"]
+    pasted = [at for at, (state, _) in enumerate(first) if state == "pasted"]
+    submitted = [at for at, (state, _) in enumerate(first) if state == "submitted"]
+    assert len(pasted) == len(submitted) == 5
+    # One after the other, each would be submitted before the next was pasted.
+    assert pasted[2] < submitted[0]
+    for log in logs[1:]:
+        assert [got.text for got in read_got(log) if got.kind == "message"] == ["one", "two"]
+    assert [got.kind for got in read_got(logs[0])] == ["ready", "dialog"]

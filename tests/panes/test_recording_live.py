@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from streamrelay.agents import shipped_profiles
-from streamrelay.delivery.writer import Message, PaneWriter
+from streamrelay.delivery.message import Message
+from streamrelay.delivery.writer import PaneWriter
 from streamrelay.errors import PaneGone, RecordingError, TargetNotFound, UsageError
 from streamrelay.events import Event, Gap, Injected, PaneClosed, PaneOpened, PaneResized, ProgramChanged, TurnEnded
 from streamrelay.panes.tasks import until_first
@@ -37,7 +38,7 @@ async def talk(server, pane: str, *texts: str) -> None:
     pipeline = server.pipeline(pane)
     writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=lambda _progress: None)
     for number, text in enumerate(texts, 1):
-        writer.put(Message(f"m{number}", text))
+        await writer.put(Message(f"m{number}", text))
     await until_first(writer.run(), writer.finish())
 
 
@@ -62,7 +63,7 @@ async def test_a_conversation_replays_as_it_was_heard(private_tmux, server, hear
     assert isinstance(replayed[-1], PaneClosed)
     assert plain(replayed[: len(says.events)]) == plain(says.events)
     assert "Nothing else." in says.said
-    assert [event.state for event in says.of(Injected)].count("submitted") == 2
+    assert [event.state for event in says.of(Injected)].count("entering") == 2
     assert {event.pane for event in replayed} == {pane}
 
 
