@@ -137,7 +137,9 @@ WHOLE = ["queued", "pasted", "painted", "submitted", "turn_started", "answered"]
         pytest.param(["--works", "0.4"], id="turns a spinner while it works"),
     ],
 )
-@pytest.mark.parametrize("known", [True, False], ids=["with a profile", "without"])
+@pytest.mark.parametrize(
+    "known", [pytest.param(True, id="with a profile", marks=pytest.mark.slow), pytest.param(False, id="without")]
+)
 async def test_each_state_is_told_in_order_and_the_text_is_exact(
     agent: AgentPane, options: list[str], known: bool
 ) -> None:
