@@ -147,6 +147,16 @@ class ControlClient:
             raise errors.UsageError("the client was never opened")
         return asyncio.shield(self._end)
 
+    def pause_reading(self) -> None:
+        """Read no more until `resume_reading`; tmux keeps what it has to say, its end included. May be called again."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Go on reading."""
+        if self._transport is not None:
+            self._transport.resume_reading()
+
     def request(self, line: str, on_reply: OnReply) -> None:
         """Write one line of commands; `on_reply` is called with what became of it, at its place in the stream.
 

@@ -76,6 +76,14 @@ class PipeTransport:
         """Send bytes, in order, without blocking."""
         self._channel.write(data)
 
+    def pause_reading(self) -> None:
+        """Leave what the child says where it is."""
+        self._channel.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Go on reading."""
+        self._channel.resume_reading()
+
     async def close(self) -> None:
         """Close the child's standard input, and wait until it is gone."""
         if self._closed:

@@ -150,10 +150,16 @@ class ControlProtocol:
                     else:
                         pieces.append(fields[2])
                     continue
-            elif line.startswith(b"%extended-output %"):
-                head, colon, payload = line.partition(b" : ")
-                if colon:
-                    outputs.setdefault(head.split(b" ", 2)[1], []).append(payload)
+            elif line[:18] == b"%extended-output %":
+                fields = line.split(b" ", 4)
+                if len(fields) < 5 or fields[3] != b":":
+                    fields = _extended(line)
+                if fields:
+                    pieces = outputs.get(fields[1])
+                    if pieces is None:
+                        outputs[fields[1]] = [fields[4]]
+                    else:
+                        pieces.append(fields[4])
                     continue
             if outputs:
                 _emit(outputs, events)
@@ -182,6 +188,12 @@ class ControlProtocol:
         event = parse(line)
         events.append(event)
         self._exited = isinstance(event, Exit)
+
+
+def _extended(line: bytes) -> list[bytes]:
+    """Take a line apart that has more fields than today's `%extended-output PANE AGE : DATA`; [] where it has none."""
+    head, colon, payload = line.partition(b" : ")
+    return [b"", head.split(b" ", 2)[1], b"", colon, payload] if colon else []
 
 
 def _emit(outputs: dict[bytes, list[bytes]], events: list[ControlEvent]) -> None:

@@ -61,6 +61,14 @@ class PtyTransport:
         """Send bytes, in order, without blocking."""
         self._channel.write(data)
 
+    def pause_reading(self) -> None:
+        """Leave what the child says where it is."""
+        self._channel.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Go on reading."""
+        self._channel.resume_reading()
+
     async def close(self) -> None:
         """Send an empty line, and wait until the child is gone."""
         if self._closed:

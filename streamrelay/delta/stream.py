@@ -86,6 +86,11 @@ class DeltaStream:
         return self._recogniser.profile.name
 
     @property
+    def converses(self) -> bool:
+        """Whether the program keeps a transcript on a screen that it paints itself."""
+        return self._converses
+
+    @property
     def needs_human(self) -> NeedKind | None:
         """What the program wanted from a person when its screen was looked at last, if anything."""
         return self._attention.kind
@@ -188,9 +193,11 @@ class DeltaStream:
         self._recognise(command=command)
         return self._say(now, ProgramChanged(command=command))
 
-    def gap(self, now: float, reason: str, *, lost_bytes: int | None = None) -> list[Event]:
+    def gap(
+        self, now: float, reason: str, *, lost_bytes: int | None = None, lost_lines: int | None = None
+    ) -> list[Event]:
         """Note that bytes were missed."""
-        return self._say(now, Gap(reason=reason, lost_bytes=lost_bytes))
+        return self._say(now, Gap(reason=reason, lost_bytes=lost_bytes, lost_lines=lost_lines))
 
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
@@ -230,7 +237,9 @@ class DeltaStream:
         self._look_for_need()
         return self._speaker.taken()
 
-    def close(self, now: float, reason: ClosedReason, *, tail_certain: bool = False) -> list[Event]:
+    def close(
+        self, now: float, reason: ClosedReason, *, status: int | None = None, tail_certain: bool = False
+    ) -> list[Event]:
         """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
         self._speaker.now = now
         self._settle()
@@ -243,7 +252,7 @@ class DeltaStream:
         ended = self._turns.close()
         if ended is not None:
             self._speaker.end_turn(ended)
-        return self._say(now, PaneClosed(reason=reason, tail_certain=tail_certain))
+        return self._say(now, PaneClosed(reason=reason, status=status, tail_certain=tail_certain))
 
     # What is made of it
 

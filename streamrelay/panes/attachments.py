@@ -12,7 +12,6 @@ import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeVar
 
 from streamrelay.control import (
@@ -22,6 +21,7 @@ from streamrelay.control import (
     ControlEvent,
     LayoutChange,
     PaneOutput,
+    Pause,
     SessionRenamed,
     SessionsChanged,
     SubscriptionChanged,
@@ -37,6 +37,7 @@ from streamrelay.delta.profiles import Profile
 from streamrelay.errors import (
     CommandFailed,
     CommandTimeout,
+    NoServer,
     PaneGone,
     ServerLost,
     StreamrelayError,
@@ -45,12 +46,15 @@ from streamrelay.errors import (
     UsageError,
 )
 from streamrelay.events import ClosedReason
+from streamrelay.panes.burial import last_words
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, list_window, parse_panes
 from streamrelay.panes.looks import Look, Looks, look_line, read_looks
 from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
+from streamrelay.panes.reconnecting import Patience
+from streamrelay.panes.rendering import Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
-from streamrelay.panes.snapshot import read_snapshot, snapshot_line
+from streamrelay.panes.snapshot import snapshot_line
 from streamrelay.vt.widths import Widths
 
 logger = logging.getLogger(__name__)
@@ -90,6 +94,8 @@ class Attachments:
         """How wide characters are to this server; None for the built-in table."""
         self.selfcheck = SelfCheck()
         self._looks = Looks(self._look)
+        self._patience = Patience()
+        self._rendering: Rendering[PanePipeline] = Rendering(hold=self._hold, failed=self._failed)
         self._changing = asyncio.Lock()
         self._changed: set[str] = set()
         self._sessions_changed = False
@@ -123,7 +129,9 @@ class Attachments:
             for info in infos:
                 carried = self._panes.get(info.pane)
                 if carried is None:
-                    new.append(PanePipeline(info, self._profiles, widths=self.widths, tap=tap))
+                    new.append(
+                        PanePipeline(info, self._profiles, rendering=self._rendering, widths=self.widths, tap=tap)
+                    )
                 elif tap is not None:
                     raise UsageError(
                         f"pane {info.pane} is watched already", hint="record it before anything watches it"
@@ -171,7 +179,7 @@ class Attachments:
             self._guarded(pipeline, lambda: verdicts.append(pipeline.check(self.selfcheck, blocks)))
             return verdicts[-1]
 
-        return await self._at_snapshot(pane, judge)
+        return await self._at_reply(pane, snapshot_line(pane), judge)
 
     @property
     def resting(self) -> list[str]:
@@ -211,19 +219,34 @@ class Attachments:
                 return
             self._hub = None
             await hub.aclose()
-            try:
-                listed = await self.panes()
-            except TmuxError:
-                self._close(list(self._panes), "server_lost")
-                return
-            carried, self._panes = self._panes, {}
-            for pane, one in carried.items():
-                if pane in listed:
-                    one.pipeline.update(listed[pane][0])
-                    one.pipeline.missed("detached")
+            carried = list(self._panes.values())
+            while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
+                await asyncio.sleep(wait)
+                try:
+                    await self._connect_again(carried)
+                except NoServer:
+                    break
+                except TmuxError as error:
+                    logger.info("connecting to tmux again failed: %s", error)
                 else:
-                    one.pipeline.close("pane_gone")
-            await self._carry_on([one.pipeline for pane, one in carried.items() if pane in listed])
+                    return
+            self._close(list(self._panes), "server_lost")
+
+    async def _connect_again(self, carried: Sequence[_Carried]) -> None:
+        """Carry panes over a hub that is yet to be opened; closes those that are not there any more."""
+        listed = await self.panes()
+        self._panes = {one.pipeline.info.pane: one for one in carried if not one.pipeline.closed}
+        self._close([pane for pane in self._panes if pane not in listed], "pane_gone")
+        going_on = list(self._panes.values())
+        self._panes = {}
+        try:
+            for one in going_on:
+                one.pipeline.missed("detached")
+                one.pipeline.update(listed[one.pipeline.info.pane][0])
+            self._close_all(await self._carry([one.pipeline for one in going_on]))
+        except TmuxError:
+            self._panes = {one.pipeline.info.pane: one for one in going_on}
+            raise
 
     async def _carry_on(self, pipelines: Sequence[PanePipeline]) -> None:
         """Carry panes that were carried before; those that cannot be are closed."""
@@ -231,6 +254,9 @@ class Attachments:
             gone = await self._carry(pipelines)
         except StreamrelayError:
             gone = list(pipelines)
+        self._close_all(gone)
+
+    def _close_all(self, gone: Iterable[PanePipeline]) -> None:
         for pipeline in gone:
             self._panes.pop(pipeline.info.pane, None)
             pipeline.close("pane_gone")
@@ -303,18 +329,28 @@ class Attachments:
                 if self._hub is not None:
                     self._hub.release(carried.window)
 
+    async def _bury(self, hub: Hub, pane: str) -> None:
+        """Close a pane whose program has ended and that remains, with the last words that tmux still has of it."""
+        carried = self._panes.pop(pane)
+        last = await last_words(hub.client, pane)
+        self._guarded(carried.pipeline, lambda: carried.pipeline.bury(last))
+        hub.release(carried.window)
+
     async def _seed(self, pipeline: PanePipeline) -> bool:
         """Splice a snapshot into the stream: what was printed before it is in it, what comes after it is fed."""
 
         def splice(blocks: list[Sequence[bytes]]) -> bool:
-            snapshot = read_snapshot(blocks)
-            if snapshot is not None and not pipeline.closed:
-                self._guarded(pipeline, lambda: pipeline.seed(snapshot))
-            return snapshot is not None
+            there: list[bool] = []
+            self._guarded(pipeline, lambda: there.append(pipeline.answer(blocks)))
+            return any(there)
 
-        return bool(await self._at_snapshot(pipeline.info.pane, splice))
+        return await self._at_reply(pipeline.info.pane, pipeline.question, splice)
 
-    async def _at_snapshot(self, pane: str, use: Callable[[list[Sequence[bytes]]], _Result]) -> _Result:
+    async def _seed_again(self, pipeline: PanePipeline) -> None:
+        with contextlib.suppress(StreamrelayError):
+            await self._seed(pipeline)
+
+    async def _at_reply(self, pane: str, line: str, use: Callable[[list[Sequence[bytes]]], _Result]) -> _Result:
         """Ask how a pane stands, and return what `use` makes of it at its place in the stream; [] where it is gone."""
         used: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
 
@@ -323,7 +359,7 @@ class Attachments:
             if not used.done():
                 used.set_result(value)
 
-        self._client().request(snapshot_line(pane), answered)
+        self._client().request(line, answered)
         try:
             async with asyncio.timeout(SEED_TIMEOUT):
                 return await used
@@ -335,12 +371,23 @@ class Attachments:
         """Let one pane take a step; a defect that its bytes bring to light ends its stream and nobody else's."""
         try:
             step()
-        except Exception:
-            pane = pipeline.info.pane
-            logger.exception("the pipeline of pane %s failed", pane)
-            if (carried := self._panes.pop(pane, None)) is not None and self._hub is not None:
-                self._hub.release(carried.window)
-            pipeline.fail()
+        except Exception:  # noqa: BLE001  # it is logged
+            self._failed(pipeline)
+
+    def _failed(self, pipeline: PanePipeline) -> None:
+        pane = pipeline.info.pane
+        logger.exception("the pipeline of pane %s failed", pane)
+        if (carried := self._panes.pop(pane, None)) is not None and self._hub is not None:
+            self._hub.release(carried.window)
+        pipeline.fail()
+
+    def _hold(self, hold: bool) -> None:
+        """Read nothing while too much waits to be rendered."""
+        if self._hub is not None:
+            if hold:
+                self._hub.client.pause_reading()
+            else:
+                self._hub.client.resume_reading()
 
     # Following
 
@@ -349,10 +396,11 @@ class Attachments:
             if isinstance(event, PaneOutput):
                 carried = self._panes.get(event.pane)
                 if carried is not None:
-                    self._guarded(carried.pipeline, partial(carried.pipeline.output, event.data, read_at))
+                    carried.pipeline.output(event.data, read_at)
                     self._looks.printed(event.pane)
             else:
                 self._notice(event)
+        self._rendering.take_turns()
 
     def _notice(self, event: ControlEvent) -> None:
         """Take up what a notification says has changed, if it is about what is carried here."""
@@ -364,6 +412,10 @@ class Attachments:
                 self._want(event.window)
             case SubscriptionChanged(name=name, value=value) if name == _DEAD:
                 self._want(*(self._panes[pane].window for pane in value.split() if pane in self._panes))
+            case Pause(pane=pane) if pane in self._panes:
+                # tmux has dropped what this pane was behind; its history is asked for it.
+                self._panes[pane].pipeline.missed("paused")
+                self._spawn(self._seed_again(self._panes[pane].pipeline))
             case SessionsChanged() | ClientDetached():
                 self._sessions_changed = True
                 self._want()
@@ -422,6 +474,8 @@ class Attachments:
         if gone:
             left = {one.session for one in await hub.sessions() if not one.hub}
             for pane in gone:
+                if pane in now:
+                    await self._bury(hub, pane)
                 # With the last session the server ends, hubs or not; of that the pane was the last.
                 ended_alone = not left or carried[pane].pipeline.info.session in left
                 self._close([pane], "pane_gone" if ended_alone else "session_gone")

@@ -46,6 +46,8 @@ logger = logging.getLogger(__name__)
 _CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode}")
 _PERSONS = ("list-clients", "-F", "#{session_id}\t#{client_last_session}\t#{client_name}")
 _ATTEMPTS = 5
+PAUSE_AFTER = 5
+"""Seconds after which tmux pauses a pane whose output nobody took: what it holds meanwhile is memory of the server."""
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
@@ -62,7 +64,7 @@ class Hub:
             name,
             self._handle,
             transport=transport,
-            opening=opening(name, str(os.getpid()), ("ignore-size",)),
+            opening=opening(name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
         )
         self._held: Counter[str] = Counter()
         self._announced: set[str] = set()

@@ -1,9 +1,13 @@
 """One live pane: its stream, its clock and its listeners.
 
-The stream is pure; here it meets the event loop. Output comes in with the time it was read, deadlines become timers,
-and the events that come out are stamped with the wall clock and the host and handed to whoever listens, in order.
-Everything the stream is told is an entry of a recording: who records the pane is handed the same ones, and a replay
-tells its stream the same.
+The stream is pure; here it meets the event loop. Output comes in with the time it was read and waits until it is
+rendered (`panes.rendering`), deadlines become timers, and the events that come out are stamped with the wall clock and
+the host and handed to whoever listens, in order. Everything the stream is told is an entry of a recording: who records
+the pane is handed the same ones, and a replay tells its stream the same.
+
+Time is that of the reads. Bytes that wait are older than now, so while there are any the clock only leaves a mark
+behind them, where the pane rested; and where reading is held nobody knows whether it rests. Whatever else happens to
+the pane has its place behind everything that was read, so it first catches up.
 """
 
 import asyncio
@@ -13,12 +17,17 @@ from collections.abc import Callable, Coroutine, Sequence
 from copy import copy
 from typing import Any, Literal
 
+from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.standing import Standing
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, PaneClosed
+from streamrelay.panes.burial import RESTED, LastWords
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.recovery import DEEPEST, Held, Known, missed, read_held, recovery_line
+from streamrelay.panes.rendering import Backlog, Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
+from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 from streamrelay.recordings.entering import enter
 from streamrelay.recordings.model import (
     Began,
@@ -37,6 +46,13 @@ from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.widths import Widths
 
+_SHALLOW = 60.0
+"""Seconds for which history is not asked for again, after it did not hold what was missed."""
+_ALWAYS_SAID = ("detached", "moved")
+"""Reasons for which a gap is said even where nothing is lost: what was missed comes late."""
+_AGAIN = 0.002
+"""Seconds after which a deadline is looked at again that is due, and may not pass before more was read."""
+
 Listener = Callable[[Sequence[Event]], None]
 """Takes events, which are its own from then on."""
 Tap = Callable[[Entry], None]
@@ -51,6 +67,7 @@ class PanePipeline:
         info: PaneInfo,
         profiles: Sequence[Profile] = (),
         *,
+        rendering: "Rendering[PanePipeline]",
         widths: Widths | None = None,
         tap: Tap | None = None,
     ) -> None:
@@ -66,8 +83,13 @@ class PanePipeline:
         self._screen = TmuxScreen(info.columns, info.lines, widths=widths)
         self._stream = DeltaStream(self._screen, session=info.session_name, pane=info.pane, profiles=profiles)
         self._listeners: list[Listener] = []
+        self._rendering = rendering
+        self._backlog = Backlog()
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
         self._seeded = False
+        self._missing: str | None = None
+        self._shallow_until = 0.0
         self._change = asyncio.Event()
 
     @property
@@ -106,6 +128,7 @@ class PanePipeline:
 
     def add_listener(self, listener: Listener) -> None:
         """Hand every event from here on to `listener`; one that comes later is told first what it is joining."""
+        self.catch_up()
         if self._seeded:
             listener(self._stamped(self._stream.opened(self._now(), command=self.info.command, title=self.info.title)))
         self._listeners.append(listener)
@@ -122,6 +145,7 @@ class PanePipeline:
 
     def seed(self, snapshot: Snapshot) -> None:
         """Begin, or begin again, with the screen tmux holds at this place of the stream."""
+        self.catch_up()
         now, info = self._now(), self.info
         if self._seeded:
             self._enter(Reseeded(now, info.pane, snapshot))
@@ -131,66 +155,172 @@ class PanePipeline:
             self._enter(Began(now, info.pane, info.session_name, info.command, info.title, snapshot, widths))
 
     def output(self, data: bytes, read_at: float) -> None:
-        """Take bytes of the pane, read at `read_at` (loop time)."""
+        """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn."""
         if self._seeded and not self.closed:
+            first = not self._backlog
+            self._backlog.put(data, read_at)
+            self._rendering.add(self, len(data), read_at, first=first)
+            if first:
+                self._set_timer()
+
+    @property
+    def waits(self) -> bool:
+        """Whether anything was read and is not rendered."""
+        return bool(self._backlog)
+
+    def render(self, most: int) -> None:
+        """Render what waits, up to about `most` bytes, as of the time it was read."""
+        if not self._backlog:
+            return
+        data, read_at = self._backlog.take(most)
+        self._rendering.taken(len(data))
+        now = read_at - self._began
+        if data:
             self.last_output = read_at
-            self._enter(Output(read_at - self._began, self.info.pane, data))
+            self._enter(Output(now, self.info.pane, data))
+        else:
+            self._let_pass(now)
+
+    def catch_up(self) -> None:
+        """Render all that waits: what comes next comes after it."""
+        while self._backlog:
+            self.render(self._backlog.size)
+
+    def _let_pass(self, now: float) -> None:
+        """Let the deadlines pass that are due at `now` (stream time)."""
+        while (deadline := self._stream.deadline()) is not None and deadline <= now:
+            self._enter(Waited(deadline, self.info.pane))
 
     @property
     def rests(self) -> bool:
         """Whether nothing is due and nothing was printed for a while."""
-        return self._seeded and not self.closed and self._timer is None
+        return self._seeded and not self.closed and self._timer is None and not self._backlog
 
     def check(self, selfcheck: SelfCheck, reply: Sequence[Sequence[bytes]]) -> Verdict | None:
         """Compare the screen with what tmux holds at this place of the stream; go on with tmux's where it differs.
 
         What the program said may then have been read off a wrong screen, so the stream says `gap`.
         """
+        self.catch_up()
         if not self._seeded or self.closed:
             return None
         verdict = selfcheck.judge(self._screen, reply)
         if verdict is not None and verdict.divergences:
-            self.missed("divergence")
+            self._enter(Missed(self._now(), self.info.pane, "divergence"))
             self.seed(verdict.snapshot)
         self._set_timer()
         return verdict
 
     def missed(self, reason: str) -> None:
-        """Say that output may have been missed here."""
+        """Note that output is missed from here on, until `answer`, and that a gap is for this `reason`."""
+        self.catch_up()
         if self._seeded and not self.closed:
-            self._enter(Missed(self._now(), self.info.pane, reason))
+            self._missing = self._missing or reason
+
+    @property
+    def question(self) -> str:
+        """The command line that asks tmux how the pane stands, and for what was missed where something was."""
+        if self._missing is None:
+            return snapshot_line(self.info.pane)
+        return recovery_line(self.info.pane, self._depth)
+
+    def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
+        """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""
+        if self._missing is not None:
+            held = read_held(blocks, self._depth)
+            snapshot = None if held is None else held.snapshot
+            if held is not None and not self.closed:
+                self._recover(held)
+        else:
+            snapshot = read_snapshot(blocks)
+        if snapshot is not None and not self.closed:
+            self.seed(snapshot)
+        return snapshot is not None
+
+    @property
+    def _depth(self) -> int:
+        """Rows of history to ask for: none soon after they did not help; until 3.5a tmux leaks its replies."""
+        return 0 if self._loop.time() < self._shallow_until else DEEPEST
+
+    def _recover(self, held: Held) -> bool:
+        """Say what was missed and can be had, and where it cannot, that something is lost; True where nothing is."""
+        reason, self._missing = self._missing, None
+        found = None if self._paints else missed(self._known, held)
+        now, pane = self._now(), self.info.pane
+        if found is None or not found.whole:
+            self._shallow_until = self._loop.time() + _SHALLOW
+            self._enter(Missed(now, pane, reason or ""))
+        elif reason in _ALWAYS_SAID:
+            self._enter(Missed(now, pane, reason, lost_lines=0))
+        if found is not None:
+            self._enter(Output(now, pane, found.data))
+        return found is not None and found.whole
+
+    @property
+    def _paints(self) -> bool:
+        """Whether rows are no lines here."""
+        return self._screen.alternate or self._stream.converses
+
+    @property
+    def _known(self) -> Known:
+        y = self._screen.cursor.y
+        rows = [*self._screen.history_text(), *self._screen.text()[:y]]
+        return Known(rows, self._screen.history_total + y)
+
+    def bury(self, last: LastWords | None) -> None:
+        """Close, with what tmux holds of a program that has ended and whose pane remains."""
+        self.catch_up()
+        if last is None or self.closed or not self._seeded:
+            self.close("pane_gone")
+            return
+        if self._paints:
+            heard = last.shows(self._screen.text())
+        else:
+            self._missing = self._missing or "tail"
+            heard = self._recover(last.held)
+        rested = self._loop.time() - (self.last_output or self._began) > RESTED
+        self.close("pane_gone", status=last.status, tail_certain=heard and rested)
 
     def update(self, info: PaneInfo) -> None:
         """Take what tmux says of the pane now; another program in its foreground is an event."""
         changed = info.command != self.info.command
+        if changed:
+            self.catch_up()
         self.info = info
         if changed and self._seeded and not self.closed:
             self._enter(Ran(self._now(), info.pane, info.command))
 
     def look(self) -> None:
         """Look at once whether a person is needed there (see `needs_human`)."""
+        self.catch_up()
         self._enter(Looked(self._now(), self.info.pane))
 
     def inject(self, message_id: str, text: str) -> None:
         """Note that `text` is about to be pasted."""
+        self.catch_up()
         self._enter(Pasted(self._now(), self.info.pane, message_id, text))
 
     def submit(self, message_id: str) -> None:
         """Note that the Enter behind it is about to be sent."""
+        self.catch_up()
         self._enter(Submitted(self._now(), self.info.pane, message_id))
 
-    def close(self, reason: ClosedReason) -> None:
+    def close(self, reason: ClosedReason, *, status: int | None = None, tail_certain: bool = False) -> None:
         """The pane is watched no more; the last events go out."""
+        self.catch_up()
         if self.closed:
             return
+        if self._missing is not None:
+            self._enter(Missed(self._now(), self.info.pane, self._missing))
         self.closed = True
-        self._enter(Ended(self._now(), self.info.pane, reason))
+        self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))
         self._tap = None
         self._listeners.clear()
 
     def fail(self) -> None:
         """Rendering failed: say so, and stop without touching the broken stream again."""
         self.closed = True
+        self._rendering.taken(self._backlog.clear())
         self.end_recording("failed")
         info = self.info
         self._hand_out([PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)])
@@ -199,6 +329,7 @@ class PanePipeline:
     def end_recording(self, reason: ClosedReason = "recording_ended") -> None:
         """Hand on no more entries than the one that says so; the pane is watched on."""
         if self._tap is not None:
+            self.catch_up()
             self._tap(Ended(self._now(), self.info.pane, reason))
             self._tap = None
 
@@ -207,6 +338,7 @@ class PanePipeline:
         self.end_recording()
         self.closed = True
         self._listeners.clear()
+        self._rendering.taken(self._backlog.clear())
         self._set_timer()
         self._wake()
 
@@ -244,16 +376,27 @@ class PanePipeline:
             event.at, event.host = at, self._host
         return events
 
-    def _set_timer(self) -> None:
-        if self._timer is not None:
+    def _set_timer(self, *, not_before: float = 0.0) -> None:
+        """Have the clock come back when the next deadline is due; a timer that is early sets itself again."""
+        due: float | None = None
+        if self._backlog:
+            due = None if self._backlog.is_marked else self._backlog.last_read + SETTLE
+        elif not self.closed and (deadline := self._stream.deadline()) is not None:
+            due = self._began + deadline
+        if self._timer is not None and (due is None or self._timer_at > due):
             self._timer.cancel()
             self._timer = None
-        deadline = None if self.closed else self._stream.deadline()
-        if deadline is not None:
-            self._timer = self._loop.call_at(self._began + deadline, self._advance)
-        elif self._seeded and not self.closed:
+        if due is not None and self._timer is None:
+            self._timer_at = max(due, not_before)
+            self._timer = self._loop.call_at(self._timer_at, self._time_passes)
+        elif due is None and self._seeded and not self.closed and not self._backlog:
             self._stream.rest()
 
-    def _advance(self) -> None:
+    def _time_passes(self) -> None:
         self._timer = None
-        self._enter(Waited(self._now(), self.info.pane))
+        known = self._rendering.known_until()
+        if not self._backlog:
+            self._let_pass(known - self._began)
+        elif self._backlog.last_read + SETTLE <= known:
+            self._backlog.mark(known)
+        self._set_timer(not_before=self._loop.time() + _AGAIN)

@@ -18,6 +18,7 @@ from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
 from streamrelay.panes.pipeline import PanePipeline, Tap
 from streamrelay.panes.recorder import Recorded, recording_into
+from streamrelay.panes.returning import Returning
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
 from streamrelay.panes.widths import WidthCache
@@ -126,7 +127,8 @@ class Server:
     async def watch(self, *targets: str, queue: int = LONGEST_QUEUE) -> AsyncIterator[Subscription]:
         """Subscribe to what the programs in `targets` say, from here on; without targets, in this pane.
 
-        A session or window as target stands for the pane that is active in it now. `queue` bounds the events
+        A session or window as target stands for the pane that is active in it now; if the server ends, for the one
+        that is active in it when a new server has it within a few seconds. `queue` bounds the events
         that may wait. Raises PaneGone for a pane whose program has ended and that only remains.
         """
         async with self._watch(targets, queue) as subscription:
@@ -153,24 +155,23 @@ class Server:
 
     @asynccontextmanager
     async def _watch(self, targets: Sequence[str], queue: int, tap: Tap | None = None) -> AsyncIterator[Subscription]:
-        infos = {info.pane: info for info in await self._find_all(targets)}
+        found = await self._find_all(targets)
+        infos = {info.pane: info for info in found}
         for info in infos.values():
             if info.dead:
                 raise PaneGone(f"the program in pane {info.pane} has ended", data={"pane": info.pane})
         subscription = Subscription(infos, size=queue)
-        pipelines: list[PanePipeline] = []
-        try:
-            pipelines = await self._attachments.watch(infos.values(), subscription.publish, tap)
-            for pipeline in pipelines:
-                subscription.align(pipeline.info.pane, pipeline.began)
+        named = {info.pane: target for info, target in zip(found, targets, strict=False) if "%" not in target}
+        async with Returning(
+            self._attachments, subscription, named, find=self._find, running=self._running, pid=self.info.pid
+        ) as watching:
+            await watching.begin(infos.values(), tap)
             yield subscription
-        finally:
-            subscription.close()
-            for pipeline in pipelines:
-                pipeline.remove_listener(subscription.publish)
-                if tap is not None:
-                    pipeline.end_recording()
-            await self._attachments.unwatch(pipeline.info.pane for pipeline in pipelines)
+
+    async def _running(self) -> int:
+        """Return the pid of the server that is there now, which is taken for the one connected to."""
+        self._info = await self._tmux.probe()
+        return self._info.pid
 
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""

@@ -25,9 +25,14 @@ _STYLING = regex.compile(rb"\x1b(?:\[[0-9;:]*m|\][^\x07\x1b]*(?:\x07|\x1b\\))|[\
 
 def snapshot_line(pane: str) -> str:
     """Return the command line that asks for everything `read_snapshot` needs."""
+    return command_line(*snapshot_commands(pane))
+
+
+def snapshot_commands(pane: str) -> tuple[tuple[str, ...], ...]:
+    """Return the commands of that line, to go with others."""
     capture = ("capture-pane", "-p", "-t", pane)
     formats = " ".join(f"#{{{name}}}" for name in _FORMATS)
-    return command_line(
+    return (
         (*capture, "-e", "-N"),
         (*capture, "-J"),
         (*capture, "-P", "-C"),

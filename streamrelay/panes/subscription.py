@@ -27,6 +27,29 @@ class Subscription:
         self._offsets: dict[str, float] = {}
         self._filled = asyncio.Event()
         self._closed = False
+        self._awaited = 0
+
+    def expect(self) -> None:
+        """Do not end before `expect_no_more`: a pane that closed may be had again."""
+        self._awaited += 1
+
+    def expect_no_more(self) -> None:
+        """Take back one `expect`."""
+        self._awaited -= 1
+        self._filled.set()
+
+    def replace(self, pane: str, other: str) -> None:
+        """Go on with another pane in the place of one that closed, of a server that was started again."""
+        self.panes = tuple(other if one == pane else one for one in self.panes)
+        self._open_panes.add(other)
+        self.publish([Gap(reason="restarted", t=asyncio.get_running_loop().time() - self._began)])
+
+    def offset(self, pane: str, began: float) -> float:
+        """Return what the times of a pane lack whose stream began at `began`, when the pane's own offset is added.
+
+        A pane of another server may have the id of one that closed, whose events still wait.
+        """
+        return began - self._began - self._offsets.get(pane, 0.0)
 
     def align(self, pane: str, began: float) -> None:
         """Count the times of a pane, whose own stream began at `began` (loop time), from this stream's beginning."""
@@ -88,7 +111,7 @@ class Subscription:
                 self._say_what_was_lost()
                 if self._queue:
                     break
-                if self._closed or not self._open_panes:
+                if self._closed or not (self._open_panes or self._awaited):
                     return False
                 if until is not None and loop.time() >= until:
                     return True

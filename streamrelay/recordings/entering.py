@@ -39,8 +39,8 @@ def enter(stream: DeltaStream, entry: Entry) -> list[Event]:
         case Ran():
             return stream.program_changed(entry.t, entry.command)
         case Missed():
-            return stream.gap(entry.t, entry.reason)
+            return stream.gap(entry.t, entry.reason, lost_lines=entry.lost_lines)
         case Looked():
             return stream.look(entry.t)
         case Ended():
-            return stream.close(entry.t, entry.reason)
+            return stream.close(entry.t, entry.reason, status=entry.status, tail_certain=entry.tail_certain)

@@ -75,6 +75,7 @@ class Missed(_Entry, frozen=True):
     """Output may have been missed here."""
 
     reason: str
+    lost_lines: int | None = None
 
 
 class Looked(_Entry, frozen=True):
@@ -89,6 +90,8 @@ class Ended(_Entry, frozen=True):
     """The pane was closed, or its recording ended."""
 
     reason: ClosedReason
+    status: int | None = None
+    tail_certain: bool = False
 
 
 Entry = Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | Waited | Ended

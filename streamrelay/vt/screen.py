@@ -99,6 +99,11 @@ class TmuxScreen(PyteEvents):
         ]
 
     @property
+    def history_total(self) -> int:
+        """The number of rows that ever entered history."""
+        return self._terminal.grid.history.total
+
+    @property
     def alternate(self) -> bool:
         """Whether the alternate screen is shown."""
         return self._terminal.grid.saved is not None

@@ -1,0 +1,120 @@
+"""What a pane printed while nobody heard it, as far as tmux's history still holds it.
+
+tmux says nowhere how many lines went by: its history loses a tenth at a time, and no format counts. So what is known
+of the pane, the rows above its cursor, is looked for in what tmux shows now:
+
+* found at one place: whatever stands below it was missed, and nothing is lost;
+* found at the place where it has to be, in a history that has not begun to lose rows: the same, however often the rows
+  repeat;
+* not one of its rows is there: all of what tmux holds is new, and something before it is lost;
+* anything else (a screen that was painted again, rows that repeat) tells nothing: what was missed is lost.
+
+The queries share one command line with the end of the pause, so that nothing is printed between them, and what comes
+behind their reply comes after what they show (40 of 40 times, tmux 3.3a).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streamrelay.control import command_line
+from streamrelay.panes.snapshot import read_snapshot, snapshot_commands, soft_wraps
+from streamrelay.vt.engine import Snapshot
+
+DEEPEST = 10_000
+"""Rows of history that are asked for at most: as many as are known here."""
+_KNOWN = 200
+"""Rows above the cursor that are looked for."""
+_BLOCKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a pane: the rows above its cursor's, oldest first and without trailing blanks, and their number.
+
+    `passed` counts the rows that ever stood above the cursor's row, those that history lost included.
+    """
+
+    rows: Sequence[str]
+    passed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What tmux holds of a pane: rows of history and screen, and which of them go on in the next."""
+
+    snapshot: Snapshot
+    rows: Sequence[bytes]
+    wrapped: Sequence[bool]
+    history: int
+    """How many of the rows are history."""
+    history_limit: int
+    cursor: int
+    """The row up to which the program has printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """Bytes that print what was missed, from the row of the cursor on; and whether anything before them is lost."""
+
+    data: bytes
+    whole: bool
+
+
+def recovery_line(pane: str, depth: int) -> str:
+    """Return the command line that ends a pane's pause and asks for all that `read_held` needs."""
+    capture = ("capture-pane", "-p", "-t", pane, "-S", str(-depth))
+    return command_line(
+        ("refresh-client", "-A", f"{pane}:continue"),
+        *snapshot_commands(pane),
+        (*capture, "-N"),
+        (*capture, "-J"),
+        ("display-message", "-p", "-t", pane, "#{history_limit}"),
+    )
+
+
+def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
+    """Return what the replies to `recovery_line` say; None if they don't (the pane went away meanwhile)."""
+    if len(blocks) != _BLOCKS:
+        return None
+    _, *current, rows, joined, limit = blocks
+    snapshot = read_snapshot(current)
+    if snapshot is None or not limit or not limit[0].isdigit():
+        return None
+    history = min(snapshot.history_total, depth)
+    rows = [*rows, *[b""] * (history + snapshot.lines - len(rows))]
+    cursor = history + snapshot.cursor.y
+    return Held(snapshot, rows, soft_wraps(rows, joined), history, int(limit[0]), cursor)
+
+
+def missed(known: Known, held: Held) -> Recovered | None:
+    """Return what was missed; None where that cannot be told."""
+    if held.snapshot.alternate:
+        return None
+    rows = [row.decode("utf-8", "replace").rstrip() for row in held.rows]
+    sought = [row.rstrip() for row in known.rows[-_KNOWN:]]
+    expected = known.passed - (held.snapshot.history_total - held.history)
+    is_complete = held.snapshot.history_total < held.history_limit - held.history_limit // 10
+    # The cursor of a program that has ended is not known: it may be below the last row in use.
+    below = min(held.cursor + 1, len(rows))
+    if is_complete and len(sought) <= expected <= below and rows[expected - len(sought) : expected] == sought:
+        return Recovered(_printed(held, expected), whole=True)
+    places = [place for place in range(len(sought), below + 1) if rows[place - len(sought) : place] == sought]
+    if len(places) == 1 and any(sought):
+        return Recovered(_printed(held, places[0]), whole=True)
+    if not places and any(sought) and not {row for row in sought if row} & set(rows):
+        return Recovered(_printed(held, 0), whole=False)
+    return None
+
+
+def _printed(held: Held, first: int) -> bytes:
+    """Return what prints rows, beginning in the first column of one that may hold something already."""
+    pieces = [b"\r"]
+    for number in range(first, held.cursor + 1):
+        row = held.rows[number]
+        goes_on = held.wrapped[number]
+        pieces.append(row if goes_on else row.rstrip(b" "))
+        if number == first and not goes_on:
+            pieces.append(b"\x1b[K")
+        if number < held.cursor and not goes_on:
+            pieces.append(b"\r\n")
+    return b"".join(pieces)

@@ -1,0 +1,49 @@
+"""streamrelay is stopped for a while under a flood, as by a suspended machine."""
+
+import signal
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from streamrelay.testing.waiting import wait_until
+
+MEGABYTE = 1024
+
+
+def resident(pid: int) -> int:
+    """Kilobytes of memory."""
+    return next(
+        int(line.split()[1])
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        if line.startswith("VmRSS")
+    )
+
+
+@pytest.mark.requirement("ENG-10b")
+@pytest.mark.parametrize("seconds", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_flood_goes_on_where_it_was_stopped(private_tmux, cli, seconds):
+    """The program waits meanwhile, and the server's memory does not grow; after 5 s tmux drops what it held."""
+    private_tmux.new_session("work", ["sh", "-c", "stty -echo; read go; exec seq 100000000"])
+    watching = cli.start("watch", "--json", "work")
+    watching.until_ready()
+    private_tmux.run("send-keys", "-t", "work", "Enter")
+    watching.until(lambda: watching.stdout.count("\n") > 10_000, "a flood")
+    before = resident(private_tmux.server_pid)
+    watching.process.send_signal(signal.SIGSTOP)
+    stopped = time.monotonic()
+    try:
+        wait_until(lambda: time.monotonic() > stopped + seconds, seconds + 5)
+        assert resident(private_tmux.server_pid) < before + 20 * MEGABYTE
+    finally:
+        watching.process.send_signal(signal.SIGCONT)
+    heard = watching.stdout.count("\n")
+    watching.until(lambda: watching.stdout.count("\n") > heard + 50_000, "the flood to go on")
+    watching.interrupt()
+    said = [int(line) for line in watching.said()]
+    gaps = [gap["reason"] for gap in watching.events("gap")]
+    assert gaps == ([] if seconds < 5 else gaps[:1])
+    jumps = [(number, after) for number, after in pairwise(said) if after != number + 1]
+    assert len(jumps) == len(gaps)
+    assert all(after > number for number, after in jumps)

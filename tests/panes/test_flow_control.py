@@ -1,0 +1,69 @@
+"""Floods: nobody waits for them, memory stays bounded, and what was skipped is recovered or told."""
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+
+from streamrelay.events import Gap, PaneOpened
+from streamrelay.panes import hub
+from streamrelay.testing.onlooker import onlooker
+from streamrelay.testing.waiting import wait_until_async
+
+PRINTER = (
+    'stty -echo; while read first last; do seq -f "%08.0f and some more words to fill a row with" $first $last; done'
+)
+
+
+def numbers(said: list[str]) -> list[int]:
+    return [int(line.split()[0]) for line in said]
+
+
+async def falls_behind(server, tmux, pane: str, last: int) -> None:
+    """Have a pane print while nobody reads, for longer than tmux waits."""
+    loop = asyncio.get_running_loop()
+    server._attachments._hub.client.pause_reading()
+    tmux.run("send-keys", "-t", pane, f"1 {last}", "Enter")
+    await wait_until_async(lambda: f"{last:08}" in tmux.run("capture-pane", "-p", "-t", pane), 20)
+    enough = loop.time() + 1.2
+    await wait_until_async(lambda: loop.time() > enough)
+    tmux.run("send-keys", "-t", pane, f"{last + 1} {last + 1}", "Enter")
+    await wait_until_async(lambda: f"{last + 1:08}" in tmux.run("capture-pane", "-p", "-t", pane))
+    server._attachments._hub.client.resume_reading()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "PAUSE_AFTER", 1)
+
+
+@pytest.mark.requirement("ENG-07b")
+async def test_a_pane_that_tmux_paused_goes_on_without_a_line_lost_or_twice(private_tmux, server, heard, impatient):
+    private_tmux.run("set-option", "-g", "history-limit", "20000")
+    pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
+    with onlooker(private_tmux, "work"):
+        async with server.watch(pane) as stream:
+            says = heard(stream)
+            await says.until(lambda s: s.of(PaneOpened))
+            await falls_behind(server, private_tmux, pane, 6000)
+            private_tmux.run("send-keys", "-t", pane, "6002 6010", "Enter")
+            await says.until(lambda s: s.said and s.said[-1].startswith("00006010"))
+            assert numbers(says.said) == list(range(1, 6011))
+            assert says.of(Gap) == []
+
+
+@pytest.mark.requirement("ENG-07e")
+async def test_what_history_no_longer_held_is_a_gap(private_tmux, server, heard, impatient):
+    private_tmux.run("set-option", "-g", "history-limit", "500")
+    pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
+    with onlooker(private_tmux, "work"):
+        async with server.watch(pane) as stream:
+            says = heard(stream)
+            await says.until(lambda s: s.of(PaneOpened))
+            await falls_behind(server, private_tmux, pane, 6000)
+            await says.until(lambda s: s.said and s.said[-1].startswith("00006001"))
+            said = numbers(says.said)
+            assert [gap.reason for gap in says.of(Gap)] == ["paused"]
+            [lost] = [number for number, after in pairwise(said) if after != number + 1]
+            assert said == [*range(1, lost + 1), *range(6002 - (len(said) - lost), 6002)]
+            assert len(said) - lost > 400, "what history held is said"

@@ -1,0 +1,74 @@
+"""What was missed, read off what tmux still holds."""
+
+import pytest
+
+from streamrelay.panes.recovery import Held, Known, missed
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Cursor, Snapshot
+
+
+def held(
+    rows: list[str], *, history: int, limit: int = 2000, total: int | None = None, alternate: bool = False
+) -> Held:
+    """What a pane holds whose cursor is in its last row."""
+    snapshot = Snapshot(
+        columns=20, lines=len(rows) - history, rows=(), wrapped=(), cursor=Cursor(0, len(rows) - history - 1),
+        history_total=history if total is None else total, alternate=alternate,
+    )  # fmt: skip
+    return Held(snapshot, [row.encode() for row in rows], [False] * len(rows), history, limit, len(rows) - 1)
+
+
+def printed(data: bytes) -> list[str]:
+    screen = TmuxScreen(20, 50)
+    screen.feed(b"stale, and longer")
+    screen.feed(data)
+    return [row for row in screen.text() if row]
+
+
+NUMBERS = [str(number) for number in range(100)]
+
+
+def test_what_stands_below_what_is_known_was_missed():
+    found = missed(Known(NUMBERS[50:60], 1000), held(NUMBERS[40:80], history=20, total=1990))
+    assert found is not None
+    assert found.whole
+    assert printed(found.data) == NUMBERS[60:80]
+
+
+def test_rows_that_repeat_are_told_by_their_number_while_history_is_whole():
+    found = missed(Known(["y"] * 30, 30), held(["y"] * 40, history=20))
+    assert found is not None
+    assert found.whole
+    assert printed(found.data) == ["y"] * 10
+
+
+def test_rows_that_repeat_tell_nothing_once_history_loses_rows():
+    assert missed(Known(["y"] * 30, 30), held(["y"] * 40, history=20, total=1990)) is None
+
+
+def test_where_nothing_known_is_left_all_is_new_and_something_lost():
+    found = missed(Known(NUMBERS[:10], 10), held(NUMBERS[50:80], history=20, total=1990))
+    assert found is not None
+    assert not found.whole
+    assert printed(found.data) == NUMBERS[50:80]
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        held([*NUMBERS[:5], "else", *NUMBERS[6:20]], history=0, total=1990),
+        held(NUMBERS[:30], history=0, alternate=True),
+        held(["", "", ""], history=0, total=1990),
+    ],
+    ids=["painted again", "the other screen", "cleared"],
+)
+def test_what_cannot_be_told(now):
+    found = missed(Known(NUMBERS[:10], 10), now)
+    assert found is None or not found.whole
+
+
+def test_a_pane_that_nothing_happened_to_misses_nothing():
+    found = missed(Known(NUMBERS[:10], 10), held([*NUMBERS[:10], "prompt"], history=5))
+    assert found is not None
+    assert found.whole
+    assert printed(found.data) == ["prompt"]

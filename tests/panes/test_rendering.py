@@ -1,0 +1,141 @@
+"""Whose bytes are rendered next, with panes that are nothing but a list of what was taken from them."""
+
+import asyncio
+from collections import deque
+
+import pytest
+
+from streamrelay.panes import rendering
+from streamrelay.panes.rendering import LIMIT, TURN, Rendering
+
+
+class Pane:
+    def __init__(self, name: str, stage: "Stage") -> None:
+        self.name = name
+        self._stage = stage
+        self._waiting: deque[int] = deque()
+        self.fails = False
+
+    def put(self, *sizes: int) -> None:
+        for size in sizes:
+            first = not self._waiting
+            self._waiting.append(size)
+            self._stage.rendering.add(self, size, 1.0, first=first)
+
+    @property
+    def waits(self) -> bool:
+        return bool(self._waiting)
+
+    def render(self, most: int) -> None:
+        if self.fails:
+            self._stage.rendering.taken(sum(self._waiting))
+            self._waiting.clear()
+            raise ZeroDivisionError
+        size = self._waiting.popleft()
+        if size > most:
+            self._waiting.appendleft(size - most)
+            size = most
+        self._stage.rendering.taken(size)
+        self._stage.turns.append(self.name)
+        self._stage.clock += 0.001
+
+
+class Stage:
+    """Two panes, and a clock that goes on by a millisecond for each turn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.turns: list[str] = []
+        self.holds: list[bool] = []
+        self.failed: list[Pane] = []
+        self.clock = 100.0
+        self.rendering: Rendering[Pane] = Rendering(hold=self.holds.append, failed=self.failed.append)
+        monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: self.clock)
+        self.flood, self.other, self.idle = (Pane(name, self) for name in ("flood", "other", "idle"))
+
+    async def until_done(self) -> None:
+        while any(pane.waits for pane in (self.flood, self.other, self.idle)):
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
+    return Stage(monkeypatch)
+
+
+@pytest.mark.requirement("ENG-10a")
+async def test_a_line_of_an_idle_pane_waits_for_one_slice_of_a_flood(stage):
+    stage.flood.put(20 * TURN)
+    stage.rendering.take_turns()
+    slice_ = len(stage.turns)
+    assert slice_ == rendering.SLICE / 0.001
+    stage.idle.put(10)
+    await asyncio.sleep(0)
+    assert stage.turns[slice_] == "idle"
+    await stage.until_done()
+    assert stage.turns.count("flood") == 20
+
+
+async def test_floods_take_turns(stage):
+    stage.flood.put(10 * TURN)
+    stage.other.put(10 * TURN)
+    stage.rendering.take_turns()
+    await stage.until_done()
+    assert stage.turns == ["flood", "other"] * 10
+
+
+async def test_what_was_idle_goes_first_once_and_then_takes_turns(stage):
+    stage.flood.put(10 * TURN)
+    stage.rendering.take_turns()
+    before = len(stage.turns)
+    stage.idle.put(2 * TURN)
+    await stage.until_done()
+    assert stage.turns[before:][:3] == ["idle", "flood", "idle"]
+
+
+@pytest.mark.requirement("ENG-10b")
+async def test_reading_is_held_while_too_much_waits(stage):
+    stage.flood.put(LIMIT - 1)
+    assert stage.holds == []
+    stage.idle.put(1)
+    assert stage.holds == [True]
+    stage.rendering.take_turns()
+    assert stage.holds == [True, False]
+    stage.flood.put(LIMIT)
+    stage.flood.put(1)
+    assert stage.holds == [True, False, True, True], "whoever reads on is told again"
+    await stage.until_done()
+    assert stage.holds[4:] == [False]
+    assert stage.rendering.waiting == 0
+
+
+async def test_how_far_time_is_known(stage):
+    assert stage.rendering.known_until() == stage.clock
+    stage.idle.put(1)
+    stage.rendering.take_turns()
+    assert stage.rendering.known_until() == 1.0, "there may be more to read"
+    await asyncio.sleep(0)
+    assert stage.rendering.known_until() == stage.clock
+    stage.flood.put(LIMIT)
+    assert stage.rendering.known_until() == 1.0, "reading is held"
+
+
+@pytest.mark.requirement("ENG-09b")
+async def test_a_pane_that_cannot_be_rendered_fails_alone(stage):
+    stage.flood.fails = True
+    stage.flood.put(TURN)
+    stage.idle.put(1)
+    stage.rendering.take_turns()
+    await stage.until_done()
+    assert stage.failed == [stage.flood]
+    assert stage.turns == ["idle"]
+    assert stage.rendering.waiting == 0
+
+
+async def test_after_the_end_nothing_is_rendered(stage):
+    stage.flood.put(10 * TURN)
+    stage.rendering.take_turns()
+    stage.rendering.close()
+    before = list(stage.turns)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert stage.turns == before
