@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamrelay.control import command_line
-from streamrelay.panes.snapshot import read_snapshot, snapshot_commands, soft_wraps
+from streamrelay.panes.snapshot import laid_out, read_snapshot, snapshot_commands
 from streamrelay.vt.engine import Snapshot
 
 DEEPEST = 10_000
@@ -83,7 +83,7 @@ def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
     history = min(snapshot.history_total, depth)
     rows = [*rows, *[b""] * (history + snapshot.lines - len(rows))]
     cursor = history + snapshot.cursor.y
-    return Held(snapshot, rows, soft_wraps(rows, joined), history, int(limit[0]), cursor)
+    return Held(snapshot, rows, tuple(wrapped for wrapped, _ in laid_out(rows, joined)), history, int(limit[0]), cursor)
 
 
 def missed(known: Known, held: Held) -> Recovered | None:
