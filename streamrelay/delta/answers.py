@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 import regex
 
 from streamrelay.delta.blocks import blocks_of
-from streamrelay.delta.furniture import is_border, masked
+from streamrelay.delta.furniture import masked
+from streamrelay.delta.glyphs import BULLETS, CORNERS, LINES, is_border, is_mark
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.rows import PaintedRow, cells_of
@@ -22,8 +23,13 @@ from streamrelay.delta.unwrapping import logical_lines, right_edge
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
+# In a language nobody knows a duration is a number and a word of few letters, and a glyph in front of a number sums up
+# if it marks neither a list nor the answer.
+_MEASURED = regex.compile(r"\d(?:[.,:]\d+)*\s?(?:\p{Han}|\p{L}{1,4}(?!\p{L}))")
+_DIVIDED = regex.compile(rf".*\s(?:[·•]|{BULLETS})\s.*")
+_LED = regex.compile(rf"\s*(?:(?![●⏺◦○▪■◆▸▹►‣⁃∙·⋅☐☑]){BULLETS}|[{LINES}])\s.*\d.*")
 _TOKENS = regex.compile(r"(?i)\s*tokens?:\s.*\d.*")
-_TIP = regex.compile(r"\s*[⎿└╰]\s*(?:💡\s*)?Tips?: ")
+_TIP = regex.compile(rf"\s*[{CORNERS}]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
 SHORTEST_REPRINT, MOST_REPRINTS = 4, 20
 """Rows of text by which a piece of the old transcript is known again, and how often it may be painted in one turn."""
@@ -109,7 +115,10 @@ def read_answer(
     for number, message in enumerate(messages, 1):
         rule: Rule = "echo_whole"
         echo = search.find(message.forms, position)
-        if echo is not None and sum(message.forms == other.forms for other in messages) == 1:
+        labelled = search.find_labelled(message.forms, position, answer.mark or mark)
+        if labelled is not None and (echo is None or labelled.start < echo.start):
+            echo, rule = labelled, "echo_labelled"
+        elif echo is not None and sum(message.forms == other.forms for other in messages) == 1:
             echo = search.find_last_copy(message.forms, echo)
         if echo is None and not answer.accounted:
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
@@ -253,7 +262,8 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
             answer.leave_out(rule, [row])
         if row.skipped and said:
             said[-1] = said[-1]._replace(fills=False)
-    start, stop = _body(said, lambda text, above: _is_footer(text, above, look))
+    first = next((row.text for row in said if row.text.strip()), "")
+    start, stop = _body(said, lambda text, above: _is_footer(text, above, first, look))
     body, footers = said[start:stop], said[stop:]
     for kind, lines, because, read in blocks_of(body, right_edge(body, look.columns), look.profile):
         answer.passages.append(Passage(kind, lines, rule=because, rows=read))
@@ -275,15 +285,23 @@ def _body(rows: Sequence[PaintedRow], is_footer: Callable[[str, str], bool]) -> 
     return start, stop
 
 
-def _is_footer(text: str, above: str, look: _Look) -> bool:
+def _is_footer(text: str, above: str, first: str, look: _Look) -> bool:
     """Tell whether a last row sums up a turn, or is a notice at the right.
 
     Such a row is alone in its paragraph, short, has a duration or a count of tokens, and is no sentence: it begins with
-    a glyph that marks no list, or has parts divided by dots.
+    a glyph that marks no list, or has parts divided by dots. What begins with the same glyph as the `first` row of the
+    answer is another part of it.
     """
     if is_border(text) or matches(look.profile.footers, text):
         return True
     if not above.strip() and len(text) - len(text.lstrip()) > look.columns // 2:
         return True
-    is_alone = not above.strip() and len(text) <= LONGEST_FOOTER
-    return is_alone and _COUNTED.search(text) is not None and _SUMMARY.fullmatch(text) is not None
+    glyph = text.lstrip()[:1]
+    is_part = text != first and is_mark(glyph) and first.lstrip().startswith(glyph)
+    if above.strip() or len(text) > LONGEST_FOOTER or is_part:
+        return False
+    if _COUNTED.search(text) is not None and _SUMMARY.fullmatch(text) is not None:
+        return True
+    if text != first and _LED.fullmatch(text) is not None:
+        return True
+    return _MEASURED.search(text) is not None and _DIVIDED.fullmatch(text) is not None

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.delta.furniture import is_border
+from streamrelay.delta.glyphs import BULLETS, CORNERS, HOOKS, LINES, SIDE, is_border
 from streamrelay.delta.profiles import Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.rows import PaintedRow
@@ -21,18 +21,19 @@ from streamrelay.delta.unwrapping import logical_lines
 
 BlockKind = Literal["text", "activity"]
 
-_BULLET = regex.compile(r"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠ℹ]|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)")
+_BULLET = regex.compile(
+    rf"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠ℹ]|{BULLETS}(?=\s|$|\p{{L}})|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)"
+)
 _OUTCOMES = frozenset("✔✓✗✘⚠")
 _BROKEN_OFF = regex.compile(r"(?i)\W*(?:\w+ ){0,2}(?:interrupted|cancell?ed|aborted)\b")
 _NOTICES = frozenset("■ℹ")
 _CALL = regex.compile(r"[\w.-]+(?: \w+)?\(")
-_CORNER = regex.compile(r"\s*[⎿└╰]\s?")
-_HOOK = regex.compile(r"\s*⎿")
-_BAR = regex.compile(r"\s*[┃▌▎▍]")
-_BOX_TOP, _BOX_BOTTOM = regex.compile(r"\s*[╭┌┏╔][─━═╌┄]{4,}"), regex.compile(r"\s*[╰└┗╚][─━═╌┄]{4,}")
+_CORNER = regex.compile(rf"\s*[{CORNERS}]\s?")
+_HOOK = regex.compile(rf"\s*[{HOOKS}]")
+_BOX_TOP, _BOX_BOTTOM = regex.compile(rf"\s*[╭┌┏╔][{LINES}]{{4,}}"), regex.compile(rf"\s*[╰└┗╚][{LINES}]{{4,}}")
 _CROSSING = regex.compile(r"[┬┴┼╪╤╧╬┿╋┳┻]")
-_COLUMN = regex.compile(r"[│┃║|]")
-_RULES = regex.compile(r"\s*[─━═]{2,}(?:\s+[─━═]{2,})+\s*")
+_COLUMN = regex.compile(r"[│┃║╎╏┆┇┊┋|]")
+_RULES = regex.compile(rf"\s*[{LINES}]{{2,}}(?:\s+[{LINES}]{{2,}})+\s*")
 _GAP = regex.compile(r"\s{2,}")
 _NUMBERED = regex.compile(r"(?P<number>\s*(?P<value>\d+)) (?P<text>.*)")
 FEWEST_NUMBERED_ROWS, LAST_OF_ONE_DIGIT = 2, 9
@@ -78,7 +79,7 @@ def _is_notice(glyph: str, rows: Sequence[PaintedRow]) -> bool:
 def _rule_of_frame(rows: Sequence[PaintedRow]) -> Rule:
     if _BOX_TOP.match(rows[0].text):
         return "box"
-    return "bar" if _BAR.match(rows[0].text) else "corner"
+    return "bar" if SIDE.match(rows[0].text) else "corner"
 
 
 def _deed(rows: list[PaintedRow], rule: Rule) -> Block:
@@ -90,7 +91,7 @@ def _deed(rows: list[PaintedRow], rule: Rule) -> Block:
 
 def _frames(rows: Sequence[PaintedRow]) -> Iterator[tuple[BlockKind, list[PaintedRow]]]:
     """Divide rows at the boxes and bars around them; a box with columns is a table, and said."""
-    text_column = min((_indent(row.text) for row in rows if row.text.strip() and not _BAR.match(row.text)), default=0)
+    text_column = min((_indent(row.text) for row in rows if row.text.strip() and not SIDE.match(row.text)), default=0)
     said: list[PaintedRow] = []
     y = 0
     while y < len(rows):
@@ -115,12 +116,12 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
         for bottom in range(y + 1, len(rows)):
             if _BOX_BOTTOM.match(rows[bottom].text):
                 return bottom + 1 if not _CROSSING.search(rows[bottom].text) else y
-            if not _COLUMN.match(rows[bottom].text.lstrip()):
+            if not SIDE.match(rows[bottom].text):
                 break
         return y
     if _hangs(rows, y):
         return next((stop for stop in range(y, len(rows)) if not rows[stop].text.strip()), len(rows))
-    while y < len(rows) and _BAR.match(rows[y].text) and _indent(rows[y].text) < text_column:
+    while y < len(rows) and SIDE.match(rows[y].text) and _indent(rows[y].text) < text_column:
         y += 1
     return y
 

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from streamrelay.delta.answers import Answer, Message, Passage, read_answer, rows_since
 from streamrelay.delta.document import Document
-from streamrelay.delta.furniture import Furniture, has_bordered_composer, is_border
+from streamrelay.delta.furniture import Furniture, has_bordered_composer
+from streamrelay.delta.glyphs import AROUND, is_border, is_mark, marks_around
 from streamrelay.delta.profiles import GENERIC
 from streamrelay.delta.rows import PaintedRow, without_cut_off
 from streamrelay.delta.standing import ComposerView
-from streamrelay.delta.transcript import MARKS, EchoSearch, spelling
+from streamrelay.delta.transcript import EchoSearch, spelling
 from streamrelay.vt.engine import Engine, Frame
 
 MOST_MESSAGES = 64
@@ -38,6 +39,13 @@ class _Sent:
     text: str
     shown: str = ""
     submitted: bool = False
+    late: bool = False
+    """Whether it was given up: nobody waits for it any more, but it may still be shown."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is to be shown next."""
+        return self.submitted and not self.late
 
 
 class _Composer(NamedTuple):
@@ -66,6 +74,7 @@ class Conversation:
         self._sent: list[_Sent] = []
         self._answered: _Sent | None = None
         self._empty = _Composer("", "")
+        self._around = AROUND
         self.in_repaint = False
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._message_mark = ""
@@ -142,10 +151,13 @@ class Conversation:
         self._mark = self._document.mark()
         self._rest = rows[: self._furniture.composer_top(rows, self._cursor)]
         self._furniture.rest(rows, self._cursor)
+        inside = self._inside_composer(rows)
         composer = self._composer(rows)
         if not any(spelling(sent.text) in spelling(composer.text) for sent in self._sent if sent.text.strip()):
-            self._empty = composer
-        self._furniture.mark = self._empty.mark if self._empty.mark in MARKS else ""
+            self._around = AROUND + marks_around(inside)
+            self._empty = self._composer(rows)
+        self._draft = ""
+        self._furniture.mark = self._empty.mark
 
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
@@ -189,7 +201,7 @@ class Conversation:
         composer = self._composer(rows)
         if inside and rows[self._cursor] == inside[-1] and rows[self._cursor].strip():
             before = [*inside[:-1], self._engine.row(self._cursor).columns(0, column)]
-            typed = "\n".join(row.strip().lstrip(composer.mark).strip(_AROUND) for row in before).strip()
+            typed = "\n".join(row.strip().lstrip(composer.mark).strip(self._around) for row in before).strip()
         else:
             # The cursor is hidden somewhere else: nothing tells a draft from a placeholder.
             typed = ""
@@ -200,7 +212,7 @@ class Conversation:
         """Tell whether what stands in a row behind a mark of one glyph is drawn faint."""
         row = self._engine.row(y)
         text = row.text.rstrip()
-        start = len(text) - len(text.lstrip(_AROUND))
+        start = len(text) - len(text.lstrip(self._around))
         if is_border(text) or start == len(text):
             return True
         return any(
@@ -233,8 +245,9 @@ class Conversation:
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
         draft = self._typed(rows)
-        submitted = [sent for sent in self._sent if sent.submitted and not self._stands(sent, draft)]
-        stands = any(sent.submitted for sent in self._sent) and not submitted
+        waiting = [sent for sent in self._sent if sent.waits and not self._stands(sent, draft)]
+        stands = any(sent.waits for sent in self._sent) and not waiting
+        submitted = waiting or [sent for sent in self._sent if sent.late]
         tail, composer = (
             self._furniture.tail_start(rows, self._cursor),
             self._furniture.composer_top(rows, self._cursor),
@@ -253,25 +266,35 @@ class Conversation:
         self._message_mark = answer.mark or self._message_mark
         if stands and not (self.proved and certain):
             return None
-        if not submitted and not trusted and not self.proved:
+        if not (waiting or answer.accounted or trusted or self.proved):
             self.settle_down()
             return None
         if lost or self._forgot:
             answer.passages.insert(0, Passage("gap", [], lost=lost or None, rule="history"))
             self._forgot = False
             accounted = len(submitted)
-        elif submitted and not answer.accounted:
+        elif waiting and not answer.accounted:
             if self.proved and not certain:
                 return None
             accounted = len(submitted)
             if self.proved or not trusted:
-                answer = self._without_echo(before, whole)
+                behind = self._without_echo(before, whole)
+                if behind is None:
+                    answer = Answer([Passage("gap", [], rule="unheard", rows=now)])
+                    accounted = 0
+                    for sent in submitted:
+                        sent.late = True
+                else:
+                    answer = behind
         else:
             accounted = answer.accounted
             self.proved = self.proved or accounted > 0
-        for sent in submitted[:accounted]:
-            self._sent.remove(sent)
-            self._answered = sent
+        if accounted:
+            self._answered = submitted[accounted - 1]
+            last = self._sent.index(self._answered)
+            self._sent[: last + 1] = [
+                sent for sent in self._sent[: last + 1] if not sent.submitted or self._stands(sent, draft)
+            ]
         if len(whole) < len(now):
             answer.passages.append(Passage("gap", [], rule="cut_off", rows=now[len(whole) :]))
         answer.leave_out("status_rows", self._document.screen[tail:composer])
@@ -279,8 +302,8 @@ class Conversation:
         self.settle_down()
         return answer
 
-    def _without_echo(self, before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Answer:
-        """Read the answer to a message that was not seen in the transcript.
+    def _without_echo(self, before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Answer | None:
+        """Read the answer to a message that was not seen in the transcript, if any of it can be told.
 
         Of a program that is known to show messages, the message can be among rows that it skipped: what stands behind
         them is its answer, if nothing there looks like a piece of a message.
@@ -293,7 +316,7 @@ class Conversation:
             or not self.proved
             or any(search.shows_any_of(sent.text, skipped) for sent in self._sent if sent.submitted)
         ):
-            return Answer([Passage("gap", [], rule="unheard", rows=now)])
+            return None
         return read_answer(
             now[:skipped],
             now,
@@ -320,15 +343,16 @@ class Conversation:
     @property
     def waits(self) -> bool:
         """Whether a message was submitted that has not been seen in the transcript."""
-        return any(sent.submitted for sent in self._sent)
+        return any(sent.waits for sent in self._sent)
 
     def _message_in(self, rows: Sequence[str]) -> int | None:
         """Return the row in which the message begins that is, or was last, answered, or the end of one too tall."""
-        message = next((sent for sent in self._sent if sent.submitted), self._answered)
+        message = next((sent for sent in self._sent if sent.waits), self._answered)
         if message is None:
             return None
         search = EchoSearch(rows)
         echo = search.find(_forms(message)) or search.find_tail(message.text, [0])
+        echo = echo or search.find_labelled(_forms(message), mark=self._message_mark)
         return echo.start if echo is not None else None
 
     def _stands(self, sent: _Sent, draft: str) -> bool:
@@ -377,21 +401,22 @@ class Conversation:
 
     def _composer(self, rows: list[str]) -> _Composer:
         """Return what stands in the composer, its marks and borders left out."""
-        if not rows:
+        inside = self._inside_composer(rows)
+        if not inside:
             return _Composer("", "")
+        mark = inside[0][0] if is_mark(inside[0][0]) else ""
+        return _Composer(mark, "\n".join(row.lstrip(mark).strip(self._around) for row in inside).strip())
+
+    def _inside_composer(self, rows: list[str]) -> list[str]:
+        if not rows:
+            return []
         top = self._furniture.composer_top(rows, self._cursor)
         inside: list[str] = []
         for row in rows[top + 1 if is_border(rows[top]) else top : max(self._cursor, top) + TALLEST_DRAFT]:
             if is_border(row) or not row.strip():
                 break
             inside.append(row.strip())
-        if not inside:
-            return _Composer("", "")
-        mark = inside[0][0] if not inside[0][0].isalnum() else ""
-        return _Composer(mark, "\n".join(row.lstrip(mark).strip(_AROUND) for row in inside).strip())
-
-
-_AROUND = " " + "".join(MARKS)
+        return inside
 
 
 def _forms(sent: _Sent) -> tuple[str, ...]:

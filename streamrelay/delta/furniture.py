@@ -10,11 +10,9 @@ from operator import ne
 
 import regex
 
+from streamrelay.delta.glyphs import SIDE, is_border
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 
-_BORDER = regex.compile(r"[\s─━═▀▄▁▔╌┄┈╭╮╰╯┌┐└┘├┤┬┴┼╪╤╧╬┿╋┳┻╔╗╚╝╠╣║╹╻▏▕▊▎│┃-]{8,}")
-_BORDER_LINE = regex.compile(r"[─━═▀▄▁▔╌┄┈]{6,}|-{20,}")
-_SIDE = regex.compile(r"\s*[│┃▏▎▊▌|]")
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]|\.{2,3})\s+(?P<label>\S.*)")
 _BULLETS = frozenset("●⏺•✦◆▪■◉○*-+")
 _DIGITS = regex.compile(r"\d+")
@@ -35,11 +33,6 @@ to stand where another one with the same words but another mark stood."""
 def masked(text: str) -> str:
     """Return a row with its digits masked: counters and clocks change nothing about it."""
     return _DIGITS.sub("0", text)
-
-
-def is_border(text: str) -> bool:
-    """Tell whether a row is nothing but a border or a rule."""
-    return _BORDER_LINE.search(text) is not None and _BORDER.fullmatch(text) is not None
 
 
 def composer_top(rows: Sequence[str], cursor: int, mark: str = "") -> int:
@@ -84,7 +77,7 @@ def _marked_top(rows: Sequence[str], y: int, mark: str) -> int:
 
 def _bar_top(rows: Sequence[str], y: int) -> int:
     """Return the first of the rows beside the same bar as row `y`; that row where there is none."""
-    bar = _SIDE.match(rows[y])
+    bar = SIDE.match(rows[y])
     while bar is not None and y > 0 and rows[y - 1].startswith(bar[0]):
         y -= 1
     return y
@@ -95,7 +88,7 @@ def _border_above(rows: Sequence[str], y: int) -> int | None:
     for top in range(y, max(y - TALLEST_COMPOSER, -1), -1):
         if is_border(rows[top]):
             return top
-        if not rows[top].strip() and not _SIDE.match(rows[top]):
+        if not rows[top].strip() and not SIDE.match(rows[top]):
             return None
     return None
 

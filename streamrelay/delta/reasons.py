@@ -13,8 +13,8 @@ from streamrelay.events import Activity, Gap, Text
 
 Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer",
-    "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_alike", "behind_mark",
-    "line_editor", "behind_prompt",
+    "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike",
+    "behind_mark", "line_editor", "behind_prompt",
     "greeting", "begun_before",
     "corner", "box", "bar", "outcome", "activity_of_profile",
     "unpainted", "cut_off", "history", "unheard",
@@ -35,6 +35,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "echo_whole": "echo: rows of the transcript that spell the whole message",
     "echo_as_composed": "echo: rows of the transcript that read as the composer showed the message",
     "echo_tail": "echo: rows at the top of a screen that spell the end of a message too tall for it",
+    "echo_labelled": "echo: rows that spell the message behind a label, where the transcript went on",
     "echo_alike": "echo: rows behind the mark of messages that have most of its words",
     "behind_mark": "it stands behind the mark of messages, and nothing was pasted: somebody typed it",
     "line_editor": "a line editor showed it when it withdrew: it was submitted",

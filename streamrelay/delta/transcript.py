@@ -5,21 +5,14 @@ at its own width, or as the placeholder that stood in its composer (`[Pasted tex
 nothing about any of that, so rows are compared without it: a block of whole rows that spells the message is its echo.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import regex
 
 from streamrelay.delta.echo import squeeze
-from streamrelay.delta.furniture import is_border
-
-MARKS = frozenset("│┃┆╎|▌▏▎▊❯>›»•●⏺✦◆▣○⎿└├╭╰─#$%-↳+")
-"""Glyphs that programs put in front of or beside what they quote."""
-
-_BARS = " │┃▏▎▊▌|"
-
-_AROUND = " " + "".join(MARKS)
+from streamrelay.delta.glyphs import AROUND, SIDE, SIDES, is_border, is_mark, is_side, without_marks
 
 MOST_LOOKS_PER_ROW = 50
 """Rows looked at for each row searched, on average, before a search is given up: a hostile program can make it long."""
@@ -36,6 +29,10 @@ _LIST_MARK = regex.compile(r"(?m)^[ \t]*[-*+•‣◦▪][ \t]+")
 
 _LABEL = regex.compile(r"\s*[^\W\d_]\w{0,11}:\s+")
 """A name in front of a message: `you: hello`."""
+_SIGN = regex.compile(r"\s*(?:\S|\S{1,11}[^\w\s])\s+(?=\S)")
+"""A letter or a word of any kind there: `λ hello`."""
+MOST_ROWS_ABOVE_ECHO = 3
+"""Rows of text from where the transcript goes on to where a message behind a label begins."""
 
 _WORD = regex.compile(r"\w+")
 
@@ -68,15 +65,7 @@ class EchoSearch:
 
     def find(self, forms: Sequence[str], start: int = 0) -> Block | None:
         """Return the earliest block of whole rows, from `start` on, that spells one of the forms of a message."""
-        # Of a message that is nothing but Markdown no program eats anything.
-        is_spoken = all(map(spelling, forms))
-        rows = self._spelled if is_spoken else self._squeezed
-        spell = spelling if is_spoken else squeeze
-        targets = [
-            (number, target)
-            for number, form in enumerate(forms)
-            if (target := spell(_LIST_MARK.sub("", form)) or spell(form))
-        ]
+        rows, spell, targets = self._spelling(forms)
         for group in _by_rank(targets):
             for first in range(start, len(rows)):
                 for number, target in group if rows[first] else ():
@@ -85,10 +74,33 @@ class EchoSearch:
                         stop, more = _spelled_until(rows, first, target, spell(self._rows[first][label.end() :]))
                         looked += more
                     if stop is not None:
-                        return _with_borders(self._rows, Block(first, stop, _mark(self._rows[first], target), number))
+                        mark = _mark(self._rows[first], target, spell)
+                        return _with_borders(self._rows, Block(first, stop, mark, number))
                     self._patience -= looked
                     if self._patience < 0:
                         return None
+        return None
+
+    def find_labelled(self, forms: Sequence[str], start: int = 0, mark: str = "") -> Block | None:
+        """Return such a block behind a label (`you:`, `λ`) instead of a mark; only where the transcript goes on.
+
+        Elsewhere, and behind more than one word, it would be a quote, unless the label is the `mark` of messages.
+        """
+        rows, spell, targets = self._spelling(forms)
+        held = [y for y in range(start, len(rows)) if rows[y]]
+        known = [y for y in held[MOST_ROWS_ABOVE_ECHO:] if mark.strip() and self._rows[y].startswith(mark)]
+        for first in (*held[:MOST_ROWS_ABOVE_ECHO], *known):
+            label = _SIGN.match(self._rows[first])
+            if label is None:
+                continue
+            behind = spell(self._rows[first][label.end() :])
+            for number, target in targets:
+                stop, looked = _spelled_until(rows, first, target, behind)
+                if stop is not None:
+                    return _with_borders(self._rows, Block(first, stop, label[0], number))
+                self._patience -= looked
+                if self._patience < 0:
+                    return None
         return None
 
     def find_last_copy(self, forms: Sequence[str], echo: Block) -> Block:
@@ -142,7 +154,7 @@ class EchoSearch:
         first = next((y for y in range(top, len(self._rows)) if self._rows[y].strip()), None)
         if first is None:
             return None
-        head = self._spelled[first].lstrip(_AROUND)
+        head = without_marks(self._spelled[first])
         position = 0
         for _ in range(MOST_TAILS if head else 0):
             position = target.find(head, position + 1)
@@ -156,8 +168,20 @@ class EchoSearch:
     def shows_any_of(self, form: str, start: int) -> bool:
         """Tell whether any row from `start` on, not a short one, stands in a message."""
         target = spelling(form)
-        rows = (row.strip(_AROUND) for row in self._spelled[start:])
+        rows = (row.strip(AROUND) for row in self._spelled[start:])
         return any(len(row) >= SHORTEST_TAIL and row in target for row in rows)
+
+    def _spelling(self, forms: Sequence[str]) -> tuple[list[str], Callable[[str], str], list[tuple[int, str]]]:
+        """Return the rows and the forms as they are compared, and how they were spelled for it."""
+        # Of a message that is nothing but Markdown no program eats anything.
+        is_spoken = all(map(spelling, forms))
+        spell = spelling if is_spoken else squeeze
+        targets = [
+            (number, target)
+            for number, form in enumerate(forms)
+            if (target := spell(_LIST_MARK.sub("", form)) or spell(form))
+        ]
+        return self._spelled if is_spoken else self._squeezed, spell, targets
 
     @cached_property
     def _spelled(self) -> list[str]:
@@ -179,11 +203,12 @@ def _by_rank(targets: list[tuple[int, str]]) -> list[list[tuple[int, str]]]:
     return [whole, pieces] if pieces else [whole]
 
 
-def _mark(row: str, target: str) -> str:
-    """Return what stands in front of a message in its first row."""
-    mark = row[: len(row) - len(row.lstrip(_AROUND))]
-    label = _LABEL.match(row)
-    return mark if label is None or target.startswith(spelling(label[0])) else label[0]
+def _mark(row: str, target: str, spell: Callable[[str], str]) -> str:
+    """Return what stands in front of the message in the first row that spells it."""
+    for start, glyph in enumerate(row):
+        if not glyph.isspace() and _takes(spell(row[start:]), target, 0, marked=False):
+            return row[:start]
+    return ""
 
 
 def _spelled_until(rows: Sequence[str], first: int, target: str, head: str | None = None) -> tuple[int | None, int]:
@@ -204,22 +229,24 @@ def _spelled_until(rows: Sequence[str], first: int, target: str, head: str | Non
     return None, len(rows) - first
 
 
-def _takes(row: str, target: str, spelled: int) -> int | None:
-    """Return how much of the target a squeezed row spells on from `spelled`; None if it says something else."""
+def _takes(row: str, target: str, spelled: int, *, marked: bool = True) -> int | None:
+    """Return how much of the target a squeezed row spells on from `spelled`; None if it says something else.
+
+    In front of it may stand marks, if it is `marked`, and behind it the side of a box.
+    """
     start, stop = 0, len(row)
     while True:
-        bare = row[start:stop]
-        if target.startswith(bare, spelled):
-            return len(bare)
-        if stop == len(row) and start < stop - 1 and row[-1] in MARKS and target.startswith(row[start:-1], spelled):
+        if target.startswith(row[start:], spelled):
+            return stop - start
+        if start < stop - 1 and is_side(row[-1], row[0]) and target.startswith(row[start:-1], spelled):
             return stop - 1 - start
-        if start == stop or row[start] not in MARKS:
+        if not marked or start == stop or not is_mark(row[start]):
             return None
         start += 1
 
 
 def _is_bar(row: str) -> bool:
-    return bool(row.strip()) and not row.strip(_BARS) and len(row.strip()) <= 2
+    return SIDE.fullmatch(row.rstrip()) is not None or SIDES.fullmatch(row.rstrip()) is not None
 
 
 def _with_borders(rows: Sequence[str], block: Block) -> Block:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 import regex
 
+from streamrelay.delta.glyphs import BULLETS
 from streamrelay.delta.rows import PaintedRow, cells_of
 
-_MARK = regex.compile(r"(?:[-*+•◦‣▪●○·]|\d{1,3}[.)]?|[a-zA-Z][.)])\s+")
-_STARTS = regex.compile(r"(?:[-*+•◦‣▪●○]\s|\d{1,3}[.)]\s|#{1,6}\s|[│┃|┌├└╭╰─━═>]|```)")
+_MARK = regex.compile(rf"(?:[-*+•◦‣▪●○·]|{BULLETS}|\d{{1,3}}[.)]?|[a-zA-Z][.)])\s+")
+_STARTS = regex.compile(rf"(?:[-*+•◦‣▪●○]\s|{BULLETS}\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|[│┃|┌├└╭╰─━═>]|```)")
 _UNSPACED = regex.compile(r"[\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6--\p{Hangul}]", regex.V1)
 _COMMA = regex.compile(r"[,.;:!?]")
 _SPACED_COMMA = regex.compile(rf"{_UNSPACED.pattern}[,.;:!?] {_UNSPACED.pattern}", regex.V1)

@@ -15,7 +15,7 @@ the next picture has it there as well.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from streamrelay.delta.furniture import is_border
+from streamrelay.delta.glyphs import is_border
 from streamrelay.delta.rows import PaintedRow
 from streamrelay.delta.transcript import spelling
 

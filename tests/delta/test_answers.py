@@ -48,6 +48,30 @@ ECHO = ("injected", ["hello"])
         pytest.param(
             ["> hello", "", "Hi!", "", "Tokens: 86 sent, 9 received."], [ECHO, ("text", ["Hi!"])], id="tokens"
         ),
+        *(
+            pytest.param(["> hello", "", "Hi!", "", footer], [ECHO, ("text", ["Hi!"])], id=footer)
+            for footer in ("✻ Gebacken für 12 Sek.", "─ 用时 12秒 ─────", "Готово за 3 с · 20:35", "▶ fertig nach 0:12")
+        ),
+        *(
+            pytest.param(["> hello", "", "★ Hi!", "", last], [ECHO, *(("text", part) for part in said)], id=last)
+            for last, said in (
+                ("  It took 3 s", [["Hi!", "", "It took 3 s"]]),
+                ("★ It took 3 s", [["Hi!"], ["It took 3 s"]]),
+                ("  → 3 files", [["Hi!", "", "→ 3 files"]]),
+            )
+        ),
+        pytest.param(["> hello", "", "★ 42 · 3"], [ECHO, ("text", ["42 · 3"])], id="an answer like a footer"),
+        pytest.param(
+            ["> hello", "", "★ One", "", "  two", "", "★ Three"],
+            [ECHO, ("text", ["One", "", "two"]), ("text", ["Three"])],
+            id="a bullet of another kind",
+        ),
+        pytest.param(["> hello", "", "🚀 Off", "  we go"], [ECHO, ("text", ["🚀 Off", "  we go"])], id="an emoji"),
+        pytest.param(
+            ["> hello", "", "● Let me see.", "", "● Bash(ls)", "  ↳  a.py", "", "● One file."],
+            [ECHO, ("text", ["Let me see."]), ("activity", ["● Bash(ls)", "  ↳  a.py"]), ("text", ["One file."])],
+            id="a corner of another kind",
+        ),
         pytest.param(
             ["> hello", "", "● Let me see.", "", "● Bash(ls)", "  ⎿  a.py", "", "● One file."],
             [ECHO, ("text", ["Let me see."]), ("activity", ["● Bash(ls)", "  ⎿  a.py"]), ("text", ["One file."])],

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 import regex
 
-from streamrelay.delta.furniture import MOST_LABELS, Furniture, composer_top, is_border, masked, stays
+from streamrelay.delta.furniture import MOST_LABELS, Furniture, composer_top, masked, stays
+from streamrelay.delta.glyphs import is_border
 from streamrelay.delta.profiles import GENERIC
 
 RULE = "─" * 40
@@ -18,6 +19,8 @@ TOP, BOTTOM = "╭" + "─" * 38 + "╮", "╰" + "─" * 38 + "╯"
         (RULE, True), (TOP, True), (BOTTOM, True), ("  " + "━" * 10, True), ("▄" * 12, True), ("▀" * 12, True),
         ("-" * 20, True), ("-" * 19, False), ("---", False), ("─" * 5, False), ("│      │", False), ("", False),
         ("─── title ───", False), ("| --- | --- |", False), ("=" * 40, False), ("x" + RULE, False),
+        ("═" * 8, True), ("╍" * 9, True), ("·" * 20, True), ("·" * 19, False), ("*" * 30, False),
+        ("╔" + "═" * 9 + "╗", True), ("+" + "-" * 30 + "+", True), ("┏━━┓", False), ("░" * 30, True),
     ],
 )  # fmt: skip
 def test_border(row: str, border: bool) -> None:

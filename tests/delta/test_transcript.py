@@ -51,6 +51,29 @@ def test_echo(rows: list[str], message: str, block: Block | None) -> None:
     assert bounds(EchoSearch(rows).find([message])) == block
 
 
+@pytest.mark.requirement("DEL-02c")
+@pytest.mark.parametrize("glyph", [*"»$:%▷⟩◂＞║░▐¦👤"])
+def test_an_echo_behind_any_glyph(glyph: str) -> None:
+    assert EchoSearch([f"{glyph} hello", "  you", "", "Hi!"]).find(["hello you"]) == Block(0, 2, f"{glyph} ")
+
+
+@pytest.mark.requirement("DEL-02b", "DEL-02c")
+@pytest.mark.parametrize(
+    ("rows", "block"),
+    [
+        pytest.param(["λ hello", "  you", "Hi!"], Block(0, 2, "λ "), id="a letter"),
+        pytest.param(["", "you: hello you", "Hi!"], Block(1, 2, "you: "), id="a word"),
+        pytest.param(["Du sagst: hello you"], None, id="two words"),
+        pytest.param(["a", "b", "c", "you: hello you"], None, id="not where the transcript goes on"),
+        pytest.param(["a", "b", "c", "me: hello you"], Block(3, 4, "me: "), id="the mark of messages"),
+        pytest.param(["you: hello you too"], None, id="not the whole row"),
+        pytest.param(["you:hello you"], None, id="no blank"),
+    ],
+)
+def test_an_echo_behind_a_label(rows: list[str], block: Block | None) -> None:
+    assert EchoSearch(rows).find_labelled(["hello you"], mark="me: ") == block
+
+
 def test_the_earliest_of_several_forms_counts_and_the_search_begins_where_it_is_told() -> None:
     rows = ["> [Pasted text #1 +4 lines]", "> whole text", "> whole text"]
     forms = ["whole text", "[Pasted text #1 +4 lines]"]
