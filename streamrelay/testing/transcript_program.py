@@ -14,14 +14,18 @@ the alternate screen every row has its place, and what left at the top is nowher
 """
 
 import itertools
-import textwrap
 from dataclasses import dataclass, field
 from typing import Literal
 
-Witness = Literal["title", "agent_state", "furniture"]
+import regex
 
-_TURNING = "✶✻✽✢"
-_INDENT = "  "
+from streamrelay.vt.widths import unicode14
+
+Witness = Literal["title", "agent_state", "furniture"]
+Frame = Literal["rules", "box", "bar", "bare"]
+
+_UNDIVIDED = r"\p{Han}\p{Hiragana}\p{Katakana}，。、？！："
+_PIECES = regex.compile(rf"\s+|[{_UNDIVIDED}]|[^\s{_UNDIVIDED}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,23 @@ class Look:
     folds_from: int | None = None
     """Lines from which a paste is shown as a placeholder."""
     mark: str = "> "
+    """What stands in front of a message in the transcript; what follows is indented under its text."""
     bullet: str = "● "
+    """The same in front of each part of an answer."""
+    composer_mark: str = "> "
+    placeholder: str = ""
+    """What stands in the empty composer."""
+    frame: Frame = "rules"
+    glyphs: str = "─│╭╮╰╯"
+    """What the composer's frame is drawn with: lines, sides, corners."""
+    status: tuple[str, ...] = ("  ? for shortcuts",)
+    """Rows below the composer."""
+    turning: str = "✶✻✽✢"
+    """Frames of the spinner."""
+    label: str = "Thinking… (3s · esc to interrupt)"
+    """What stands behind the spinner, unless it is told otherwise."""
+    footer: str = ""
+    """A row that sums up each answer."""
 
 
 @dataclass
@@ -56,7 +76,7 @@ class TranscriptProgram:
         self._label = ""
         self._answer: list[str] | None = None
         self._answer_from = 0
-        self._turning = itertools.cycle(_TURNING)
+        self._turning = itertools.cycle(self.look.turning)
         self._glyph = next(self._turning)
         self._painted: list[str] = []
         self._top = 0
@@ -94,10 +114,10 @@ class TranscriptProgram:
         draft, self._draft = self._draft, ""
         return draft
 
-    def works(self, label: str = "Thinking… (3s · esc to interrupt)") -> bytes:
+    def works(self, label: str | None = None) -> bytes:
         """Be at work: the spinner turns by one glyph."""
         began = not self._label
-        self._label = label
+        self._label = label or self.look.label
         self._glyph = next(self._turning)
         return (self._tell("busy") if began else b"") + self._paint()
 
@@ -130,6 +150,8 @@ class TranscriptProgram:
     def rests(self) -> bytes:
         """Be done: the spinner is gone."""
         self._close_answer()
+        if self.look.footer and self._label:
+            self.transcript += [self.look.footer, ""]
         self._label = ""
         return self._paint() + self._tell("idle")
 
@@ -145,24 +167,45 @@ class TranscriptProgram:
         self._answer = None
 
     def _say_block(self, mark: str, text: str) -> None:
-        width = self.look.columns - len(_INDENT)
-        rows = [
-            row
-            for line in text.split("\n")
-            for row in textwrap.wrap(line, width, drop_whitespace=True, break_on_hyphens=False) or [""]
-        ]
-        indented = [mark + rows[0], *(_INDENT + row if row else "" for row in rows[1:])]
-        self.transcript += [*indented, ""]
+        indent = " " * len(unicode14().cells(mark))
+        rows = [row for line in text.split("\n") for row in _wrapped(line, self.look.columns - len(indent))]
+        self.transcript += [mark + rows[0], *(indent + row if row else "" for row in rows[1:]), ""]
 
     def _rows_below(self) -> tuple[list[str], int]:
-        """Return spinner, composer and status line, and the row among them that holds the cursor."""
-        rule = "─" * self.look.columns
-        width = self.look.columns - len(_INDENT)
-        wrapped = [row for line in self._draft.split("\n") for row in textwrap.wrap(line, width) or [""]]
-        draft = [f"> {wrapped[0]}", *(_INDENT + row for row in wrapped[1:])]
-        spinner = [f"{self._glyph} {self._label}", ""] if self._label and self.look.witness == "furniture" else []
+        """Return spinner, composer and status lines, and the row among them that holds the cursor."""
+        look = self.look
+        inner = look.columns - (4 if look.frame == "box" else 2 if look.frame == "bar" else 0)
+        mark = look.composer_mark
+        indent = " " * len(unicode14().cells(mark))
+        wrapped = [row for line in self._draft.split("\n") for row in _wrapped(line, inner - len(indent))]
+        draft = [mark + (wrapped[0] or look.placeholder), *(indent + row for row in wrapped[1:])]
+        framed, above = self._framed(draft, inner)
+        spinner = [f"{self._glyph} {self._label}", ""] if self._label and look.witness == "furniture" else []
         spinner = spinner or ([f"{self._glyph} {self._label.split('(')[0].strip()}", ""] if self._label else [])
-        return [*spinner, rule, *draft, rule, "  ? for shortcuts"], len(spinner) + len(draft)
+        return [*spinner, *framed, *look.status], len(spinner) + above + len(draft) - 1
+
+    def _framed(self, draft: list[str], inner: int) -> tuple[list[str], int]:
+        """Return the draft in its frame, and how many rows of that are above it."""
+        line, side, *corners = [*self.look.glyphs]
+        match self.look.frame:
+            case "rules":
+                return [line * self.look.columns, *draft, line * self.look.columns], 1
+            case "box":
+                padded = [f"{side} {row}{' ' * (inner - len(unicode14().cells(row)))} {side}" for row in draft]
+                top, bottom = (corners[n] + line * (inner + 2) + corners[n + 1] for n in (0, 2))
+                return [top, *padded, bottom], 1
+            case "bar":
+                return [side, *(f"{side} {row}" for row in draft), side], 1
+            case "bare":
+                return draft, 0
+
+    def _cursor_column(self, row: str) -> int:
+        """Return the column of the cursor in the last row of the draft, counted from 1."""
+        side = self.look.glyphs[1]
+        text = row.removesuffix(side).rstrip() if self.look.frame == "box" else row
+        if not self._draft and self.look.placeholder:
+            text = text.removesuffix(self.look.placeholder)
+        return min(len(unicode14().cells(text)) + 1, self.look.columns)
 
     def _paint(self) -> bytes:
         below, cursor = self._rows_below()
@@ -179,7 +222,7 @@ class TranscriptProgram:
             if self.look.repaints_all or y >= len(self._painted) or self._painted[y] != row:
                 out.append(f"\x1b[{y + 1};1H{row}\x1b[K")
         self._painted = rows
-        column = len(below[cursor]) + 1
+        column = self._cursor_column(below[cursor])
         return ("".join(out) + f"\x1b[{len(header) + height + cursor + 1};{column}H").encode()
 
     def _paint_main(self, below: list[str], cursor: int) -> bytes:
@@ -196,7 +239,9 @@ class TranscriptProgram:
         self._top = max(self._top, len(rows) - self.look.lines)
         self._painted = rows
         self._cursor = len(self.transcript) + cursor
-        return (out + f"\x1b[{len(rows) - 1 - self._cursor}A\x1b[{len(below[cursor]) + 1}G").encode()
+        below_cursor = len(rows) - 1 - self._cursor
+        out += f"\x1b[{below_cursor}A" if below_cursor else ""
+        return (out + f"\x1b[{self._cursor_column(below[cursor])}G").encode()
 
     @staticmethod
     def _erase_rows(count: int) -> str:
@@ -212,3 +257,19 @@ class TranscriptProgram:
                 return f"\x1b]7501;state={'working' if state == 'busy' else 'done'}\x07".encode()
             case _:
                 return b""
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Wrap between words, and between characters that are written without blanks; at least one row."""
+    rows, used = [""], 0
+    for piece in _PIECES.findall(line):
+        cells = len(unicode14().cells(piece))
+        if used + cells > width and not piece.isspace() and rows[-1].strip():
+            rows[-1] = rows[-1].rstrip()
+            rows.append("")
+            used = 0
+        if piece.isspace() and used == 0 and len(rows) > 1:
+            continue
+        rows[-1] += piece
+        used += cells
+    return [row.rstrip() for row in rows]
