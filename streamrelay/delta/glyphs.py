@@ -10,12 +10,10 @@ from itertools import takewhile
 
 import regex
 
-_DRAWN = r"\u2500-\u259f"
 _SIDES = "│┃║╎╏┆┇┊┋▏▎▍▌▋▊▉█▐▕░▒▓|¦‖"
-_BORDER = regex.compile(r"[^\p{L}\p{N}]{8,}")
-_LINE = regex.compile(
-    rf"(?P<drawn>(?=[{_DRAWN}])[^{_SIDES}])(?P=drawn){{5,}}|(?P<other>[^\x00-\x7f\s\p{{L}}\p{{N}}]|-)(?P=other){{19,}}"
-)
+_BORDER = regex.compile(r"[^\p{L}\p{N}]{8,}+")
+_DRAWN = "".join(glyph for glyph in map(chr, range(0x2500, 0x25A0)) if glyph not in _SIDES)
+_LINE = regex.compile(rf"[{_DRAWN}]{{6,}}|(?P<drawn>[^\x00-\x7f\s\p{{L}}\p{{N}}]|-)(?P=drawn){{19,}}")
 SIDE = regex.compile(rf"\s*[{_SIDES}]")
 """The side of a box, or a bar beside a text."""
 SIDES = regex.compile(rf"\s*[{_SIDES}]\s*[{_SIDES}]")
@@ -37,7 +35,8 @@ _MARKS = regex.compile(r"^[^\p{L}\p{N}]+")
 
 def is_border(text: str) -> bool:
     """Tell whether a row is nothing but a border or a rule."""
-    return _LINE.search(text) is not None and _BORDER.fullmatch(text) is not None
+    # Most rows hold a letter, and the first one settles it.
+    return _BORDER.fullmatch(text) is not None and _LINE.search(text) is not None
 
 
 def is_mark(glyph: str) -> bool:
