@@ -154,7 +154,7 @@ class EchoSearch:
         first = next((y for y in range(top, len(self._rows)) if self._rows[y].strip()), None)
         if first is None:
             return None
-        head = without_marks(self._spelled[first])
+        head = without_marks(self._spelled[first]) or self._spelled[first]
         position = 0
         for _ in range(MOST_TAILS if head else 0):
             position = target.find(head, position + 1)
