@@ -20,6 +20,7 @@
     ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
     ├── AnswerTimeout            a message was submitted, and not answered in time
     ├── RecordingError           a recording cannot be read or written
+    ├── StorageError             a database of the user's cannot be used
     ├── ConfigError              a file of the user's says something that makes no sense
     └── UsageError               arguments that make no sense together
 
@@ -199,6 +200,14 @@ class RecordingError(StreamrelayError):
 
     code = "recording"
     exit_code = 30
+
+
+class StorageError(StreamrelayError):
+    """A database of the user's cannot be opened, read or written; names its path."""
+
+    code = "storage"
+    exit_code = 32
+    default_hint = "move the file away to begin a new one"
 
 
 class ConfigError(StreamrelayError):

@@ -1,27 +1,25 @@
 """What is to be delivered, on disk: nothing that was accepted is lost with the process that accepted it.
 
-One SQLite file of the user's, in WAL mode. All work on it is done in one thread, so that the event loop never waits for
-a disk; what is noted while that thread is busy goes into one transaction. `put` returns when the message is committed,
-`flush` when everything noted before is.
+What is noted while the database is busy goes into one transaction. `put` returns when the message is committed, `flush`
+when everything noted before is.
 
-A text is kept for as long as its delivery is open; the receipt is kept for `KEPT` seconds. A commit survives the death
-of the process, not a loss of power (`synchronous=NORMAL`): then the panes are gone as well.
+A text is kept for as long as its delivery is open; the receipt is kept for `KEPT` seconds. A commit does not survive a
+loss of power (database.py): then the panes are gone as well.
 """
 
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from streamrelay.database import Database, give_back, transaction
 from streamrelay.delivery.commands import Mark
 from streamrelay.delivery.message import FINAL, Message
-from streamrelay.errors import StreamrelayError
 from streamrelay.events import DeliveryState
 
 KEPT = 7 * 86400.0
@@ -44,8 +42,6 @@ CREATE TABLE IF NOT EXISTS deliveries (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE text <> '';
 """
-
-Result = TypeVar("Result")
 
 
 class Entry(NamedTuple):
@@ -88,17 +84,16 @@ class Outbox:
     """The deliveries of one user; an async context manager."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="outbox")
-        self._database: sqlite3.Connection | None = None
+        self._database = Database(path, create=_CREATE, version=SCHEMA)
         self._notes: list[Note] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        await self._database.__aenter__()
         try:
-            await self._do(self._open)
+            await self.forget(before=time.time() - KEPT)
         except BaseException:
-            self._thread.shutdown()
+            await self._database.__aexit__(None, None, None)
             raise
         return self
 
@@ -108,14 +103,15 @@ class Outbox:
         try:
             await self.flush()
         finally:
-            await self._do(self._close)
-            self._thread.shutdown()
+            await self._database.__aexit__(kind, error, trace)
 
     async def put(
         self, message: Message, *, server: str, pane: str, program: str, removed: dict[str, int] | None = None
     ) -> tuple[Entry, bool]:
         """Take a message up and return its entry, and whether it is new: an id that is known is not taken twice."""
-        return await self._do(lambda: self._put(message, server, pane, program, removed or {}))
+        return await self._database.do(
+            lambda connection: _put(connection, message, server, pane, program, removed or {})
+        )
 
     def note(self, number: int, state: DeliveryState, reason: str = "", file: str | None = None) -> None:
         """Note how a delivery stands; it is written soon."""
@@ -133,107 +129,65 @@ class Outbox:
     async def unfinished(self, *, server: str, pane: str) -> list[Entry]:
         """Return the deliveries to a pane whose Enter is not known to be sent, oldest first."""
         where = "server = ? AND pane = ? AND state IN ('queued', 'pasted', 'painted')"
-        return await self._do(lambda: self._select(where, (server, pane)))
+        return await self._database.do(lambda connection: _select(connection, where, (server, pane)))
 
     async def orphans(self, socket: str, *, server: str) -> list[Entry]:
         """Return the deliveries, open like those, of servers that had this socket before `server` had it."""
         where = "server <> ? AND substr(server, 1, ?) = ? AND state IN ('queued', 'pasted', 'painted')"
-        return await self._do(lambda: self._select(where, (server, len(socket) + 1, socket + " ")))
+        return await self._database.do(
+            lambda connection: _select(connection, where, (server, len(socket) + 1, socket + " "))
+        )
 
     async def find(self, message_id: str) -> list[Entry]:
         """Return the deliveries of a message, one for each pane."""
-        return await self._do(lambda: self._select("message_id = ?", (message_id,)))
+        return await self._database.do(lambda connection: _select(connection, "message_id = ?", (message_id,)))
 
     async def forget(self, *, before: float) -> int:
         """Delete what was last changed before that Unix time, give its room back, and return how many those were."""
-        return await self._do(lambda: self._forget(before))
-
-    # In the thread
-
-    async def _do(self, work: Callable[[], Result]) -> Result:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except sqlite3.Error as error:
-            raise StreamrelayError(f"{self._path}: {error}", hint="move the file away to begin a new one") from error
+        return await self._database.do(lambda connection: _forget(connection, before))
 
     async def _write_notes(self) -> None:
         notes, self._notes = self._notes, []
-        await self._do(lambda: self._write(notes))
+        await self._database.do(lambda connection: _write(connection, notes))
 
-    @property
-    def _open_database(self) -> sqlite3.Connection:
-        if self._database is None:
-            raise StreamrelayError("the outbox is not open", hint="use it in `async with`")
-        return self._database
 
-    def _open(self) -> None:
-        self._path.touch(mode=0o600)
-        database = sqlite3.connect(self._path, timeout=10.0, isolation_level=None, check_same_thread=False)
-        try:
-            found = database.execute("PRAGMA user_version").fetchone()[0]
-            if found > SCHEMA:
-                raise StreamrelayError(f"{self._path} is of a newer streamrelay", hint="update streamrelay")
-            if found == 0:
-                database.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = NORMAL")
-            database.executescript(_CREATE)
-            database.execute(f"PRAGMA user_version = {SCHEMA}")
-        except BaseException:
-            database.close()
-            raise
-        self._database = database
-        self._forget(time.time() - KEPT)
+def _put(
+    connection: sqlite3.Connection, message: Message, server: str, pane: str, program: str, removed: dict[str, int]
+) -> tuple[Entry, bool]:
+    with transaction(connection):
+        known = _select(connection, "server = ? AND pane = ? AND message_id = ?", (server, pane, message.message_id))
+        if known:
+            return known[0], False
+        last = connection.execute("SELECT max(number) FROM deliveries").fetchone()[0] or 0
+        entry = Entry(
+            next_number(last), message.message_id, server, pane, program, message.text, message.head,
+            "queued", "", removed, None, time.time(),
+        )  # fmt: skip
+        connection.execute(
+            f"INSERT INTO deliveries VALUES ({', '.join('?' * len(entry))})",  # noqa: S608  # places, no text
+            entry._replace(removed=_as_text(removed)),
+        )
+        return entry, True
 
-    def _close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
 
-    def _put(
-        self, message: Message, server: str, pane: str, program: str, removed: dict[str, int]
-    ) -> tuple[Entry, bool]:
-        database = self._open_database
-        database.execute("BEGIN IMMEDIATE")
-        try:
-            known = self._select("server = ? AND pane = ? AND message_id = ?", (server, pane, message.message_id))
-            if known:
-                return known[0], False
-            last = database.execute("SELECT max(number) FROM deliveries").fetchone()[0] or 0
-            entry = Entry(
-                next_number(last), message.message_id, server, pane, program, message.text, message.head,
-                "queued", "", removed, None, time.time(),
-            )  # fmt: skip
-            database.execute(
-                f"INSERT INTO deliveries VALUES ({', '.join('?' * len(entry))})",  # noqa: S608  # places, no text
-                entry._replace(removed=_as_text(removed)),
-            )
-            return entry, True
-        finally:
-            database.execute("COMMIT")
+def _write(connection: sqlite3.Connection, notes: Iterable[Note]) -> None:
+    with transaction(connection):
+        connection.executemany(
+            "UPDATE deliveries SET state = ?, reason = ?, file = coalesce(?, file), changed = ?, "
+            "text = CASE WHEN ? THEN '' ELSE text END WHERE number = ?",
+            [(n.state, n.reason, n.file, time.time(), _is_done(n.state), n.number) for n in notes],
+        )
 
-    def _write(self, notes: Iterable[Note]) -> None:
-        database = self._open_database
-        database.execute("BEGIN IMMEDIATE")
-        try:
-            database.executemany(
-                "UPDATE deliveries SET state = ?, reason = ?, file = coalesce(?, file), changed = ?, "
-                "text = CASE WHEN ? THEN '' ELSE text END WHERE number = ?",
-                [(n.state, n.reason, n.file, time.time(), _is_done(n.state), n.number) for n in notes],
-            )
-        finally:
-            database.execute("COMMIT")
 
-    def _select(self, where: str, values: Sequence[object]) -> list[Entry]:
-        query = f"SELECT * FROM deliveries WHERE {where} ORDER BY number"  # noqa: S608  # only from above
-        return [_entry(row) for row in self._open_database.execute(query, values)]
+def _select(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[Entry]:
+    query = f"SELECT * FROM deliveries WHERE {where} ORDER BY number"  # noqa: S608  # only from above
+    return [_entry(row) for row in connection.execute(query, values)]
 
-    def _forget(self, before: float) -> int:
-        database = self._open_database
-        gone = database.execute("DELETE FROM deliveries WHERE changed < ?", (before,)).rowcount
-        # Run to its end by a script alone: `execute` frees one page and stops.
-        database.executescript("PRAGMA incremental_vacuum;")
-        return gone
+
+def _forget(connection: sqlite3.Connection, before: float) -> int:
+    gone = connection.execute("DELETE FROM deliveries WHERE changed < ?", (before,)).rowcount
+    give_back(connection)
+    return gone
 
 
 def next_number(last: int) -> int:

@@ -1,0 +1,115 @@
+"""One SQLite file of the user's, and the one thread in which all work on it is done.
+
+    async with Database(path, create=SCHEMA_SQL, version=1) as database:
+        rows = await database.do(lambda connection: connection.execute("SELECT ...").fetchall())
+
+The event loop never waits for a disk, and no two pieces of work overlap. The file is in WAL mode: a commit survives the
+death of the process, not a loss of power (`synchronous=NORMAL`). It is the user's alone (0600).
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from streamrelay.errors import StorageError, UsageError
+
+LOCK_TIMEOUT = 10.0
+"""Seconds for which another process's transaction is waited for."""
+
+Result = TypeVar("Result")
+
+
+class Database:
+    """A database while it is open; an async context manager.
+
+    `create` is SQL that makes what is missing, `version` the number of that schema. Entering raises StorageError for a
+    file that is no database, cannot be written, or is of a newer version.
+    """
+
+    def __init__(self, path: Path, *, create: str, version: int) -> None:
+        self.path = path
+        self._create = create
+        self._version = version
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=path.stem)
+        self._connection: sqlite3.Connection | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._in_thread(self._open)
+        except BaseException:
+            self._thread.shutdown()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await self._in_thread(self._close)
+        finally:
+            self._thread.shutdown()
+
+    async def do(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Do work on the database, after whatever was asked for before; raises StorageError where SQLite refuses."""
+        return await self._in_thread(lambda: work(self._open_connection))
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except (sqlite3.Error, OSError) as error:
+            raise StorageError(f"{self.path}: {error}", data={"path": str(self.path)}) from error
+
+    @property
+    def _open_connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise UsageError(f"{self.path} is not open", hint="use it in `async with`")
+        return self._connection
+
+    def _open(self) -> None:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path.touch(mode=0o600)
+        connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
+        try:
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            if found > self._version:
+                raise StorageError(
+                    f"{self.path} is of a newer streamrelay", hint="update streamrelay", data={"path": str(self.path)}
+                )
+            if found == 0:
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(self._create)
+            connection.execute(f"PRAGMA user_version = {self._version}")
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Do all of it or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def give_back(connection: sqlite3.Connection) -> None:
+    """Give the room of what was deleted back to the file system."""
+    # Run to its end by a script alone: `execute` frees one page and stops.
+    connection.executescript("PRAGMA incremental_vacuum")

@@ -1,0 +1,253 @@
+"""The journal: every event that is not only provisional, in one order for ever, and what was said, to be searched.
+
+An event gets its `seq` here, and keeps it: numbers grow over restarts and are never given twice. What is returned by
+`append` is committed. Beside the events stand the utterances (utterances.py) with an index of their words.
+
+`live` and `retracted` are not journaled: what they show becomes text, or was never said.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from streamrelay.database import Database, give_back, transaction
+from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
+from streamrelay.history.query import parse_query
+from streamrelay.history.utterances import Utterance, Utterances
+
+MOST_FOUND = 1000
+_VERSION = 1
+_CREATE = """
+CREATE TABLE IF NOT EXISTS events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at REAL NOT NULL,
+    event TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS events_by_time ON events (at);
+CREATE TABLE IF NOT EXISTS utterances (
+    first INTEGER PRIMARY KEY,
+    last INTEGER NOT NULL,
+    at REAL NOT NULL,
+    until REAL NOT NULL,
+    host TEXT NOT NULL,
+    session TEXT NOT NULL,
+    pane TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    message_id TEXT,
+    text TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS utterances_by_time ON utterances (at);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
+    text, content = 'utterances', content_rowid = 'first', tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER IF NOT EXISTS said AFTER INSERT ON utterances BEGIN
+    INSERT INTO words (rowid, text) VALUES (new.first, new.text);
+END;
+CREATE TRIGGER IF NOT EXISTS forgotten AFTER DELETE ON utterances BEGIN
+    INSERT INTO words (words, rowid, text) VALUES ('delete', old.first, old.text);
+END;
+CREATE TRIGGER IF NOT EXISTS continued AFTER UPDATE OF text ON utterances BEGIN
+    INSERT INTO words (words, rowid, text) VALUES ('delete', old.first, old.text);
+    INSERT INTO words (rowid, text) VALUES (new.first, new.text);
+END;
+"""
+_WRITE = """
+INSERT INTO utterances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (first) DO UPDATE SET last = excluded.last, until = excluded.until, text = excluded.text
+"""
+_SNIPPET_WORDS = 24
+_BEGIN, _END = "\x02", "\x03"
+"""Around what was found, while a snippet comes out of the database: text of a screen holds no control characters."""
+
+
+class Found(NamedTuple):
+    """An utterance that was found: its events' places in the journal, whose it is, and the text."""
+
+    first: int
+    last: int
+    at: float
+    """When it began, Unix time."""
+    host: str
+    session: str
+    pane: str
+    turn: int
+    agent: str
+    origin: str
+    message_id: str | None
+    text: str
+    snippet: str
+    """The words around what was found, in one line."""
+    matches: tuple[tuple[int, int], ...]
+    """Where in the snippet it stands: start and stop (exclusive), in characters."""
+
+
+class Journal:
+    """A journal while it is open; an async context manager. Raises StorageError like a `Database`."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, create=_CREATE, version=_VERSION)
+        self._utterances = Utterances()
+        self._entered = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._entered.enter_async_context(self._database)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._entered.aclose()
+
+    async def append(self, events: Iterable[Event]) -> list[Event]:
+        """Number events and write them down; return those that were. Events without a time get the present one."""
+        kept = [event for event in events if not isinstance(event, Live | Retracted)]
+        if kept:
+            await self._database.do(lambda connection: self._append(connection, kept))
+        return kept
+
+    async def since(self, seq: int, *, limit: int = 1000) -> list[AnyEvent]:
+        """Return the events behind that number, oldest first."""
+        query = "SELECT event FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+        rows = await self._database.do(lambda connection: connection.execute(query, (seq, limit)).fetchall())
+        return [decode(row[0]) for row in rows]
+
+    async def last_seq(self) -> int:
+        """Return the number given last; 0 before the first one."""
+        return await self._database.do(_last_seq)
+
+    async def size(self) -> int:
+        """Return how many bytes it takes."""
+        return await self._database.do(_size)
+
+    async def search(
+        self,
+        words: str,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = 20,
+    ) -> list[Found]:
+        """Return the utterances in which all words stand (query.py), the best first; empty words find nothing.
+
+        `agent` is the name of a program, `session` of a session; `since` and `until` are Unix times.
+        """
+        query = parse_query(words)
+        if not query:
+            return []
+        where = {
+            "words MATCH ?": query.match or None,
+            "agent = ?": agent,
+            "session = ?": session,
+            "until >= ?": since,
+            "at <= ?": until,
+        }
+        return await self._database.do(
+            lambda connection: _search(connection, where, query.pieces, min(max(limit, 0), MOST_FOUND))
+        )
+
+    async def prune(self, *, before: float | None = None, most_bytes: int | None = None) -> int:
+        """Forget what was journaled before a Unix time, and then the oldest until the file is no larger than that.
+
+        Returns how many events were forgotten. Their room is given back to the file system.
+        """
+        return await self._database.do(lambda connection: _prune(connection, before, most_bytes))
+
+    def _append(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
+        now = time.time()
+        rows: list[tuple[int, float, str]] = []
+        touched: dict[int, Utterance] = {}
+        with transaction(connection):
+            for seq, event in enumerate(events, _last_seq(connection) + 1):
+                event.seq = seq
+                at = event.at if isinstance(event.at, float) else now
+                event.at = at
+                rows.append((seq, at, encode(event).decode()))
+                utterance = self._utterances.take(seq, event, at)
+                if utterance is not None:
+                    touched[utterance.first] = utterance
+            connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+            connection.executemany(_WRITE, map(_row, touched.values()))
+
+
+def _last_seq(connection: sqlite3.Connection) -> int:
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+    return int(row[0]) if row is not None else 0
+
+
+def _row(utterance: Utterance) -> tuple[object, ...]:
+    said = utterance
+    return (
+        said.first, said.last, said.at, said.until, said.host, said.session, said.pane, said.turn, said.agent,
+        said.origin, said.message_id, said.text,
+    )  # fmt: skip
+
+
+def _search(
+    connection: sqlite3.Connection, where: dict[str, str | float | None], pieces: Sequence[str], limit: int
+) -> list[Found]:
+    conditions = {condition: value for condition, value in where.items() if value is not None}
+    ranked = "words MATCH ?" in conditions
+    values = [*conditions.values(), *pieces, limit]
+    snippet = f"snippet(words, 0, '{_BEGIN}', '{_END}', '…', {_SNIPPET_WORDS})" if ranked else "text"
+    table = "words JOIN utterances ON utterances.first = words.rowid" if ranked else "utterances"
+    query = (
+        "SELECT first, last, at, host, session, pane, turn, agent, origin, message_id, utterances.text, "  # noqa: S608
+        f"{snippet} FROM {table} WHERE {' AND '.join([*conditions, *['instr(utterances.text, ?) > 0'] * len(pieces)])} "
+        f"ORDER BY {'rank' if ranked else 'at DESC'} LIMIT ?"
+    )
+    return [_found(row, pieces) for row in connection.execute(query, values)]
+
+
+def _found(row: tuple[object, ...], pieces: Sequence[str]) -> Found:
+    *columns, marked = row
+    snippet, matches = _unmarked(" ".join(str(marked).split()))
+    if not matches and pieces:
+        start = max(0, snippet.find(pieces[0]) - 40)
+        snippet = snippet[start : start + 160]
+        place = snippet.find(pieces[0])
+        matches = ((place, place + len(pieces[0])),) if place >= 0 else ()
+    return Found(*columns, snippet, matches)  # type: ignore[call-arg, arg-type]  # as the columns are declared
+
+
+def _unmarked(marked: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    text = ""
+    matches: list[tuple[int, int]] = []
+    for number, part in enumerate(marked.split(_BEGIN)):
+        inside, end, behind = part.partition(_END)
+        if number and end:
+            matches.append((len(text), len(text) + len(inside)))
+        text += inside + behind
+    return text, tuple(matches)
+
+
+def _prune(connection: sqlite3.Connection, before: float | None, most_bytes: int | None) -> int:
+    forgotten = 0
+    if before is not None:
+        forgotten += _forget(connection, "at < ?", before)
+    while most_bytes is not None and _size(connection) > most_bytes:
+        oldest, newest = connection.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+        if oldest is None:
+            break
+        forgotten += _forget(connection, "seq <= ?", oldest + (newest - oldest) // 10)
+    return forgotten
+
+
+def _forget(connection: sqlite3.Connection, condition: str, value: float) -> int:
+    with transaction(connection):
+        gone = connection.execute(f"DELETE FROM events WHERE {condition}", (value,)).rowcount  # noqa: S608
+        connection.execute("DELETE FROM utterances WHERE first < (SELECT coalesce(min(seq), 1 << 62) FROM events)")
+    give_back(connection)
+    return gone
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    return int(pages * size)
