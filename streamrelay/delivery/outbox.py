@@ -151,7 +151,7 @@ class Outbox:
         await self._database.do(lambda connection: _write(connection, notes))
 
 
-def _put(
+def _put(  # noqa: PLR0917  # as `Outbox.put` has them
     connection: sqlite3.Connection, message: Message, server: str, pane: str, program: str, removed: dict[str, int]
 ) -> tuple[Entry, bool]:
     with transaction(connection):

@@ -36,7 +36,6 @@ def said(text: str, *, at: float = NOW, pane: str = "%1", turn: int = 1, origin:
     ]
 
 
-@pytest.mark.requirement("HIS-01")
 async def test_everything_said_delivered_and_decided_is_there_in_order(journal: Journal) -> None:
     events = [
         PaneOpened(columns=80, lines=24, command="claude", pane="%1"),
@@ -62,7 +61,6 @@ async def test_nothing_is_no_event(journal: Journal) -> None:
     assert await journal.search("anything") == []
 
 
-@pytest.mark.requirement("HIS-01")
 async def test_words_are_found_across_the_lines_of_one_utterance(journal: Journal) -> None:
     await journal.append(said("The parser is done.\nIt took three days.", pane="%1"))
     await journal.append(said("The printer took hours.", pane="%2"))
@@ -140,7 +138,6 @@ async def test_numbers_grow_over_restarts_and_after_everything_was_forgotten(pat
         assert [event.seq for event in await journal.append(said("four"))] == [4]
 
 
-@pytest.mark.requirement("HIS-03a")
 async def test_what_is_forgotten_gives_its_room_back(journal: Journal, path: Path) -> None:
     for number in range(200):
         await journal.append(said(f"needle{number} " + "hay " * 500, at=NOW + number, turn=number))
@@ -174,7 +171,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.requirement("HIS-01")
 async def test_what_was_appended_outlives_a_kill(path: Path) -> None:
     seen = 0
     for _ in range(3):
@@ -190,7 +186,6 @@ async def test_what_was_appended_outlives_a_kill(path: Path) -> None:
             assert [event.seq for event in await journal.since(0, limit=10**6)] == list(range(1, last + 1))
 
 
-@pytest.mark.requirement("HIS-03b")
 async def test_it_is_the_user_s_alone_and_says_what_is_wrong_with_a_file(
     journal: Journal, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
