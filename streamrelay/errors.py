@@ -16,6 +16,7 @@
     ├── TargetNotReading         the program does not read what is typed to it
     ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
     ├── PaneTaken                somebody else types into the pane already
+    ├── SessionTaken             the session is in a relay or circle already
     ├── DeliveryFailed           a message was not delivered; carries the reason
     ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
     ├── AnswerTimeout            a message was submitted, and not answered in time
@@ -193,6 +194,14 @@ class AnswerTimeout(StreamrelayError):
     code = "answer_timeout"
     exit_code = 29
     default_hint = "the program is still at work, or does not say when it is done; give it longer with --timeout"
+
+
+class SessionTaken(StreamrelayError):
+    """The session is in a relay or circle already, and can be in one only."""
+
+    code = "session_taken"
+    exit_code = 32
+    default_hint = "stop that one first"
 
 
 class RecordingError(StreamrelayError):

@@ -27,6 +27,9 @@ InjectionState = Literal["pasting", "painted", "entering"]
 DeliveryState = Literal["queued", "pasted", "painted", "submitted", "turn_started", "answered", "failed", "unconfirmed"]
 
 
+WithheldReason = Literal[
+    "muted", "suspended", "checkpoint", "acknowledgement", "repetition", "hops", "too_many_waiting"
+]
 NeedKind = Literal["password", "confirmation", "permission", "trust", "login", "picker"]
 
 
@@ -36,6 +39,25 @@ class Vote(msgspec.Struct, frozen=True):
     by: str
     says: Literal["busy", "idle"]
     since: float
+
+
+class Traffic(msgspec.Struct):
+    """What a conversation costs one participant: messages and their characters, sent to others and received."""
+
+    sent: int = 0
+    sent_characters: int = 0
+    received: int = 0
+    received_characters: int = 0
+
+    def spoke(self, characters: int) -> None:
+        """Count a message to others, once however many they are."""
+        self.sent += 1
+        self.sent_characters += characters
+
+    def heard(self, characters: int) -> None:
+        """Count a message from somebody."""
+        self.received += 1
+        self.received_characters += characters
 
 
 # No event can be part of a cycle, and in a flood the collector would look at each of them again and again.
@@ -183,17 +205,105 @@ class RelayDelivered(Event, tag="relay_delivered"):
     text: str
 
 
+class RelayWithheld(Event, tag="relay_withheld"):
+    """Something that was said goes to nobody; `why` explains the reason, `count` is how often it was this one."""
+
+    relay: str
+    speaker: str
+    reason: WithheldReason
+    why: str
+    count: int
+    text: str = ""
+
+
+class RelayPaused(Event, tag="relay_paused"):
+    """A person paused the relay, or let it go on; `waiting` messages go out then."""
+
+    relay: str
+    paused: bool
+    waiting: int = 0
+
+
+class RelayMuted(Event, tag="relay_muted"):
+    """A person muted a participant, or let it be heard again."""
+
+    relay: str
+    participant: str
+    muted: bool
+
+
+class RelayLeft(Event, tag="relay_left"):
+    """A participant is gone, and the others go on."""
+
+    relay: str
+    participant: str
+    reason: str
+    remaining: int
+
+
 class RelayClosed(Event, tag="relay_closed"):
-    """The relay ended; `reason` is the code of what ended it."""
+    """The relay ended; `reason` is the code of what ended it, `traffic` what it cost each participant."""
 
     relay: str
     reason: str
     deliveries: int
+    traffic: dict[str, Traffic] = {}
+
+
+class LinkCreated(Event, tag="link_created"):
+    """Two sessions hear each other from here on; what crosses is told as of a relay with this id."""
+
+    link: str
+    parties: tuple[str, str]
+    titles: tuple[str, str]
+    budget: int
+
+
+class LinkSpent(Event, tag="link_spent"):
+    """The last delivery of the budget was made; nothing crosses until the link is extended."""
+
+    link: str
+    deliveries: int
+
+
+class LinkExtended(Event, tag="link_extended"):
+    """The link crosses again, until `budget` deliveries are made in all."""
+
+    link: str
+    deliveries: int
+    budget: int
+
+
+class LinkSuspended(Event, tag="link_suspended"):
+    """One of the two is in the relay `by`, and nothing crosses meanwhile; or, with an empty `by`, no longer."""
+
+    link: str
+    by: str
+
+
+class LinkClosed(Event, tag="link_closed"):
+    """The link is gone: one side closed it (`by`, its session), or its session ended, or a person ended it."""
+
+    link: str
+    reason: str
+    by: str
+    deliveries: int
+    traffic: dict[str, Traffic] = {}
+
+
+class StopTold(Event, tag="stop_told"):
+    """The session `caller`, which had asked for it, is told that `target` has stopped; once."""
+
+    caller: str
+    target: str
+    reason: str
 
 
 AnyEvent = (
     PaneOpened | PaneResized | ProgramChanged | PaneClosed | Text | Live | Retracted | TurnStarted | TurnEnded
-    | NeedsHuman | Activity | Injected | Receipt | Gap | RelayOpened | RelayDelivered | RelayClosed
+    | NeedsHuman | Activity | Injected | Receipt | Gap | RelayOpened | RelayDelivered
+    | RelayWithheld | RelayPaused | RelayMuted | RelayLeft | RelayClosed
+    | LinkCreated | LinkSpent | LinkExtended | LinkSuspended | LinkClosed | StopTold
 )  # fmt: skip
 
 

@@ -1,78 +1,62 @@
-"""The relay's rules, as a pure machine: events and time in, effects out.
+"""The relay's rules, as a pure machine: events and time in, effects out. A link is one of these, with two participants.
 
-* Everything a participant's program says goes to all others, never back to itself. Echoes, typed text and live text
-  are not said by the program and go nowhere.
-* What a linear program says is gathered into a burst, which `BURST_REST` seconds of quiet or `LONGEST_BURST`
-  characters close. What an agent says is gathered for as long as its turn lasts. Either goes out once, under one
-  header, and never reaches over the end of a turn: two answers are two messages, however quickly they come.
-* The relay ends when a participant's pane closes, when a budget of deliveries is spent, or when a delivery finds that
-  a participant's program has left; the reason says which. A closed relay does nothing more.
+* Everything a participant says (`streamrelay.relay.utterances`) goes to all others, never back to itself, once, in
+  the order in which it was said, under one header.
+* What does not go is told, with the reason and how often that was so: the speaker is `muted`; the relay is
+  `suspended`, because its participants are in another one; it is a `checkpoint`, an `acknowledgement` or a
+  `repetition`, or came from farther than the `hops` allow (`streamrelay.relay.politeness`); or it waits already with
+  too many others. Nothing of that counts as a delivery.
+* What is said while the relay is paused or spent, or faster than `per_minute`, waits, and goes out in order when it
+  may. So an answer said into a pause is not lost, and no conversation is stuck after it.
+* The delivery that spends the budget is made; then the relay closes or waits to be extended, as the rules say.
+* A participant whose pane closes, or whose program has left, leaves. Of two that is the end of the relay; of more, the
+  others go on for as long as there are two. A closed relay does nothing more.
 """
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import Self
+
+import msgspec
 
 from streamrelay.errors import UsageError
-from streamrelay.events import Event, PaneClosed, Text, TurnEnded, TurnStarted
-from streamrelay.relay.attribution import attributed
+from streamrelay.events import (
+    Event,
+    PaneClosed,
+    RelayLeft,
+    RelayMuted,
+    RelayPaused,
+    RelayWithheld,
+    Text,
+    Traffic,
+    WithheldReason,
+)
+from streamrelay.relay.attribution import content, filled
+from streamrelay.relay.rules import (
+    Close,
+    Deliver,
+    Effect,
+    Held,
+    Participant,
+    Rules,
+    Spend,
+    Standing,
+    Stored,
+    Tell,
+    is_checkpoint,
+)
+from streamrelay.relay.utterances import Utterance, Utterances
 
-BURST_REST = 0.005
-LONGEST_BURST = 16_384
-LONGEST_TURN = 1_000_000
-"""Characters after which a turn that never ends goes out in parts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Participant:
-    """Who takes part: the session and pane it lives in, and the name and number the others know it by."""
-
-    session: str
-    pane: str
-    name: str
-    number: int
-    session_name: str = ""
-
-    @property
-    def label(self) -> str:
-        """How people read of it: `Ann (1)`."""
-        return f"{self.name} ({self.number})"
-
-
-@dataclass(frozen=True, slots=True)
-class Deliver:
-    """Put `text` into the panes of `listeners`."""
-
-    message_id: str
-    speaker: Participant
-    listeners: tuple[Participant, ...]
-    text: str
-    heard_at: float
-    """When the last line of it was heard (stream time)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Close:
-    """The relay has ended."""
-
-    reason: str
-    deliveries: int
-
-
-Effect = Deliver | Close
-
-
-@dataclass(slots=True)
-class _Burst:
-    lines: list[str] = field(default_factory=list)
-    characters: int = 0
-    last: float = 0.0
-    whole_turn: bool = False
+MOST_HELD = 64
+MINUTE = 60.0
+LONGEST_SHOWN = 80
 
 
 class RelayMachine:
     """One relay of two or more participants."""
 
-    def __init__(self, relay_id: str, participants: Sequence[Participant], *, budget: int = 0) -> None:
+    def __init__(self, relay_id: str, participants: Sequence[Participant], rules: Rules | None = None) -> None:
+        """Begin a relay; raises UsageError for participants that cannot be told apart."""
         if len(participants) < 2:
             raise UsageError("a relay needs at least two participants")
         for what in ("pane", "number", "name"):
@@ -81,75 +65,226 @@ class RelayMachine:
                 raise UsageError(f"two participants of a relay have the same {what}", data={what: values})
         self.relay_id = relay_id
         self.participants = tuple(participants)
-        self.deliveries = 0
-        self._budget = budget
+        self.rules = rules or Rules()
+        if "{text}" not in self.rules.frame:
+            raise UsageError(f"the template {self.rules.frame!r} has no {{text}}")
+        filled(self.rules.frame, name="", number=0, text="")
+        self.standing = Standing(
+            budget=self.rules.budget, traffic={participant.label: Traffic() for participant in participants}
+        )
         self._by_pane = {participant.pane: participant for participant in participants}
-        self._bursts: dict[str, _Burst] = {}
-        self._agents: set[str] = set()
-        self._closed = False
+        self._utterances = Utterances()
+        self._sent: deque[float] = deque()
+
+    @classmethod
+    def restored(cls, stored: Stored) -> Self:
+        """Go on with a relay as it was stored; what was being said meanwhile is not in it."""
+        machine = cls(stored.relay, stored.participants, stored.rules)
+        machine.standing = msgspec.convert(msgspec.to_builtins(stored.standing), Standing)
+        return machine
+
+    def stored(self) -> Stored:
+        """Return all that is needed to go on later, as values of its own."""
+        standing = msgspec.convert(msgspec.to_builtins(self.standing), Standing)
+        return Stored(self.relay_id, self.participants, self.rules, standing)
+
+    @property
+    def deliveries(self) -> int:
+        """How many messages went out."""
+        return self.standing.deliveries
 
     @property
     def closed(self) -> bool:
         """Whether the relay has ended."""
-        return self._closed
+        return bool(self.standing.closed)
+
+    # What is heard
 
     def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
         """Note whether what is said in a pane from here on is to be passed on by whole turns."""
-        (self._agents.add if whole else self._agents.discard)(pane)
+        self._utterances.speaks_in_turns(pane, whole)
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take one event of a participant's stream."""
-        speaker = self._by_pane.get(event.pane)
-        if self._closed or speaker is None:
+        if self.closed or event.pane not in self._by_pane or event.pane in self.standing.gone:
             return []
-        if isinstance(event, Text) and event.origin == "program":
-            burst = self._bursts.setdefault(event.pane, _Burst(whole_turn=event.pane in self._agents))
-            burst.lines.append(event.text)
-            burst.characters += len(event.text) + 1
-            burst.last = now
-            longest = LONGEST_TURN if burst.whole_turn else LONGEST_BURST
-            return self._send(event.pane) if burst.characters >= longest else []
-        if isinstance(event, TurnStarted | TurnEnded):
-            return self._send(event.pane)
-        if isinstance(event, PaneClosed):
-            return [*self._send(event.pane), *self.close(event.reason)]
-        return []
+        if isinstance(event, Text) and event.origin == "typed":
+            self.standing.manners.begin_anew(event.pane)
+        effects = self._say(self._utterances.hear(event, now), now)
+        return [*effects, *self.leave(event.pane, event.reason, now)] if isinstance(event, PaneClosed) else effects
 
     def deadline(self) -> float | None:
-        """Return when `advance` is due; None while nobody is in mid-burst."""
-        resting = (burst.last + BURST_REST for burst in self._bursts.values() if not burst.whole_turn)
-        return min(resting, default=None)
+        """Return when `advance` is due; None while nothing is waited for."""
+        due = self._utterances.deadline()
+        if not self.standing.held or self.standing.paused or self.standing.spent or not self._sent:
+            return due
+        allowed = self._sent[0] + MINUTE
+        return allowed if due is None else min(due, allowed)
 
     def advance(self, now: float) -> list[Effect]:
-        """Let time pass: send the bursts that have come to rest."""
-        effects: list[Effect] = []
-        rested = [
-            pane for pane, burst in self._bursts.items() if now >= burst.last + BURST_REST and not burst.whole_turn
-        ]
-        for pane in rested:
-            effects += self._send(pane)
+        """Let time pass: send what has come to rest, and what may go by now."""
+        if self.closed:
+            return []
+        effects = self._release(now)
+        for utterance in self._utterances.rested(now):
+            effects += self._say(utterance, now)
         return effects
 
-    def close(self, reason: str) -> list[Effect]:
-        """End the relay, once."""
-        if self._closed:
+    # What people decide
+
+    def pause(self, now: float, *, paused: bool = True) -> list[Effect]:
+        """Let nothing go out until the pause is over, and then what was said meanwhile."""
+        if self.closed or self.standing.paused == paused:
             return []
-        self._closed = True
-        self._bursts.clear()
+        self.standing.paused = paused
+        told = Tell(RelayPaused(relay=self.relay_id, paused=paused, waiting=len(self.standing.held)))
+        if not paused:
+            self.standing.manners.begin_anew()
+        return [told, *self._release(now)]
+
+    def mute(self, pane: str, *, muted: bool = True) -> list[Effect]:
+        """Pass on nothing of what one participant says; it still hears the others."""
+        speaker = self._by_pane.get(pane)
+        if self.closed or speaker is None or (pane in self.standing.muted) == muted:
+            return []
+        (self.standing.muted.append if muted else self.standing.muted.remove)(pane)
+        return [Tell(RelayMuted(relay=self.relay_id, participant=speaker.label, muted=muted))]
+
+    def suspend(self, by: str) -> None:
+        """Deliver nothing while the participants are in the relay `by`; empty for no longer."""
+        self.standing.suspended_by = by
+
+    def extend(self, deliveries: int, now: float) -> list[Effect]:
+        """Add to the budget; what was said since it was spent goes out."""
+        if self.closed or deliveries < 1 or not self.standing.budget:
+            return []
+        self.standing.budget += deliveries
+        self.standing.spent = False
+        self.standing.manners.begin_anew()
+        return self._release(now)
+
+    def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
+        """Go on without a participant, after its last words; without two of them, close."""
+        if self.closed or pane not in self._by_pane or pane in self.standing.gone:
+            return []
+        effects = self._say(self._utterances.complete(pane), now)
+        self.standing.gone[pane] = reason
+        remaining = [participant for participant in self.participants if participant.pane not in self.standing.gone]
+        if len(remaining) < 2:
+            return [*effects, *self.close(reason)]
+        label = self._by_pane[pane].label
+        left = RelayLeft(relay=self.relay_id, participant=label, reason=reason, remaining=len(remaining))
+        return [*effects, Tell(left)]
+
+    def close(self, reason: str = "stopped") -> list[Effect]:
+        """End the relay, once."""
+        if self.closed:
+            return []
+        self.standing.closed = reason
+        self.standing.held.clear()
+        self._utterances.clear()
         return [Close(reason, self.deliveries)]
 
-    def _send(self, pane: str) -> list[Effect]:
-        burst = self._bursts.pop(pane, None)
-        if self._closed or burst is None:
+    # What is made of it
+
+    def _say(self, utterance: Utterance | None, now: float) -> list[Effect]:
+        if self.closed or utterance is None or not (text := content(utterance.lines)):
             return []
-        speaker = self._by_pane[pane]
-        text = attributed(speaker.name, speaker.number, burst.lines)
-        if text is None:
-            return []
-        self.deliveries += 1
-        listeners = tuple(p for p in self.participants if p is not speaker)
-        message_id = f"{self.relay_id}-{self.deliveries}"
-        effects: list[Effect] = [Deliver(message_id, speaker, listeners, text, burst.last)]
-        if self.deliveries == self._budget:
-            effects += self.close("budget_spent")
+        speaker = self._by_pane[utterance.pane]
+        withheld = self._judge(utterance, text)
+        if withheld is not None:
+            return [self._withhold(speaker, text, *withheld)]
+        hop = self.standing.manners.hop_of(utterance.pane)
+        if len(self.standing.held) >= MOST_HELD:
+            return [self._withhold(speaker, text, "too_many_waiting", f"{MOST_HELD} messages wait already")]
+        self.standing.held.append(Held(utterance.pane, text, hop, utterance.heard_at))
+        return self._release(now)
+
+    def _judge(self, utterance: Utterance, text: str) -> tuple[WithheldReason, str] | None:
+        """Return why something said does not go out, now or later; None if it does."""
+        standing, rules = self.standing, self.rules
+        if utterance.pane in standing.muted:
+            return "muted", "its speaker is muted"
+        if standing.suspended_by:
+            return "suspended", f"a participant is in {standing.suspended_by}"
+        if is_checkpoint(text, rules.checkpoints):
+            return "checkpoint", "it begins as an answer to a checkpoint does"
+        manners = standing.manners
+        if not utterance.whole_turn:
+            manners.in_a_row = 0
+            return None
+        hop = manners.hop_of(utterance.pane)
+        if rules.hops and hop > rules.hops:
+            return (
+                "hops",
+                f"it is answer {hop} in a chain of which {rules.hops} go out; a person's word begins a new one",
+            )
+        no_news = manners.judge(utterance.pane, text, rules.phrases)
+        if no_news and hop > 1 and 0 < rules.acknowledgements < manners.in_a_row:
+            why = f"turn {manners.in_a_row} in a row that says nothing new; {rules.acknowledgements} go out"
+            return ("acknowledgement" if no_news == "acknowledgement" else "repetition"), why
+        return None
+
+    def _withhold(self, speaker: Participant, text: str, reason: WithheldReason, why: str) -> Tell:
+        count = self.standing.withheld[reason] = self.standing.withheld.get(reason, 0) + 1
+        return Tell(
+            RelayWithheld(
+                relay=self.relay_id,
+                speaker=speaker.label,
+                reason=reason,
+                why=why,
+                count=count,
+                text=text[:LONGEST_SHOWN],
+                session=speaker.session_name,
+                pane=speaker.pane,
+            )
+        )
+
+    def _release(self, now: float) -> list[Effect]:
+        """Send what waits, for as long as it may go out."""
+        effects: list[Effect] = []
+        standing = self.standing
+        while standing.held and not (standing.paused or standing.spent or self.closed) and self._in_time(now):
+            effects += self._send(standing.held.pop(0), now)
         return effects
+
+    def _in_time(self, now: float) -> bool:
+        while self._sent and now >= self._sent[0] + MINUTE:
+            self._sent.popleft()
+        return not self.rules.per_minute or len(self._sent) < self.rules.per_minute
+
+    def _send(self, said: Held, now: float) -> list[Effect]:
+        speaker, standing = self._by_pane[said.pane], self.standing
+        listeners = tuple(p for p in self.participants if p is not speaker and p.pane not in standing.gone)
+        if not listeners:
+            return []
+        standing.deliveries += 1
+        if self.rules.per_minute:
+            self._sent.append(now)
+        head = filled(self.rules.frame, name=speaker.name, number=speaker.number, text="").strip()
+        text = filled(self.rules.frame, name=speaker.name, number=speaker.number, text=self._cut(said.text))
+        for listener in listeners:
+            standing.manners.heard(listener.pane, said.hop)
+        self._count(speaker, listeners, len(text))
+        message_id = f"{self.relay_id}-{standing.deliveries}"
+        effects: list[Effect] = [
+            Deliver(self.relay_id, message_id, speaker, listeners, text, head, said.heard_at),
+        ]
+        if standing.deliveries != standing.budget:
+            return effects
+        if self.rules.when_spent == "close":
+            return [*effects, *self.close("budget_spent")]
+        standing.spent = True
+        return [*effects, Spend()]
+
+    def _cut(self, text: str) -> str:
+        longest = self.rules.longest
+        if not longest or len(text) <= longest:
+            return text
+        return f"{text[:longest].rstrip()}\n[… {len(text) - longest:,} more characters are left out]"
+
+    def _count(self, speaker: Participant, listeners: Sequence[Participant], characters: int) -> None:
+        traffic = self.standing.traffic
+        traffic[speaker.label].spoke(characters)
+        for listener in listeners:
+            traffic[listener.label].heard(characters)

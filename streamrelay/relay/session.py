@@ -35,7 +35,8 @@ from streamrelay.panes.publishing import Publish, Publisher
 from streamrelay.panes.server import Server
 from streamrelay.panes.subscription import Subscription
 from streamrelay.panes.tasks import until_first
-from streamrelay.relay.machine import Deliver, Effect, Participant, RelayMachine
+from streamrelay.relay.machine import RelayMachine
+from streamrelay.relay.rules import Deliver, Effect, Participant, Rules
 
 LATENCIES_KEPT = 10_000
 LAST_WORDS_TIMEOUT = 3.0
@@ -83,7 +84,7 @@ class RelaySession:
         """What ended the relay, where that was not meant."""
         self._server = server
         self._infos = {info.pane: info for _, info in participants}
-        self._machine = RelayMachine(self.relay_id, _named(participants), budget=budget)
+        self._machine = RelayMachine(self.relay_id, _named(participants), Rules(budget=budget))
         self._labels = {participant.pane: participant.label for participant in self._machine.participants}
         self._allow_shell = allow_shell
         self._read_timeout = read_timeout

@@ -16,6 +16,11 @@ from streamrelay.events import (
     Event,
     Gap,
     Injected,
+    LinkClosed,
+    LinkCreated,
+    LinkExtended,
+    LinkSpent,
+    LinkSuspended,
     Live,
     NeedsHuman,
     PaneClosed,
@@ -25,9 +30,15 @@ from streamrelay.events import (
     Receipt,
     RelayClosed,
     RelayDelivered,
+    RelayLeft,
+    RelayMuted,
     RelayOpened,
+    RelayPaused,
+    RelayWithheld,
     Retracted,
+    StopTold,
     Text,
+    Traffic,
     TurnEnded,
     TurnStarted,
     Vote,
@@ -62,7 +73,29 @@ EVENTS: list[Event] = [
     RelayDelivered(
         relay="relay-1", message_id="m1", speaker="Ann (1)", listeners=("Bob (2)",), text="Ann (1):\n\nhi", **COMMON
     ),
-    RelayClosed(relay="relay-1", reason="budget_spent", deliveries=8, **COMMON),
+    RelayWithheld(
+        relay="relay-1",
+        speaker="Ann (1)",
+        reason="acknowledgement",
+        why="turn 3 in a row that says nothing new; 2 go out",
+        count=1,
+        text="Thanks!",
+        **COMMON,
+    ),
+    RelayPaused(relay="relay-1", paused=True, waiting=2, **COMMON),
+    RelayMuted(relay="relay-1", participant="Ann (1)", muted=True, **COMMON),
+    RelayLeft(relay="relay-1", participant="Ann (1)", reason="pane_gone", remaining=2, **COMMON),
+    RelayClosed(
+        relay="relay-1", reason="budget_spent", deliveries=8, traffic={"Ann (1)": Traffic(3, 120, 5, 260)}, **COMMON
+    ),
+    LinkCreated(link="link-1", parties=("$1", "$2"), titles=("ann", "bob"), budget=8, **COMMON),
+    LinkSpent(link="link-1", deliveries=8, **COMMON),
+    LinkExtended(link="link-1", deliveries=8, budget=16, **COMMON),
+    LinkSuspended(link="link-1", by="relay-2", **COMMON),
+    LinkClosed(
+        link="link-1", reason="closed", by="$1", deliveries=9, traffic={"ann (1)": Traffic(4, 90, 5, 260)}, **COMMON
+    ),
+    StopTold(caller="$1", target="$2", reason="signal", **COMMON),
 ]
 
 
@@ -171,6 +204,6 @@ def test_the_document_names_every_value_a_field_can_have(kind: type[Event]) -> N
 
 def test_the_document_shows_lines_that_decode() -> None:
     lines = re.findall(r'^    (\{"event".*\})$', DOCUMENT.read_text(), flags=re.MULTILINE)
-    assert len(lines) == 4
+    assert len(lines) == 5
     for line in lines:
         decode(line)

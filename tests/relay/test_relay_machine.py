@@ -3,9 +3,11 @@
 import pytest
 
 from streamrelay.errors import UsageError
-from streamrelay.events import Event, Live, Origin, PaneClosed, Text, TurnEnded, TurnStarted
+from streamrelay.events import Event, Live, Origin, PaneClosed, RelayLeft, Text, TurnEnded, TurnStarted
 from streamrelay.relay.attribution import attributed
-from streamrelay.relay.machine import BURST_REST, LONGEST_BURST, Close, Deliver, Effect, Participant, RelayMachine
+from streamrelay.relay.machine import RelayMachine
+from streamrelay.relay.rules import Close, Deliver, Effect, Participant, Rules, Tell
+from streamrelay.relay.utterances import BURST_REST, LONGEST_BURST
 
 ANN = Participant("$1", "%1", "Ann", 1)
 BOB = Participant("$2", "%2", "Bob", 2)
@@ -86,7 +88,7 @@ def turn_ends(who: Participant) -> Event:
 @pytest.mark.requirement("REL-03b")
 def test_an_agents_turn_goes_out_whole_whatever_pauses_it_makes(relay: RelayMachine) -> None:
     relay.speaks_in_turns(ANN.pane, True)
-    effects: list[Effect] = []
+    effects = relay.handle(TurnStarted(pane=ANN.pane), 0.0)
     for number in range(5):
         effects += relay.handle(text(ANN, f"line {number}"), 10.0 * number)
         effects += relay.advance(10.0 * number + 9)
@@ -105,6 +107,7 @@ def test_two_answers_that_come_at_once_are_two_messages(relay: RelayMachine) -> 
 
 def test_a_turn_that_never_ends_is_said_when_the_pane_closes(relay: RelayMachine) -> None:
     relay.speaks_in_turns(ANN.pane, True)
+    relay.handle(TurnStarted(pane=ANN.pane), 0.0)
     relay.handle(text(ANN, "last words"), 1.0)
     assert [said for _, _, said in deliveries(relay.handle(closed(ANN), 2.0))] == ["Ann (1):\n\nlast words"]
 
@@ -155,17 +158,31 @@ def test_a_message_knows_when_its_last_line_was_heard_and_has_an_id_of_its_own(r
     assert ids == ["r-1", "r-2"]
 
 
-def test_the_end_of_a_pane_ends_the_relay_after_its_last_words(relay: RelayMachine) -> None:
+def test_the_end_of_a_pane_ends_a_relay_of_two_after_its_last_words() -> None:
+    relay = RelayMachine("r", [ANN, BOB])
     relay.handle(text(ANN, "last words"), 1.0)
     relay.handle(text(BOB, "in mid-burst"), 1.0)
     effects = relay.handle(closed(ANN), 1.001)
-    assert deliveries(effects) == [("Ann", ["Bob", "Cy"], "Ann (1):\n\nlast words")]
+    assert deliveries(effects) == [("Ann", ["Bob"], "Ann (1):\n\nlast words")]
     assert effects[-1] == Close("pane_gone", 1)
     assert relay.closed
 
 
+def test_one_of_more_than_two_only_leaves_and_the_last_two_end_it(relay: RelayMachine) -> None:
+    relay.handle(text(CY, "last words"), 1.0)
+    said, told = relay.handle(closed(CY), 1.001)
+    assert deliveries([said]) == [("Cy", ["Ann", "Bob"], "Cy (7):\n\nlast words")]
+    assert told == Tell(RelayLeft(relay="r", participant="Cy (7)", reason="pane_gone", remaining=2))
+    assert relay.leave(CY.pane, "again", 1.002) == []
+    relay.handle(text(CY, "from beyond"), 1.1)
+    relay.handle(text(ANN, "still here"), 1.1)
+    assert deliveries(relay.advance(2.0)) == [("Ann", ["Bob"], "Ann (1):\n\nstill here")]
+    assert relay.leave(BOB.pane, "program_left", 3.0) == [Close("program_left", 2)]
+
+
 @pytest.mark.parametrize("reason", ["session_gone", "server_lost", "failed"])
-def test_the_relay_says_why_it_ended(relay: RelayMachine, reason: str) -> None:
+def test_the_relay_says_why_it_ended(reason: str) -> None:
+    relay = RelayMachine("r", [ANN, BOB])
     assert relay.handle(PaneClosed(reason=reason, pane=ANN.pane), 1.0) == [Close(reason, 0)]  # type: ignore[arg-type]
 
 
@@ -179,7 +196,7 @@ def test_a_closed_relay_does_nothing_more(relay: RelayMachine) -> None:
 
 
 def test_the_budget_is_spent_with_the_last_delivery() -> None:
-    relay = RelayMachine("r", [ANN, BOB], budget=2)
+    relay = RelayMachine("r", [ANN, BOB], Rules(budget=2))
     effects: list[Effect] = []
     for at in (1.0, 2.0, 3.0):
         relay.handle(text(ANN, "x"), at)

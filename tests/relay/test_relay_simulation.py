@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamrelay.relay.machine import Deliver, Effect, Participant, RelayMachine
+from streamrelay.relay.machine import RelayMachine
+from streamrelay.relay.rules import Deliver, Effect, Participant
 from streamrelay.testing.scripted import ScriptedPane
 
 ENTER_DELAY = 0.12

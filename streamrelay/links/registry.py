@@ -1,0 +1,299 @@
+"""All links and listeners of one place: who is linked with whom, and what follows from what they say. Pure.
+
+* There is one link between two sessions, whoever asked for it; asking again changes nothing. A session can be linked
+  with several others; each of them gets what it says, within the budget of that link.
+* What crosses one link is decided by a relay of two (`streamrelay.relay.machine`). Here is what a link adds: when its
+  budget is spent both sides are told, and it waits for a person to extend it; when one side closes it or ends, the
+  other is told; while one of the two is in a relay or circle, it is suspended.
+* A listener is the one-way kind: its caller is told when the target stops, once, and hears nothing of what it said.
+  Two sessions that are linked need none, so there is never both.
+* A session that ends takes its links and listeners with it at once.
+"""
+
+from collections.abc import Iterable
+from typing import Self
+
+from streamrelay.errors import UsageError
+from streamrelay.events import (
+    Event,
+    LinkClosed,
+    LinkCreated,
+    LinkExtended,
+    LinkSpent,
+    LinkSuspended,
+    PaneClosed,
+    StopTold,
+    TurnEnded,
+)
+from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts, participants
+from streamrelay.relay.attribution import filled
+from streamrelay.relay.machine import RelayMachine
+from streamrelay.relay.rules import Close, Effect, Notice, Participant, Spend, Tell
+
+
+class _Entry:
+    """A link and the machine of it."""
+
+    def __init__(self, parties: tuple[Party, Party], policy: Policy, created_at: float, machine: RelayMachine) -> None:
+        self.parties = parties
+        self.policy = policy
+        self.created_at = created_at
+        self.machine = machine
+
+    @property
+    def link_id(self) -> str:
+        return self.machine.relay_id
+
+    def link(self) -> Link:
+        return Link(self.parties, self.policy, self.created_at, self.machine.stored())
+
+
+class LinkRegistry:
+    """The links between some sessions."""
+
+    def __init__(self, texts: Texts | None = None) -> None:
+        """Raises UsageError for a template that makes no sense."""
+        self._texts = texts or Texts()
+        self._texts.check()
+        self._entries: dict[frozenset[str], _Entry] = {}
+        self._listeners: dict[tuple[str, str], Listener] = {}
+        self._suspended: dict[str, str] = {}
+
+    @classmethod
+    def restored(cls, stored: StoredLinks, texts: Texts | None = None) -> Self:
+        """Go on with what was stored. Suspensions are not in it: who suspended them says so again, if it lasts."""
+        registry = cls(texts)
+        for link in stored.links:
+            machine = RelayMachine.restored(link.relay)
+            machine.suspend("")
+            registry._entries[_pair(*link.parties)] = _Entry(link.parties, link.policy, link.created_at, machine)
+        registry._listeners = {(each.caller.session, each.target.session): each for each in stored.listeners}
+        return registry
+
+    def stored(self) -> StoredLinks:
+        """Return all that is needed to go on later."""
+        return StoredLinks(tuple(self.links()), tuple(self._listeners.values()))
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is left to be done for anybody."""
+        return not self._entries and not self._listeners
+
+    # Who is linked with whom
+
+    def create(
+        self, a: Party, b: Party, *, link_id: str, at: float, policy: Policy | None = None
+    ) -> tuple[Link, list[Effect]]:
+        """Link two sessions; where they are linked already, return that link as it is. `at` is Unix time."""
+        if a.session == b.session:
+            raise UsageError("a session cannot be linked with itself", data={"session": a.session})
+        entry = self._entries.get(_pair(a, b))
+        if entry is not None:
+            return entry.link(), []
+        policy = policy or Policy()
+        machine = RelayMachine(link_id, participants(a, b), policy.rules(self._texts.frame))
+        for party, direction in ((a, "from_b"), (b, "from_a")):
+            if policy.direction == direction:
+                machine.mute(party.pane)
+        entry = self._entries[_pair(a, b)] = _Entry((a, b), policy, at, machine)
+        for caller, target in ((a, b), (b, a)):
+            self._listeners.pop((caller.session, target.session), None)
+        created = LinkCreated(
+            link=link_id, parties=(a.session, b.session), titles=(a.title, b.title), budget=policy.budget
+        )
+        return entry.link(), [Tell(created), *self._suspend(entry)]
+
+    def links(self) -> list[Link]:
+        """Return all links."""
+        return [entry.link() for entry in self._entries.values()]
+
+    def between(self, session: str, other: str) -> Link | None:
+        """Return the link between two sessions, in whatever order."""
+        entry = self._entries.get(frozenset((session, other)))
+        return None if entry is None else entry.link()
+
+    def of(self, session: str) -> list[Link]:
+        """Return the links of one session."""
+        return [entry.link() for entry in self._of(session)]
+
+    def peers_of(self, session: str) -> list[Party]:
+        """Return whom a session is linked with."""
+        return [link.peer_of(session) for link in self.of(session)]
+
+    # What people and sessions decide
+
+    def extend(self, session: str, other: str, deliveries: int, now: float) -> list[Effect]:
+        """Add to a budget, and open a link that is spent; nothing where there is none, or no budget."""
+        entry = self._entries.get(frozenset((session, other)))
+        if entry is None or not entry.machine.standing.budget:
+            return []
+        made = entry.machine.deliveries
+        released = entry.machine.extend(deliveries, now)
+        told = LinkExtended(link=entry.link_id, deliveries=made, budget=entry.machine.standing.budget)
+        notices = self._notify(entry, "extended", self._texts.extended, entry.machine.participants)
+        return [Tell(told), *notices, *self._consequences(entry, released)]
+
+    def sever(
+        self, session: str, other: str, *, by: str = "", last_words: str = "", reason: str = "closed"
+    ) -> list[Effect]:
+        """End a link; whoever did not ask for it is told. `last_words` of the session `by` are delivered before that.
+
+        They are a message of their own, which no budget holds back.
+        """
+        entry = self._entries.get(frozenset((session, other)))
+        if entry is None:
+            return []
+        effects: list[Effect] = []
+        speaker = next((p for p in entry.machine.participants if p.session == by), None)
+        if last_words.strip() and speaker is not None:
+            text = filled(self._texts.frame, name=speaker.name, number=speaker.number, text=last_words)
+            others = tuple(p for p in entry.machine.participants if p is not speaker)
+            effects.append(Notice(f"{entry.link_id}-last", others, text))
+        return [*effects, *self._consequences(entry, entry.machine.close(reason), by=by)]
+
+    def end_session(self, session: str, reason: str, now: float) -> list[Effect]:
+        """A session is gone: so are its links and listeners; peers and callers are told."""
+        effects: list[Effect] = []
+        for entry in self._of(session):
+            pane = next(party.pane for party in entry.parties if party.session == session)
+            effects += self._consequences(entry, entry.machine.leave(pane, reason, now), by=session)
+        self._suspended.pop(session, None)
+        effects += self._tell_stop(session, reason, self._texts.gone)
+        for key in [key for key in self._listeners if key[0] == session]:
+            del self._listeners[key]
+        return effects
+
+    def suspend(self, session: str, by: str) -> list[Effect]:
+        """Let nothing cross the links of a session while it is in the relay or circle `by`; empty for no longer."""
+        if by:
+            self._suspended[session] = by
+        else:
+            self._suspended.pop(session, None)
+        return [effect for entry in self._of(session) for effect in self._suspend(entry)]
+
+    def pause(self, now: float, *, paused: bool = True) -> list[Effect]:
+        """Let nothing cross any link until the pause is over."""
+        effects: list[Effect] = []
+        for entry in list(self._entries.values()):
+            effects += self._consequences(entry, entry.machine.pause(now, paused=paused))
+        return effects
+
+    def mute(self, session: str, *, muted: bool = True) -> list[Effect]:
+        """Let nothing of what one session says cross."""
+        effects: list[Effect] = []
+        for entry in self._of(session):
+            for party in entry.parties:
+                effects += entry.machine.mute(party.pane, muted=muted) if party.session == session else []
+        return effects
+
+    def listen(self, caller: Party, target: Party, *, listener_id: str) -> bool:
+        """Have a session told, once, when another one stops; False where a link tells it more than that.
+
+        What it is told has `listener_id` for its message id.
+        """
+        if self.between(caller.session, target.session) is not None:
+            return False
+        self._listeners[caller.session, target.session] = Listener(listener_id, caller, target)
+        return True
+
+    # What is heard
+
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
+        """Note whether what is said in a pane from here on is to cross by whole turns."""
+        for entry in self._entries.values():
+            entry.machine.speaks_in_turns(pane, whole)
+
+    def handle(self, event: Event, now: float) -> list[Effect]:
+        """Take one event of a session's stream."""
+        if isinstance(event, PaneClosed):
+            return self.leave(event.pane, event.reason, now)
+        effects: list[Effect] = []
+        for entry in list(self._entries.values()):
+            effects += self._consequences(entry, entry.machine.handle(event, now))
+        if isinstance(event, TurnEnded) and event.reason != "superseded":
+            for session in {each.target.session for each in self._listeners.values() if each.target.pane == event.pane}:
+                effects += self._tell_stop(session, event.reason, self._texts.stopped)
+        return effects
+
+    def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
+        """The session in a pane is gone, or its program is."""
+        parties = [party for entry in self._entries.values() for party in entry.parties]
+        parties += [party for each in self._listeners.values() for party in (each.caller, each.target)]
+        effects: list[Effect] = []
+        for session in dict.fromkeys(party.session for party in parties if party.pane == pane):
+            effects += self.end_session(session, reason, now)
+        return effects
+
+    def deadline(self) -> float | None:
+        """Return when `advance` is due; None while nothing is waited for."""
+        due = [entry.machine.deadline() for entry in self._entries.values()]
+        return min((each for each in due if each is not None), default=None)
+
+    def advance(self, now: float) -> list[Effect]:
+        """Let time pass."""
+        effects: list[Effect] = []
+        for entry in list(self._entries.values()):
+            effects += self._consequences(entry, entry.machine.advance(now))
+        return effects
+
+    # What follows
+
+    def _of(self, session: str) -> list[_Entry]:
+        return [entry for pair, entry in self._entries.items() if session in pair]
+
+    def _consequences(self, entry: _Entry, effects: Iterable[Effect], by: str = "") -> list[Effect]:
+        """Return what a link makes of what its relay decides."""
+        result: list[Effect] = []
+        for effect in effects:
+            match effect:
+                case Spend():
+                    made = entry.machine.deliveries
+                    result.append(Tell(LinkSpent(link=entry.link_id, deliveries=made)))
+                    result += self._notify(entry, "spent", self._texts.spent, entry.machine.participants)
+                case Close(reason=reason, deliveries=made):
+                    self._entries.pop(_pair(*entry.parties), None)
+                    standing = entry.machine.standing
+                    closed = LinkClosed(
+                        link=entry.link_id, reason=reason, by=by, deliveries=made, traffic=standing.traffic
+                    )
+                    others = [p for p in entry.machine.participants if p.session != by and p.pane not in standing.gone]
+                    template = self._texts.ended if standing.gone else self._texts.closed if by else ""
+                    result += [Tell(closed), *self._notify(entry, "closed", template, others)]
+                case _:
+                    result.append(effect)
+        return result
+
+    def _suspend(self, entry: _Entry) -> list[Effect]:
+        by = next((self._suspended[party.session] for party in entry.parties if party.session in self._suspended), "")
+        if entry.machine.standing.suspended_by == by:
+            return []
+        entry.machine.suspend(by)
+        return [Tell(LinkSuspended(link=entry.link_id, by=by))]
+
+    def _notify(self, entry: _Entry, kind: str, template: str, listeners: Iterable[Participant]) -> list[Effect]:
+        """Return a notice for each listener; its id is one that no other notice of this link has."""
+        machine = entry.machine
+        effects: list[Effect] = []
+        for listener in listeners if template else ():
+            peer = next(p for p in machine.participants if p is not listener)
+            message_id = f"{machine.relay_id}-{kind}-{machine.standing.budget}-{listener.number}"
+            text = filled(template, title=peer.name, deliveries=machine.deliveries)
+            effects.append(Notice(message_id, (listener,), text))
+        return effects
+
+    def _tell_stop(self, target: str, reason: str, template: str) -> list[Effect]:
+        effects: list[Effect] = []
+        for key in [key for key in self._listeners if key[1] == target]:
+            listener = self._listeners.pop(key)
+            caller = Participant(
+                listener.caller.session, listener.caller.pane, listener.caller.title, 1, listener.caller.session_name
+            )
+            effects.append(Tell(StopTold(caller=caller.session, target=target, reason=reason)))
+            if template:
+                text = filled(template, title=listener.target.title, deliveries=0)
+                effects.append(Notice(listener.listener_id, (caller,), text))
+        return effects
+
+
+def _pair(a: Party, b: Party) -> frozenset[str]:
+    return frozenset((a.session, b.session))

@@ -1,0 +1,147 @@
+"""What a relay is about, as plain values: who takes part, by which rules, how it stands, and what is to be done.
+
+All of it can be stored and restored with msgspec, but for effects, which are carried out at once.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from streamrelay.events import Event, Traffic
+from streamrelay.relay.attribution import ATTRIBUTED
+from streamrelay.relay.politeness import Manners
+
+ACKNOWLEDGEMENTS = 2
+HOPS = 1_000
+
+
+class Participant(msgspec.Struct, frozen=True):
+    """Who takes part: the session and pane it lives in, and the name and number the others know it by."""
+
+    session: str
+    pane: str
+    name: str
+    number: int
+    session_name: str = ""
+
+    @property
+    def label(self) -> str:
+        """How people read of it: `Ann (1)`."""
+        return f"{self.name} ({self.number})"
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds in one relay; 0 stands for no limit throughout."""
+
+    budget: int = 0
+    """How many deliveries there are."""
+    when_spent: Literal["close", "wait"] = "close"
+    """Whether a spent budget is the end, or waits to be extended."""
+    frame: str = ATTRIBUTED
+    """What listeners get: a template of `{name}`, `{number}` and `{text}`."""
+    checkpoints: tuple[str, ...] = ()
+    """What answers to checkpoints begin with (see `is_checkpoint`)."""
+    acknowledgements: int = ACKNOWLEDGEMENTS
+    """How many turns without news are delivered in a row (streamrelay.relay.politeness)."""
+    phrases: tuple[str, ...] = ()
+    """What else counts as an acknowledgement, as literal sentences."""
+    hops: int = HOPS
+    """How many times an answer may follow an answer."""
+    longest: int = 0
+    """Characters of one message; what is beyond is left out, and it says so."""
+    per_minute: int = 0
+    """Deliveries within 60 seconds; more of them wait."""
+
+
+class Held(msgspec.Struct, frozen=True):
+    """Something said that waits to be delivered."""
+
+    pane: str
+    text: str
+    hop: int
+    heard_at: float
+
+
+class Standing(msgspec.Struct):
+    """How a relay stands."""
+
+    deliveries: int = 0
+    budget: int = 0
+    """At how many deliveries it is spent: that of the rules, and what was added since."""
+    spent: bool = False
+    paused: bool = False
+    closed: str = ""
+    """Why it ended."""
+    muted: list[str] = msgspec.field(default_factory=list)
+    gone: dict[str, str] = msgspec.field(default_factory=dict)
+    """Panes that have left, and why."""
+    suspended_by: str = ""
+    held: list[Held] = msgspec.field(default_factory=list)
+    withheld: dict[str, int] = msgspec.field(default_factory=dict)
+    """How often something was not delivered, by reason."""
+    traffic: dict[str, Traffic] = msgspec.field(default_factory=dict)
+    manners: Manners = msgspec.field(default_factory=Manners)
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A relay as it is kept."""
+
+    relay: str
+    participants: tuple[Participant, ...]
+    rules: Rules
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Put `text` into the panes of `listeners`."""
+
+    relay: str
+    message_id: str
+    speaker: Participant
+    listeners: tuple[Participant, ...]
+    text: str
+    head: str
+    """What of the text says who speaks."""
+    heard_at: float
+    """When the last line of it was heard (stream time)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Put a text of streamrelay's own into the panes of `listeners`."""
+
+    message_id: str
+    listeners: tuple[Participant, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Let an event be known."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """The budget is spent, and waits to be extended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The relay has ended."""
+
+    reason: str
+    deliveries: int
+
+
+Effect = Deliver | Notice | Tell | Spend | Close
+CHECKPOINT_CHARACTERS = 50
+
+
+def is_checkpoint(text: str, prefixes: tuple[str, ...]) -> bool:
+    """Tell whether a text begins with one of the prefixes, as far as the first 50 characters of either go."""
+    begins = text.lstrip()[:CHECKPOINT_CHARACTERS]
+    return any(prefix and begins.startswith(prefix[:CHECKPOINT_CHARACTERS]) for prefix in prefixes)

@@ -1,0 +1,88 @@
+"""What of a stream is one thing said: a burst of a program that prints, a whole turn of one that converses. Pure.
+
+* Only what the program says is said: echoes, typed text and live text are not.
+* What a linear program says is gathered into a burst, which `BURST_REST` seconds of quiet or `LONGEST_BURST`
+  characters close. What a conversing one says is gathered for as long as its turn lasts; only a turn that never ends
+  goes out in parts, of `LONGEST_TURN` characters.
+* Neither reaches over the end of a turn: two answers are two utterances, however quickly they come.
+"""
+
+from dataclasses import dataclass, field
+
+from streamrelay.events import Event, PaneClosed, Text, TurnEnded, TurnStarted
+
+BURST_REST = 0.005
+LONGEST_BURST = 16_384
+LONGEST_TURN = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What was said in a pane in one go; `heard_at` is when the last line of it was heard (stream time)."""
+
+    pane: str
+    lines: tuple[str, ...]
+    whole_turn: bool
+    heard_at: float
+
+
+@dataclass(slots=True)
+class _Burst:
+    whole_turn: bool
+    lines: list[str] = field(default_factory=list)
+    characters: int = 0
+    last: float = 0.0
+
+
+class Utterances:
+    """Gathers what is said in some panes."""
+
+    def __init__(self) -> None:
+        self._bursts: dict[str, _Burst] = {}
+        self._conversing: set[str] = set()
+        self._in_turn: set[str] = set()
+
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
+        """Note whether what is said in a pane's turns from here on is one utterance each."""
+        (self._conversing.add if whole else self._conversing.discard)(pane)
+
+    def hear(self, event: Event, now: float) -> Utterance | None:
+        """Take one event; return what it completes."""
+        pane = event.pane
+        if isinstance(event, Text):
+            return self._take(event, now) if event.origin == "program" else None
+        if isinstance(event, TurnStarted | TurnEnded | PaneClosed):
+            (self._in_turn.add if isinstance(event, TurnStarted) else self._in_turn.discard)(pane)
+            return self.complete(pane)
+        return None
+
+    def complete(self, pane: str) -> Utterance | None:
+        """Return what a pane has said so far, and begin anew."""
+        burst = self._bursts.pop(pane, None)
+        return None if burst is None else Utterance(pane, tuple(burst.lines), burst.whole_turn, burst.last)
+
+    def deadline(self) -> float | None:
+        """Return when `rested` is due; None while nobody is in mid-burst."""
+        resting = (burst.last + BURST_REST for burst in self._bursts.values() if not burst.whole_turn)
+        return min(resting, default=None)
+
+    def rested(self, now: float) -> list[Utterance]:
+        """Return the bursts that have come to rest."""
+        panes = [pane for pane, burst in self._bursts.items() if now >= burst.last + BURST_REST]
+        complete = (self.complete(pane) for pane in panes if not self._bursts[pane].whole_turn)
+        return [utterance for utterance in complete if utterance is not None]
+
+    def clear(self) -> None:
+        """Forget what nobody will hear."""
+        self._bursts.clear()
+
+    def _take(self, event: Text, now: float) -> Utterance | None:
+        pane = event.pane
+        burst = self._bursts.get(pane)
+        if burst is None:
+            burst = self._bursts[pane] = _Burst(whole_turn=pane in self._conversing and pane in self._in_turn)
+        burst.lines.append(event.text)
+        burst.characters += len(event.text) + 1
+        burst.last = now
+        longest = LONGEST_TURN if burst.whole_turn else LONGEST_BURST
+        return self.complete(pane) if burst.characters >= longest else None

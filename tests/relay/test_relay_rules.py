@@ -1,0 +1,196 @@
+"""What goes out, what waits, what is withheld and why: the relay's rules beyond who hears whom."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from streamrelay.errors import UsageError
+from streamrelay.events import RelayMuted, RelayPaused, Text, Traffic, TurnEnded, TurnStarted
+from streamrelay.relay.attribution import filled
+from streamrelay.relay.machine import MOST_HELD, RelayMachine
+from streamrelay.relay.rules import Close, Deliver, Participant, Rules, Spend, Stored, Tell, is_checkpoint
+
+ANN = Participant("$1", "%1", "Ann", 1)
+BOB = Participant("$2", "%2", "Bob", 2)
+
+
+@pytest.mark.requirement("REL-03b")
+def test_what_an_agent_says_in_a_turn_is_one_delivery_however_long_it_takes(talk):
+    conversation = talk()
+    machine = conversation.machine
+    assert machine.handle(TurnStarted(pane="%1"), 0.0) == []
+    for at in range(100):
+        assert machine.handle(Text(text=f"line {at}", origin="program", pane="%1"), float(at)) == []
+        assert machine.advance(at + 0.9) == []
+    (effect,) = machine.handle(TurnEnded(reason="signal", certain=True, pane="%1"), 101.0)
+    assert isinstance(effect, Deliver)
+    assert effect.text == "Ann (1):\n\n" + "\n".join(f"line {at}" for at in range(100))
+
+
+def test_what_an_agent_prints_outside_of_a_turn_is_a_burst(talk):
+    conversation = talk()
+    conversation.turn(ANN, "a turn")
+    conversation.hear(Text(text="a banner", origin="program", pane="%1"))
+    assert conversation.delivered() == ["a turn", "a banner"]
+
+
+def test_a_turn_that_goes_on_after_a_silence_is_a_second_message_with_what_is_new(talk):
+    conversation = talk()
+    conversation.turn(ANN, "first half")
+    conversation.turn(ANN, "second half")
+    assert conversation.delivered() == ["first half", "second half"]
+
+
+@pytest.mark.requirement("REL-10a")
+def test_what_is_said_into_a_pause_goes_out_after_it_in_order(talk):
+    conversation = talk()
+    machine = conversation.machine
+    assert machine.pause(0.0) == [Tell(RelayPaused(relay="r", paused=True))]
+    assert machine.pause(0.0) == []
+    conversation.turn(ANN, "one")
+    conversation.turn(BOB, "two")
+    assert conversation.effects == []
+    told, *released = machine.pause(9.0, paused=False)
+    assert told == Tell(RelayPaused(relay="r", paused=False, waiting=2))
+    assert [effect.text for effect in released] == ["Ann (1):\n\none", "Bob (2):\n\ntwo"]
+    conversation.turn(ANN, "three")
+    assert conversation.delivered() == ["three"]
+
+
+def test_a_pause_holds_only_so_much_and_says_what_it_does_not(talk):
+    conversation = talk()
+    conversation.machine.pause(0.0)
+    for at in range(MOST_HELD + 2):
+        conversation.turn(ANN, f"line {at}")
+    assert [event.reason for event in conversation.withheld()] == ["too_many_waiting"] * 2
+    assert len(conversation.machine.pause(99.0, paused=False)) == 1 + MOST_HELD
+
+
+@pytest.mark.requirement("REL-10a")
+def test_who_is_muted_hears_and_is_not_heard(talk):
+    conversation = talk(three=True)
+    machine = conversation.machine
+    assert machine.mute("%1") == [Tell(RelayMuted(relay="r", participant="Ann (1)", muted=True))]
+    assert machine.mute("%1") == []
+    assert machine.mute("%99") == []
+    conversation.turn(ANN, "nobody hears me")
+    conversation.turn(BOB, "everybody hears me")
+    assert conversation.delivered() == ["everybody hears me"]
+    assert [(event.speaker, event.reason, event.count) for event in conversation.withheld()] == [
+        ("Ann (1)", "muted", 1)
+    ]
+    assert [listener.name for listener in conversation.effects[-1].listeners] == ["Ann", "Cy"]
+    machine.mute("%1", muted=False)
+    conversation.turn(ANN, "now you do")
+    assert conversation.delivered()[-1] == "now you do"
+
+
+@pytest.mark.requirement("REL-10b")
+def test_what_a_conversation_costs_each_participant_is_counted(talk):
+    conversation = talk(three=True)
+    conversation.turn(ANN, "hello")
+    conversation.turn(BOB, "hi")
+    hello, hi = (len(effect.text) for effect in conversation.effects)
+    assert conversation.machine.standing.traffic == {
+        "Ann (1)": Traffic(1, hello, 1, hi),
+        "Bob (2)": Traffic(1, hi, 1, hello),
+        "Cy (3)": Traffic(0, 0, 2, hello + hi),
+    }
+
+
+def test_a_stopped_relay_does_nothing_more(talk):
+    conversation = talk()
+    conversation.machine.pause(0.0)
+    conversation.turn(ANN, "held")
+    assert conversation.machine.close() == [Close("stopped", 0)]
+    assert conversation.machine.pause(1.0, paused=False) == []
+    assert conversation.machine.mute("%1") == []
+    assert conversation.machine.leave("%1", "gone", 1.0) == []
+    assert conversation.turn(BOB, "anybody?") == []
+
+
+def test_faster_than_the_rules_allow_waits_for_its_time(talk):
+    conversation = talk(Rules(per_minute=2))
+    for line in ("one", "two", "three", "four", "five"):
+        conversation.turn(ANN, line)
+    assert conversation.delivered() == ["one", "two"]
+    machine = conversation.machine
+    due = machine.deadline()
+    assert due == 61.0
+    assert machine.advance(60.9) == []
+    assert [effect.text for effect in machine.advance(due)] == ["Ann (1):\n\nthree"]
+    assert [effect.text for effect in machine.advance(62.0)] == ["Ann (1):\n\nfour"]
+    assert machine.deadline() == 121.0
+
+
+def test_what_is_too_long_is_cut_and_says_how_much_is_missing(talk):
+    conversation = talk(Rules(longest=10))
+    conversation.turn(ANN, "0123456789")
+    conversation.turn(ANN, "0123456789" * 201)
+    assert conversation.delivered() == ["0123456789", "0123456789\n[… 2,000 more characters are left out]"]
+
+
+@pytest.mark.requirement("LNK-04")
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("[checkpoint] all saved", True),
+        ("\n  [checkpoint] all saved", True),
+        ("I wrote [checkpoint] into the file", False),
+        ("[check", False),
+        ("x" * 50 + "that is different", True),
+        ("x" * 49, False),
+        ("", False),
+    ],
+)
+def test_checkpoints_are_told_by_their_first_fifty_characters(text, is_one):
+    assert is_checkpoint(text, ("[checkpoint]", "x" * 60, "")) is is_one
+
+
+def test_a_spent_budget_can_wait_for_more_and_what_was_said_meanwhile_goes_out_then(talk):
+    conversation = talk(Rules(budget=2, when_spent="wait"))
+    conversation.turn(ANN, "one")
+    assert isinstance(conversation.turn(BOB, "two")[-1], Spend)
+    conversation.turn(ANN, "three")
+    conversation.turn(BOB, "four")
+    assert conversation.delivered() == ["one", "two"]
+    released = conversation.machine.extend(1, 9.0)
+    assert [type(effect) for effect in released] == [Deliver, Spend]
+    assert released[0].text == "Ann (1):\n\nthree"
+    assert [effect.text for effect in conversation.machine.extend(5, 9.0)] == ["Bob (2):\n\nfour"]
+    assert conversation.machine.deliveries == 4
+
+
+def test_a_template_is_the_users_and_what_is_filled_in_is_not_read_as_one():
+    assert filled("{name}: {text}", name="{text}", text="{name}") == "{text}: {name}"
+    with pytest.raises(UsageError, match="nobody"):
+        filled("{nobody}", name="x")
+    with pytest.raises(UsageError, match="text"):
+        RelayMachine("r", [ANN, BOB], Rules(frame="{name} said something"))
+
+
+@pytest.mark.parametrize("frame", ["{name} ({number}):\n\n{text}", "[From {name}] {text}", "«{text}»"])
+def test_the_head_of_a_message_is_its_frame_without_the_text(frame):
+    machine = RelayMachine("r", [ANN, BOB], Rules(frame=frame))
+    machine.handle(Text(text="hello", origin="program", pane="%1"), 0.0)
+    (effect,) = machine.advance(1.0)
+    assert effect.text == filled(frame, name="Ann", number=1, text="hello")
+    assert effect.head == filled(frame, name="Ann", number=1, text="").strip()
+
+
+def test_a_relay_goes_on_as_it_was_stored(talk: Callable[..., object]):
+    conversation = talk(Rules(budget=5), three=True)
+    machine = conversation.machine
+    conversation.turn(ANN, "one")
+    machine.mute("%2")
+    machine.leave("%3", "pane_gone", 5.0)
+    machine.pause(5.0)
+    conversation.turn(ANN, "held")
+    data = msgspec.json.encode(machine.stored())
+    conversation.turn(ANN, "not in it any more")
+    again = RelayMachine.restored(msgspec.json.decode(data, type=Stored))
+    assert msgspec.json.encode(again.stored()) == data
+    _, released = again.pause(9.0, paused=False)
+    assert (released.message_id, released.text) == ("r-2", "Ann (1):\n\nheld")
+    assert [listener.name for listener in released.listeners] == ["Bob"]
