@@ -54,7 +54,7 @@ async def test_an_event_of_no_participant_does_not_end_the_relay(private_tmux, p
     panes = [private_tmux.new_session(name, ["cat"]) for name in ("a", "b")]
     async with streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path) as server:
         session = RelaySession(server, [(None, await server.find(pane)) for pane in panes])
-    assert session._end_of(Gap(reason="slow_subscriber", lost_events=3, pane=pane)) is None
+    assert session._conversation._end_of(Gap(reason="slow_subscriber", lost_events=3, pane=pane)) is None
 
 
 async def test_what_waits_for_a_person_whose_pane_is_killed_ends_the_relay(private_tmux):
