@@ -12,6 +12,7 @@ from streamrelay_cli import (
     doctoring,
     explaining,
     learning,
+    linking,
     listing,
     profiling,
     recording,
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.command("watch")(watching.watch)
 app.command("relay")(relaying.relay)
+app.command("link")(linking.link)
 app.command("send")(sending.send_command)
 app.command("ls")(listing.ls)
 app.command("doctor")(doctoring.doctor)

@@ -56,6 +56,11 @@ class RelaySession:
         return self._conversation.error
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether a person has stopped it."""
+        return self._conversation.reason == "stopped"
+
+    @property
     def participants(self) -> tuple[Participant, ...]:
         """Who takes part, those who have left included."""
         return self._machine.participants

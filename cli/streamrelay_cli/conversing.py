@@ -1,0 +1,146 @@
+"""What `relay` and `link` have in common: a conversation runs in the foreground, is printed, and hears keys."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Protocol
+
+from streamrelay.events import (
+    Event,
+    LinkClosed,
+    LinkCreated,
+    LinkExtended,
+    LinkSpent,
+    Receipt,
+    RelayClosed,
+    RelayDelivered,
+    RelayLeft,
+    RelayMuted,
+    RelayOpened,
+    RelayPaused,
+    RelayWithheld,
+    Traffic,
+)
+from streamrelay.panes.tasks import until_first
+from streamrelay_cli.keys import pressed_keys
+from streamrelay_cli.output import Output, as_events, as_lines
+
+LONGEST_QUEUE = 10_000
+PRINTING_TIMEOUT = 2.0
+
+
+class Controls(Protocol):
+    """What a key can do to a conversation."""
+
+    def toggle_pause(self) -> None:
+        """Pause, or go on."""
+
+    def toggle_mute(self, number: int) -> None:
+        """Mute a participant, or let it be heard."""
+
+    def stop(self) -> None:
+        """End it."""
+
+
+@dataclass
+class LiveView:
+    """The events of a conversation on standard output, what a person should know on standard error, and the keys."""
+
+    output: Output
+    controls: Controls
+    more_keys: Mapping[str, Callable[[], None]] = field(default_factory=dict)
+    _printing: asyncio.Queue[bytes] = field(default_factory=lambda: asyncio.Queue(LONGEST_QUEUE))
+    _mutes: bool = False
+
+    async def show(self, conversation: Coroutine[Any, Any, object]) -> None:
+        """Run a conversation that publishes here, and print what it says."""
+        with pressed_keys(self._press) as keys:
+            if keys:
+                extends = "e extends, " if "e" in self.more_keys else ""
+                self.output.note(f"keys: p pauses, m and a number mutes, {extends}q stops")
+            await until_first(self._run(conversation), self._print())
+
+    def publish(self, event: Event) -> None:
+        """Take an event."""
+        for note in notes_on(event):
+            self.output.note(note)
+        if self.output.as_json:
+            data = as_events([event])
+        elif isinstance(event, RelayDelivered):
+            data = as_lines([*event.text.split("\n"), ""])
+        else:
+            return
+        try:
+            self._printing.put_nowait(data)
+        except asyncio.QueueFull:
+            self.output.note("standard output is not read: something was not printed")
+
+    async def _run(self, conversation: Coroutine[Any, Any, object]) -> None:
+        await conversation
+        # A reader that has stopped is not waited for.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PRINTING_TIMEOUT):
+                await self._printing.join()
+
+    async def _print(self) -> NoReturn:
+        while True:
+            await self.output.write(await self._printing.get())
+            self._printing.task_done()
+
+    def _press(self, key: str) -> None:
+        mutes, self._mutes = self._mutes, False
+        if mutes and key.isdecimal():
+            self.controls.toggle_mute(int(key))
+        elif key == "m":
+            self._mutes = True
+        elif key == "p":
+            self.controls.toggle_pause()
+        elif key == "q":
+            self.controls.stop()
+        elif key in self.more_keys:
+            self.more_keys[key]()
+
+
+def notes_on(event: Event) -> Iterable[str]:
+    """Return what a person should know of an event."""
+    match event:
+        case RelayOpened():
+            yield f"{' and '.join(event.participants)} hear each other; Ctrl-C ends"
+        case LinkCreated():
+            budget = f", for {event.budget} deliveries" if event.budget else ""
+            yield f"{' and '.join(event.titles)} are linked{budget}; Ctrl-C ends"
+        case Receipt(state="failed"):
+            yield f"not delivered to {event.pane}: {event.message_id} ({event.reason})"
+        case Receipt(state="queued", reason="needs_human"):
+            yield f"{event.pane} waits for a person; {event.message_id} waits too"
+        case RelayWithheld():
+            yield f"not passed on, {event.speaker}: {event.why} ({event.reason}, {event.count} so far)"
+        case RelayPaused():
+            yield "paused; what is said waits" if event.paused else f"going on; {event.waiting} waiting"
+        case RelayMuted():
+            yield f"{event.participant} is {'muted' if event.muted else 'heard again'}"
+        case RelayLeft():
+            yield f"{event.participant} is gone ({event.reason}); {event.remaining} go on"
+        case LinkSpent():
+            yield f"the link is spent: {event.deliveries} deliveries are made"
+        case LinkExtended():
+            yield f"the link is open for {event.budget - event.deliveries} more deliveries"
+        case RelayClosed() | LinkClosed():
+            yield from _costs(event.traffic)
+        case _:
+            pass
+
+
+def _costs(traffic: Mapping[str, Traffic]) -> Iterable[str]:
+    for label, cost in traffic.items():
+        yield (
+            f"{label}: {cost.sent} sent ({cost.sent_characters:,} characters), "
+            f"{cost.received} received ({cost.received_characters:,} characters)"
+        )
+
+
+def named(target: str) -> tuple[str | None, str]:
+    """Split `Ann=%3`; a leading `=` is tmux's own, for an exact name."""
+    name, separator, rest = target.partition("=")
+    return (name, rest) if separator and name and rest else (None, target)
