@@ -178,6 +178,8 @@ class PaneWriter:
                         await self._enter(effect, look)
                 if any(isinstance(effect, Paste | Enter) for effect in effects):
                     continue
+                # A message can be done with when nothing is told of it: its text is gone from the composer.
+                self._progressed.set()
             await self._until_something_happens()
 
     async def _until_something_happens(self) -> None:
