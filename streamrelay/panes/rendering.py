@@ -12,6 +12,7 @@ which the event loop reads, answers and lets subscribers run. The rules:
 """
 
 import asyncio
+import functools
 from collections import deque
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
@@ -101,7 +102,6 @@ class Rendering(Generic[Pane]):
     def __init__(self, *, hold: Callable[[bool], None], failed: Callable[[Pane], None]) -> None:
         self._hold = hold
         self._failed = failed
-        self._loop = asyncio.get_running_loop()
         self._sparse: deque[Pane] = deque()
         self._flooding: deque[Pane] = deque()
         self._turn: asyncio.Handle | None = None
@@ -110,6 +110,11 @@ class Rendering(Generic[Pane]):
         self._read_at = 0.0
         self.waiting = 0
         """Bytes of all panes that wait."""
+
+    @functools.cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        """The loop it runs in; a server is made before there is one where nobody knows of asyncio."""
+        return asyncio.get_running_loop()
 
     def add(self, pane: Pane, size: int, read_at: float, *, first: bool) -> None:
         """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before."""
