@@ -58,6 +58,7 @@ class LinkRegistry:
         self._entries: dict[frozenset[str], _Entry] = {}
         self._listeners: dict[tuple[str, str], Listener] = {}
         self._suspended: dict[str, str] = {}
+        self._in_turns: set[str] = set()
 
     @classmethod
     def restored(cls, stored: StoredLinks, texts: Texts | None = None) -> Self:
@@ -93,6 +94,7 @@ class LinkRegistry:
         policy = policy or Policy()
         machine = RelayMachine(link_id, participants(a, b), policy.rules(self._texts.frame))
         for party, direction in ((a, "from_b"), (b, "from_a")):
+            machine.speaks_in_turns(party.pane, party.pane in self._in_turns)
             if policy.direction == direction:
                 machine.mute(party.pane)
         entry = self._entries[_pair(a, b)] = _Entry((a, b), policy, at, machine)
@@ -200,6 +202,7 @@ class LinkRegistry:
 
     def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
         """Note whether what is said in a pane from here on is to cross by whole turns."""
+        (self._in_turns.add if whole else self._in_turns.discard)(pane)
         for entry in self._entries.values():
             entry.machine.speaks_in_turns(pane, whole)
 

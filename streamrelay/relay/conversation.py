@@ -128,6 +128,7 @@ class Conversation:
             for pane in self._infos:
                 self._writers[pane] = self._writer(pane)
                 await self._writers[pane].recover()
+                self._machine.speaks_in_turns(pane, self._is_agent(pane))
             await self._carry_out(opening)
             await until_first(
                 self._until_ended(), self._hear(stream), self._obey(), *(self._write(pane) for pane in self._infos)

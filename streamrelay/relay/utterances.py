@@ -4,6 +4,7 @@
 * What a linear program says is gathered into a burst, which `BURST_REST` seconds of quiet or `LONGEST_BURST`
   characters close. What a conversing one says is gathered for as long as its turn lasts; only a turn that never ends
   goes out in parts, of `LONGEST_TURN` characters.
+  A stream says nothing of a program outside of a turn, so every one of them has an end.
 * Neither reaches over the end of a turn: two answers are two utterances, however quickly they come.
 """
 
@@ -40,7 +41,6 @@ class Utterances:
     def __init__(self) -> None:
         self._bursts: dict[str, _Burst] = {}
         self._conversing: set[str] = set()
-        self._in_turn: set[str] = set()
 
     def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
         """Note whether what is said in a pane's turns from here on is one utterance each."""
@@ -52,7 +52,6 @@ class Utterances:
         if isinstance(event, Text):
             return self._take(event, now) if event.origin == "program" else None
         if isinstance(event, TurnStarted | TurnEnded | PaneClosed):
-            (self._in_turn.add if isinstance(event, TurnStarted) else self._in_turn.discard)(pane)
             return self.complete(pane)
         return None
 
@@ -80,7 +79,7 @@ class Utterances:
         pane = event.pane
         burst = self._bursts.get(pane)
         if burst is None:
-            burst = self._bursts[pane] = _Burst(whole_turn=pane in self._conversing and pane in self._in_turn)
+            burst = self._bursts[pane] = _Burst(whole_turn=pane in self._conversing)
         burst.lines.append(event.text)
         burst.characters += len(event.text) + 1
         burst.last = now

@@ -106,7 +106,6 @@ def test_what_a_side_has_said_when_it_stops_crosses_as_from_its_title():
 def test_every_peer_of_a_session_hears_it_within_its_own_budget():
     registry = linked(Policy(budget=1))
     registry.create(ANN, CY, link_id="other", at=1.0)
-    agents(registry)
     assert [session for session, _ in crossed(turn(registry, ANN, "one"))] == ["s-bob", "s-cy"]
     assert [session for session, _ in crossed(turn(registry, ANN, "two"))] == ["s-cy"]
 

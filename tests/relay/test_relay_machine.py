@@ -88,7 +88,7 @@ def turn_ends(who: Participant) -> Event:
 @pytest.mark.requirement("REL-03b")
 def test_an_agents_turn_goes_out_whole_whatever_pauses_it_makes(relay: RelayMachine) -> None:
     relay.speaks_in_turns(ANN.pane, True)
-    effects = relay.handle(TurnStarted(pane=ANN.pane), 0.0)
+    effects: list[Effect] = []
     for number in range(5):
         effects += relay.handle(text(ANN, f"line {number}"), 10.0 * number)
         effects += relay.advance(10.0 * number + 9)
@@ -107,7 +107,6 @@ def test_two_answers_that_come_at_once_are_two_messages(relay: RelayMachine) -> 
 
 def test_a_turn_that_never_ends_is_said_when_the_pane_closes(relay: RelayMachine) -> None:
     relay.speaks_in_turns(ANN.pane, True)
-    relay.handle(TurnStarted(pane=ANN.pane), 0.0)
     relay.handle(text(ANN, "last words"), 1.0)
     assert [said for _, _, said in deliveries(relay.handle(closed(ANN), 2.0))] == ["Ann (1):\n\nlast words"]
 

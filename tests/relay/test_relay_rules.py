@@ -28,13 +28,6 @@ def test_what_an_agent_says_in_a_turn_is_one_delivery_however_long_it_takes(talk
     assert effect.text == "Ann (1):\n\n" + "\n".join(f"line {at}" for at in range(100))
 
 
-def test_what_an_agent_prints_outside_of_a_turn_is_a_burst(talk):
-    conversation = talk()
-    conversation.turn(ANN, "a turn")
-    conversation.hear(Text(text="a banner", origin="program", pane="%1"))
-    assert conversation.delivered() == ["a turn", "a banner"]
-
-
 def test_a_turn_that_goes_on_after_a_silence_is_a_second_message_with_what_is_new(talk):
     conversation = talk()
     conversation.turn(ANN, "first half")
