@@ -33,6 +33,10 @@ PRINTING_TIMEOUT = 2.0
 class Controls(Protocol):
     """What a key can do to a conversation."""
 
+    @property
+    def traffic(self) -> Mapping[str, Traffic]:
+        """What it cost each participant so far."""
+
     def toggle_pause(self) -> None:
         """Pause, or go on."""
 
@@ -59,7 +63,13 @@ class LiveView:
             if keys:
                 extends = "e extends, " if "e" in self.more_keys else ""
                 self.output.note(f"keys: p pauses, m and a number mutes, {extends}q stops")
-            await until_first(self._run(conversation), self._print())
+            try:
+                await until_first(self._run(conversation), self._print())
+            except asyncio.CancelledError:
+                # Ctrl-C is how most conversations end.
+                for note in _costs(self.controls.traffic):
+                    self.output.note(note)
+                raise
 
     def publish(self, event: Event) -> None:
         """Take an event."""

@@ -3,9 +3,10 @@
 import logging
 import secrets
 import time
+from collections.abc import Mapping
 
 from streamrelay.errors import StreamrelayError
-from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSpent, RelayDelivered
+from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSpent, RelayDelivered, Traffic
 from streamrelay.links.link import Link, Party, Policy, Texts
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.panes.inventory import PaneInfo
@@ -63,6 +64,12 @@ class LinkSession:
     def error(self) -> StreamrelayError | None:
         """What ended the link, where that was not meant."""
         return self._conversation.error
+
+    @property
+    def traffic(self) -> Mapping[str, Traffic]:
+        """What it cost each side so far, by label."""
+        link = self.now
+        return {} if link is None else link.relay.standing.traffic
 
     @property
     def now(self) -> Link | None:

@@ -1,13 +1,13 @@
 """A relay between panes of one server: its participants, and what people decide while it runs."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from streamrelay.delivery.message import Policy
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import StreamrelayError, UsageError
-from streamrelay.events import RelayClosed, RelayOpened
+from streamrelay.events import RelayClosed, RelayOpened, Traffic
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish, Publisher
 from streamrelay.panes.server import Server
@@ -54,6 +54,11 @@ class RelaySession:
     def error(self) -> StreamrelayError | None:
         """What ended the relay, where that was not meant."""
         return self._conversation.error
+
+    @property
+    def traffic(self) -> Mapping[str, Traffic]:
+        """What it cost each participant so far, by label."""
+        return self._machine.standing.traffic
 
     @property
     def is_stopped(self) -> bool:

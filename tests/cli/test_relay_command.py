@@ -88,6 +88,7 @@ def test_names_can_be_given_and_the_text_form_is_what_listeners_see(private_tmux
     relaying.until(lambda: "Ann (1):\n\nhello there\n" in relaying.stdout, "the message")
     wait_until(lambda: "Ann (1):" in private_tmux.run("capture-pane", "-p", "-t", two), message="its delivery")
     relaying.interrupt()
+    assert "Ann (1): 1 sent (" in relaying.stderr
 
 
 @pytest.mark.requirement("REL-03c")

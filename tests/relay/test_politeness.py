@@ -77,6 +77,16 @@ def test_saying_the_same_again_is_nothing_new(talk):
     assert {event.reason for event in conversation.withheld()} == {"repetition"}
 
 
+def test_what_a_program_prints_is_news(talk):
+    conversation = talk(Rules(acknowledgements=1))
+    conversation.turn(ANN, "Start.")
+    conversation.turn(BOB, "Thanks!")
+    conversation.machine.speaks_in_turns(ANN.pane, whole=False)
+    conversation.turn(ANN, "OK")
+    conversation.turn(BOB, "Got it.")
+    assert conversation.delivered() == ["Start.", "Thanks!", "OK", "Got it."]
+
+
 def test_a_person_who_types_begins_anew(talk):
     conversation = talk(Rules(acknowledgements=1))
     conversation.turn(ANN, "Start.")

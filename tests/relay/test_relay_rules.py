@@ -97,6 +97,7 @@ def test_a_stopped_relay_does_nothing_more(talk):
     conversation.machine.pause(0.0)
     conversation.turn(ANN, "held")
     assert conversation.machine.close() == [Close("stopped", 0)]
+    assert conversation.machine.standing.held == []
     assert conversation.machine.pause(1.0, paused=False) == []
     assert conversation.machine.mute("%1") == []
     assert conversation.machine.leave("%1", "gone", 1.0) == []
