@@ -23,7 +23,7 @@ from benchmarks.measuring import Report, Sample, Table, progress
 from benchmarks.plotting import Panel, bars
 from benchmarks.stage import ReaderName, Run, Stage
 from streamrelay.events import Event
-from streamrelay.relay.machine import BURST_REST
+from streamrelay.relay.utterances import BURST_REST
 
 _PRINTED = re.compile(r"tick (\d+) t=(\d+\.\d{6})")
 _MILLI = 1e3
