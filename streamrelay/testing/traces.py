@@ -2,7 +2,8 @@
 
 What streamrelay may leave while it watches is left out where `hubs` is False: sessions tagged `@streamrelay_hub`,
 what is seen through them, and that a window is linked. When a session was used last is never listed: tmux's own order
-of sessions by that is compared by what it decides (see `control.hub`).
+of sessions by that is compared by what it decides (see `control.hub`). Nor is the name of a window that tmux names by
+what runs in it, half a second late.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ _SESSION = (
     "#{session_stack} #{session_path} #{session_created}"
 )
 _WINDOW = (
-    "#{session_id} #{window_id} #{window_index} #{window_name} #{window_width}x#{window_height} #{window_raw_flags} "
+    "#{session_id} #{window_id} #{window_index} #{?automatic-rename,,#{window_name}} #{window_width}x#{window_height} #{window_raw_flags} "
     "#{window_active} #{window_layout} #{window_visible_layout} #{window_panes} #{window_last_flag} "
     "#{window_bell_flag}#{window_activity_flag}#{window_silence_flag} #{window_stack_index}"
 )
