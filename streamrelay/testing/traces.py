@@ -16,7 +16,8 @@ _SESSION = (
     "#{session_stack} #{session_path} #{session_created}"
 )
 _WINDOW = (
-    "#{session_id} #{window_id} #{window_index} #{?automatic-rename,,#{window_name}} #{window_width}x#{window_height} #{window_raw_flags} "
+    "#{session_id} #{window_id} #{window_index} #{?automatic-rename,,#{window_name}} "
+    "#{window_width}x#{window_height} #{window_raw_flags} "
     "#{window_active} #{window_layout} #{window_visible_layout} #{window_panes} #{window_last_flag} "
     "#{window_bell_flag}#{window_activity_flag}#{window_silence_flag} #{window_stack_index}"
 )
