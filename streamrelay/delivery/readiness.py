@@ -52,7 +52,7 @@ def lets_finish(standing: Standing, profile: AgentProfile | None) -> bool:
     """Tell whether an answer is waited for before the next message goes in."""
     if profile is not None and profile.kind == "agent":
         return profile.delivery.mid_turn == "hold"
-    return standing.converses
+    return standing.converses and not standing.prints
 
 
 def _looks_ready(standing: Standing, profile: AgentProfile) -> bool:

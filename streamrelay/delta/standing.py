@@ -31,7 +31,9 @@ class Standing:
     profile: str
     """The name of the profile it was recognised by."""
     converses: bool
-    """Whether it keeps a transcript and a composer on a screen it paints itself."""
+    """Whether it keeps a composer: a transcript on a screen it paints itself, or at least no line editor."""
+    prints: bool
+    """Whether it is heard line by line, as its lines pass: it has painted nothing so far."""
     answers: bool
     """Whether it is in the middle of an answer, or says that it is at work."""
     asks_for_paste: bool

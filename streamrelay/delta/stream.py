@@ -102,6 +102,7 @@ class DeltaStream:
         return Standing(
             profile=self.profile,
             converses=follows,
+            prints=not self._converses,
             answers=self._turns.answers,
             asks_for_paste=self._composer.asks_for_paste,
             withdrawn=self._composer.withdraws is True and not self._composer.asks_for_paste,

@@ -27,6 +27,7 @@ from streamrelay.events import Event, Injected, TurnEnded, TurnStarted
 EMPTY = Standing(
     "generic",
     converses=True,
+    prints=False,
     answers=False,
     asks_for_paste=True,
     withdrawn=False,
@@ -226,6 +227,14 @@ def test_what_comes_in_mid_answer_follows_the_profile(mid_turn: str, waits: bool
     pane.answer("m1", 1)
     pane.look(EMPTY)
     assert pane.count(Paste) == 2
+
+
+@pytest.mark.parametrize("prints", [True, False])
+def test_a_program_that_only_prints_is_never_waited_for(prints: bool) -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.look(replace(WORKING, prints=prints))
+    assert (pane.count(Paste) == 1) == prints
 
 
 def test_an_answer_that_never_begins_is_not_waited_for_without_end() -> None:
