@@ -215,7 +215,7 @@ class StorageError(StreamrelayError):
     """A database of the user's cannot be opened, read or written; names its path."""
 
     code = "storage"
-    exit_code = 32
+    exit_code = 33
     default_hint = "move the file away to begin a new one"
 
 
