@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import stat
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -89,9 +90,8 @@ async def test_old_receipts_are_forgotten_and_their_room_is_given_back(path: Pat
 
 
 async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 99")
-    database.close()
     with pytest.raises(StreamrelayError, match="newer"):
         async with Outbox(path):
             pass

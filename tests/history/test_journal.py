@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -149,7 +150,7 @@ async def test_what_is_forgotten_gives_its_room_back(journal: Journal, path: Pat
     assert len(await journal.search("needle199")) == 1
     assert await journal.search("needle60") == []
     assert await journal.size() <= full // 2
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     assert await journal.prune(most_bytes=0) > 0
     assert await journal.since(0) == []
@@ -196,7 +197,7 @@ async def test_it_is_the_user_s_alone_and_says_what_is_wrong_with_a_file(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     (tmp_path / "text").write_text("no database, and rather long for one" * 50)
     newer = tmp_path / "newer.db"
-    with sqlite3.connect(newer) as connection:
+    with closing(sqlite3.connect(newer)) as connection:
         connection.execute("PRAGMA user_version = 99")
     for bad, word in ((tmp_path / "text", "not a database"), (newer, "newer"), (tmp_path, "unable to open")):
         with pytest.raises(StorageError, match=word) as raised:

@@ -1,6 +1,6 @@
 """Which lines belong together."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamrelay.events import Gap, Text, TurnStarted
@@ -26,7 +26,6 @@ def test_a_gap_divides() -> None:
     assert before is not after
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
