@@ -1,0 +1,1 @@
+"""The service as a process of its own, asked over HTTP on a unix socket."""

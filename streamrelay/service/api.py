@@ -1,0 +1,249 @@
+"""What streamrelay does for people and agents, as one set of calls: a service does it, the daemon serves it over HTTP,
+its client and the MCP tools ask for it. All types are msgspec structs, so all of them cross a socket.
+
+A session is named by an opaque id. One that was started here has an id of its own, for life; of any other the id is
+its pane's (`%3`), and good for as long as the pane is.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Literal, Protocol
+
+import msgspec
+
+from streamrelay.events import AnyEvent, DeliveryState, Traffic
+from streamrelay.history.journal import Found
+from streamrelay.links.link import Link, Policy
+
+SessionState = Literal["idle", "busy", "needs_human", "unknown"]
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """One program in one pane."""
+
+    session: str
+    """Opaque."""
+    pane: str
+    title: str
+    """How its peers know it."""
+    session_name: str
+    """tmux's."""
+    program: str
+    """The command in the foreground."""
+    agent: str = ""
+    """The name of its profile; empty where there is none."""
+    state: SessionState = "unknown"
+    started_here: bool = False
+    in_relay: str = ""
+    """The relay or circle it takes part in."""
+
+
+class StartSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session to be started in tmux."""
+
+    agent: str
+    """The name of a profile, or a command to be run."""
+    arguments: Sequence[str] = ()
+    title: str = ""
+    cwd: str = ""
+    environment: Mapping[str, str] = {}
+    columns: int = 0
+    """0 for what the profile says, or 120."""
+    lines: int = 0
+    caller: str = ""
+    """Who asks, by its session id; empty for a person."""
+    direct: bool = False
+    """Whether caller and session are peers: they are linked, and the caller is not told of its stop."""
+    prompt: str = ""
+    """What it is given to do, once it is ready."""
+
+
+class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message to a session."""
+
+    to: str
+    """A session id, a title that only one has, or a pane as tmux writes it."""
+    text: str
+    caller: str = ""
+    """Who says it, by its session id; empty for a person or a script, then it is only delivered."""
+    direct: bool = False
+    """Whether it begins a conversation (a link); otherwise the caller is told once when the other one stops."""
+    close_link: bool = False
+    """Whether these are the last words on the link with the other one."""
+    message_id: str = ""
+    """Known by this id, it is delivered once, however often it is sent."""
+    needs_human: Literal["hold", "fail"] = "hold"
+    commands: Literal["send", "refuse"] = "send"
+    allow_shell: bool = False
+    policy: Policy | None = None
+    """Of a link that is made; None for the default."""
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """How a message to one session stands."""
+
+    message_id: str
+    pane: str
+    state: DeliveryState
+    reason: str = ""
+    removed: Mapping[str, int] = {}
+    """Control characters that were left out, by name."""
+    file: str | None = None
+    """Where the text was put, when it was too long to be typed."""
+
+
+class SendResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What was done with a message."""
+
+    message_id: str
+    delivery: Delivery
+    link: str = ""
+    """The id of the link there is now."""
+    listening: bool = False
+    """Whether the caller is told when the other one stops."""
+    warning: str = ""
+    """What could not be done although the message is delivered, in words."""
+
+
+class RelayParticipant(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is to take part in a relay: names and numbers are given where they are empty."""
+
+    session: str
+    name: str = ""
+
+
+class CreateRelay(msgspec.Struct, frozen=True, kw_only=True):
+    """A relay to be opened."""
+
+    participants: Sequence[RelayParticipant]
+    budget: int = 0
+    allow_shell: bool = False
+
+
+class RelayMember(msgspec.Struct, frozen=True, kw_only=True):
+    """Who takes part in a relay."""
+
+    session: str
+    pane: str
+    name: str
+    number: int
+    muted: bool = False
+    gone: bool = False
+    traffic: Traffic
+
+
+class Relay(msgspec.Struct, frozen=True, kw_only=True):
+    """One relay as it stands."""
+
+    relay: str
+    members: Sequence[RelayMember]
+    deliveries: int
+    budget: int = 0
+    paused: bool = False
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """How the service is."""
+
+    version: str
+    pid: int
+    started_at: float
+    """Unix time."""
+    tmux: str
+    """The server's socket."""
+    seq: int
+    """The last event's place in the journal."""
+    paused: bool
+    sessions: int
+    watched: int
+    links: int
+    relays: int
+    deliveries: Mapping[str, int]
+    """How many messages are in which state."""
+    subscribers: int
+    problems: Sequence[str] = ()
+
+
+class Service(Protocol):
+    """The calls. All raise a StreamrelayError with its code, whoever answers them."""
+
+    async def status(self) -> Status:
+        """Say how it is."""
+        ...
+
+    async def sessions(self) -> list[Session]:
+        """List the sessions of the server: those started here, and every other pane with a program in it."""
+        ...
+
+    async def start_session(self, request: StartSession) -> Session:
+        """Start a session; returns when its program is there. What it needs a person for follows as an event."""
+        ...
+
+    async def end_session(self, session: str) -> None:
+        """End a session and all its links; raises UsageError for one that was not started here."""
+        ...
+
+    async def send_message(self, request: SendMessage) -> SendResult:
+        """Take a message: once this returns it is in the outbox, and its receipts follow as events."""
+        ...
+
+    async def get_delivery(self, message_id: str) -> list[Delivery]:
+        """Say how a message stands, one entry a target; empty for one that nobody knows."""
+        ...
+
+    async def links(self, session: str = "") -> list[Link]:
+        """List the links, of one session or of all."""
+        ...
+
+    async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
+        """Link two sessions; where they are linked already, return that link as it is."""
+        ...
+
+    async def extend_link(self, link: str, deliveries: int) -> Link:
+        """Add to a budget, and open the link if it is spent."""
+        ...
+
+    async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
+        """Close a link, for one of its sides or for a person; the other side is told."""
+        ...
+
+    async def relays(self) -> list[Relay]:
+        """List the relays."""
+        ...
+
+    async def create_relay(self, request: CreateRelay) -> Relay:
+        """Let sessions hear each other; raises SessionTaken for one that is in another relay or circle."""
+        ...
+
+    async def stop_relay(self, relay: str) -> None:
+        """End a relay."""
+        ...
+
+    async def pause(self, paused: bool, of: str = "") -> None:
+        """Let nothing cross the link or relay of that id, or any, until it is taken back."""
+        ...
+
+    async def mute(self, session: str, muted: bool) -> None:
+        """Let nothing of what a session says cross any link or relay, or let it cross again."""
+        ...
+
+    async def stop_all(self) -> int:
+        """End all links and relays; return how many there were."""
+        ...
+
+    async def watch(self, session: str, watched: bool) -> None:
+        """Have what a session says journaled whether or not it takes part in anything."""
+        ...
+
+    async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
+        """Return journaled events behind a place, oldest first."""
+        ...
+
+    async def search_history(
+        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
+    ) -> list[Found]:
+        """Find what was said by its words, newest first."""
+        ...
+
+    def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
+        """Every event that is journaled, in order, from behind a place or from now on; provisional ones are not."""
+        ...

@@ -1,0 +1,1 @@
+"""Sessions that are started in tmux by a profile, and ended."""
