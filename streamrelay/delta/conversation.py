@@ -10,12 +10,12 @@ vanishes from the composer and appears above it was submitted.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from streamrelay.delta.answers import Answer, Message, Passage, read_answer, rows_since
 from streamrelay.delta.document import Document
+from streamrelay.delta.draft_box import DraftBox
 from streamrelay.delta.furniture import Furniture, has_bordered_composer
-from streamrelay.delta.glyphs import AROUND, is_border, is_mark, marks_around
+from streamrelay.delta.glyphs import is_border
 from streamrelay.delta.profiles import GENERIC
 from streamrelay.delta.rows import PaintedRow, without_cut_off
 from streamrelay.delta.standing import ComposerView
@@ -28,9 +28,6 @@ MOST_LOOKS = 50
 
 PICTURE = 0.008
 """Seconds that a picture stands at least, for each to be looked at: nobody reads faster."""
-
-TALLEST_DRAFT = 12
-"""Rows of a composer that are read."""
 
 
 @dataclass(slots=True)
@@ -46,13 +43,6 @@ class _Sent:
     def waits(self) -> bool:
         """Whether it is to be shown next."""
         return self.submitted and not self.late
-
-
-class _Composer(NamedTuple):
-    """The glyph in front of what is typed, empty where there is none, and the text."""
-
-    mark: str
-    text: str
 
 
 class Conversation:
@@ -73,8 +63,7 @@ class Conversation:
         """Whether the program has ever shown what was sent to it: it is one that converses."""
         self._sent: list[_Sent] = []
         self._answered: _Sent | None = None
-        self._empty = _Composer("", "")
-        self._around = AROUND
+        self._composer = DraftBox()
         self.in_repaint = False
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._message_mark = ""
@@ -134,12 +123,12 @@ class Conversation:
         if changed:
             before, self._rows = self._rows, [row.text for row in self._document.screen]
             rows = self.rows
-            draft = self._composer(rows)
-            self.in_repaint = bool(self._empty.mark) and draft.mark != self._empty.mark
+            mark = self._composer.empty.mark
+            self.in_repaint = bool(mark) and self._composer.holds(*self._place).mark != mark
             if not self.in_repaint:
                 self._furniture.observe(before, rows, self._cursor)
                 self.works = self._furniture.shows_work(rows, self._cursor, self.profile)
-                self._watch_draft(rows, self._typed(rows))
+                self._watch_draft(rows, self._composer.draft(*self._place))
         self._document.look_through_window(
             self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
         )
@@ -151,13 +140,11 @@ class Conversation:
         self._mark = self._document.mark()
         self._rest = rows[: self._furniture.composer_top(rows, self._cursor)]
         self._furniture.rest(rows, self._cursor)
-        inside = self._inside_composer(rows)
-        composer = self._composer(rows)
-        if not any(spelling(sent.text) in spelling(composer.text) for sent in self._sent if sent.text.strip()):
-            self._around = AROUND + marks_around(inside)
-            self._empty = self._composer(rows)
+        held = spelling(self._composer.holds(*self._place).text)
+        if not any(spelling(sent.text) in held for sent in self._sent if sent.text.strip()):
+            self._composer.learn_empty(*self._place)
         self._draft = ""
-        self._furniture.mark = self._empty.mark
+        self._furniture.mark = self._composer.empty.mark
 
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
@@ -180,44 +167,19 @@ class Conversation:
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.submitted = True
-                sent.shown = self._typed(self.rows)
+                sent.shown = self._composer.draft(*self._place)
                 return bool(sent.shown)
         return False
 
     @property
     def shows_draft(self) -> bool:
         """Whether the composer shows anything that is not there when it is empty."""
-        shown = self._composer(self.rows).text
-        return bool(shown) and shown != self._empty.text
+        shown = self._composer.holds(*self._place).text
+        return bool(shown) and shown != self._composer.empty.text
 
     def view(self, column: int) -> ComposerView:
         """Return the composer as it stands, with the cursor in `column`."""
-        rows = self.rows
-        if not rows:
-            return ComposerView()
-        top = self._furniture.composer_top(rows, self._cursor)
-        inside = [row for row in rows[top : self._cursor + 1] if not is_border(row)]
-        below = [row for row in rows[self._cursor + 1 : top + TALLEST_DRAFT] if not is_border(row)]
-        composer = self._composer(rows)
-        if inside and rows[self._cursor] == inside[-1] and rows[self._cursor].strip():
-            before = [*inside[:-1], self._engine.row(self._cursor).columns(0, column)]
-            typed = "\n".join(row.strip().lstrip(composer.mark).strip(self._around) for row in before).strip()
-        else:
-            # The cursor is hidden somewhere else: nothing tells a draft from a placeholder.
-            typed = ""
-        faint = all(self._is_faint(y) for y in range(top, self._cursor + 1))
-        return ComposerView((*inside, *below), composer.text, typed, faint and bool(composer.text))
-
-    def _is_faint(self, y: int) -> bool:
-        """Tell whether what stands in a row behind a mark of one glyph is drawn faint."""
-        row = self._engine.row(y)
-        text = row.text.rstrip()
-        start = len(text) - len(text.lstrip(self._around))
-        if is_border(text) or start == len(text):
-            return True
-        return any(
-            run.start <= start and run.stop >= len(text) - 1 and "2" in run.style.split(";")[:1] for run in row.runs
-        )
+        return self._composer.view(self._engine, *self._place, column) if self.rows else ComposerView()
 
     @property
     def has_moved_on(self) -> bool:
@@ -244,7 +206,7 @@ class Conversation:
         self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
-        draft = self._typed(rows)
+        draft = self._composer.draft(*self._place)
         waiting = [sent for sent in self._sent if sent.waits and not self._stands(sent, draft)]
         stands = any(sent.waits for sent in self._sent) and not waiting
         submitted = waiting or [sent for sent in self._sent if sent.late]
@@ -329,7 +291,7 @@ class Conversation:
     def assume_submitted(self) -> bool:
         """The program went to work by itself: a draft that stands or has just vanished was submitted; was there one?"""
         draft = self._draft or (self._vanished if self._looks_left > 0 else "")
-        if not draft or not self._empty.mark or self.awaits_draft:
+        if not draft or not self._composer.empty.mark or self.awaits_draft:
             return False
         self._sent.append(_Sent(None, draft, submitted=True))
         self._draft = self._vanished = ""
@@ -344,6 +306,12 @@ class Conversation:
     def waits(self) -> bool:
         """Whether a message was submitted that has not been seen in the transcript."""
         return any(sent.waits for sent in self._sent)
+
+    @property
+    def _place(self) -> tuple[list[str], int, int]:
+        """The rows of the screen, the first one of the composer, and that of the cursor."""
+        rows = self.rows
+        return rows, self._furniture.composer_top(rows, self._cursor) if rows else 0, self._cursor
 
     def _message_in(self, rows: Sequence[str]) -> int | None:
         """Return the row in which the message begins that is, or was last, answered, or the end of one too tall."""
@@ -387,36 +355,6 @@ class Conversation:
             pasted.shown = draft
         elif pasted.shown:
             self._sent.remove(pasted)
-
-    def _typed(self, rows: list[str]) -> str:
-        """Return what is typed into the composer: what it holds, without the last lines that it holds when empty."""
-        text = self._composer(rows).text
-        if text == self._empty.text:
-            return ""
-        lines, empty = text.split("\n"), self._empty.text.split("\n")
-        while lines and empty and lines[-1] == empty[-1]:
-            lines.pop()
-            empty.pop()
-        return "\n".join(lines).strip()
-
-    def _composer(self, rows: list[str]) -> _Composer:
-        """Return what stands in the composer, its marks and borders left out."""
-        inside = self._inside_composer(rows)
-        if not inside:
-            return _Composer("", "")
-        mark = inside[0][0] if is_mark(inside[0][0]) else ""
-        return _Composer(mark, "\n".join(row.lstrip(mark).strip(self._around) for row in inside).strip())
-
-    def _inside_composer(self, rows: list[str]) -> list[str]:
-        if not rows:
-            return []
-        top = self._furniture.composer_top(rows, self._cursor)
-        inside: list[str] = []
-        for row in rows[top + 1 if is_border(rows[top]) else top : max(self._cursor, top) + TALLEST_DRAFT]:
-            if is_border(row) or not row.strip():
-                break
-            inside.append(row.strip())
-        return inside
 
 
 def _forms(sent: _Sent) -> tuple[str, ...]:

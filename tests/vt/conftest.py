@@ -4,6 +4,7 @@ from streamrelay.testing.calibration import calibrated
 from streamrelay.testing.oracle import Oracle
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.vt.widths import Widths
+from tests.vt.engines import ENGINES, KNOWN_FAILURES, Make
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +17,12 @@ def widths() -> Widths:
 @pytest.fixture
 def oracle(private_tmux: PrivateTmux, widths: Widths) -> Oracle:
     return Oracle(private_tmux, widths)
+
+
+@pytest.fixture(params=ENGINES)
+def make(request: pytest.FixtureRequest) -> Make:
+    failures = KNOWN_FAILURES.get(request.param, {})
+    known = failures.get(request.node.originalname) or failures.get(request.node.name)
+    if known:
+        request.applymarker(pytest.mark.xfail(reason=known, strict=True))
+    return ENGINES[request.param]

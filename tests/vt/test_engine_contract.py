@@ -1,101 +1,13 @@
-"""What every engine behind the seam keeps to, whoever made it (streamrelay.vt.engine)."""
+"""What every engine behind the seam keeps to, whoever made it (streamrelay.vt.engine): input, and frames of it."""
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamrelay.testing.stock_pyte import StockPyte
-from streamrelay.vt import TmuxScreen
-from streamrelay.vt.engine import Cursor, Engine, Frame, Modes, Row, Snapshot
-from streamrelay.vt.native import AvtScreen
-from streamrelay.vt.terminal import Terminal
-
-Make = Callable[[int, int], Engine]
-ENGINES: dict[str, Make] = {"TmuxScreen": TmuxScreen, "Terminal": Terminal, "pyte": StockPyte, "avt": AvtScreen}
-NO_EVENTS = "it tells no events"
-NO_SCROLLS = "a scroll is told as changed lines"
-NO_CLEARING = "clearing history is not told"
-KNOWN_FAILURES: dict[str, dict[str, str]] = {
-    "pyte": {
-        "test_any_size_gives_the_same": "a character that joins is kept or lost as the input is cut",
-        "test_every_split_point_gives_the_same": "a character that joins is kept or lost as the input is cut",
-        "test_random_cuts_of_random_bytes_give_the_same": "what follows an odd sequence is lost up to the next cut",
-        "test_nothing_raises_and_nothing_grows": "private forms and surplus parameters raise TypeError",
-        r"test_what_never_ends_is_not_kept_for_ever[pyte-\x1bPq]": "DCS is printed",
-        r"test_what_never_ends_is_not_kept_for_ever[pyte-\x1bX]": "SOS is printed",
-        r"test_what_never_ends_is_not_kept_for_ever[pyte-\x1b[]": "a sequence of too many parameters is printed",
-        "test_a_frame_is_forgotten_when_taken": NO_EVENTS,
-        "test_a_scroll_is_not_everything_dirty": NO_SCROLLS,
-        "test_rows_say_text_columns_and_runs": "a wide character's second column has no style",
-        "test_the_alternate_screen_commits_nothing": "there is no alternate screen",
-        "test_history_cleared_keeps_what_nobody_saw_yet": NO_CLEARING,
-        "test_a_resize_is_a_new_epoch": "a resize to fewer lines takes them from the top",
-        "test_lines_that_no_longer_fit_commit": "a resize throws lines away",
-        "test_a_seed_is_the_whole_truth": "no soft wraps, no written blanks, no pending wrap",
-        "test_a_seed_of_the_alternate_screen": "there is no alternate screen",
-    },
-    "avt": {
-        "test_a_frame_is_forgotten_when_taken": NO_EVENTS,
-        "test_a_scroll_is_not_everything_dirty": NO_SCROLLS,
-        "test_history_cleared_keeps_what_nobody_saw_yet": NO_CLEARING,
-        "test_a_seed_is_the_whole_truth": "no soft wraps, no written blanks, no pending wrap",
-        "test_a_seed_of_the_alternate_screen": "what is scrolled away on the alternate screen is blank on the main one",
-    },
-}
-"""What engines other than ours get wrong, one by one; a test that begins to pass fails the suite."""
-COLUMNS, LINES = 20, 5
-STREAM = (
-    "plain\r\nwrapped over the right margin and on\r\n\x1b[1;31mred\x1b[0m \x1b[44mblue\x1b[K\x1b[m\r\n"
-    "wide 世界 joined e\u0301 👩\u200d💻 ⚠\ufe0f\r\n\x1b]0;a title\x07\x1b]133;A\x1b\\$ \x1b(0lqk\x1b(B\r\n"
-    "\x1b[2;4r\x1b[4;1Hin\nregion\n\x1b[r\x1b[5;1H\x1b[?2004h\x1b[?1049h\x1b[Halternate\x1b[?1049l\x1bPq\x1bnot\x1b\\"
-    "\x1b[1\r;3Hodd\x1bk name\x1b\\\x1b_apc\x1b\\a\x1b[3b\x1b]52;c;aGk=\x1b[31m\x1b[2J\x1b[Hend\a\x1b[7"
-).encode() + b"\xe4\xb8x\xff\xf0\x9f\x98"
-
-
-@pytest.fixture(params=ENGINES)
-def make(request: pytest.FixtureRequest) -> Make:
-    failures = KNOWN_FAILURES.get(request.param, {})
-    known = failures.get(request.node.originalname) or failures.get(request.node.name)
-    if known:
-        request.applymarker(pytest.mark.xfail(reason=known, strict=True))
-    return ENGINES[request.param]
-
-
-def value(row: Row) -> tuple[object, ...]:
-    return row.text, row.wrapped, row.runs
-
-
-def everything(engine: Engine) -> tuple[object, ...]:
-    frame = engine.take()
-    for stretch in (frame.committed, engine.rows(0, engine.lines)):
-        texts = [row.text.rstrip(" ") for row in stretch]
-        assert stretch.texts() == (None if any(row.wrapped for row in stretch) else texts)
-    rows = [value(row) for row in (*frame.committed, *engine.rows(0, engine.lines))]
-    return (
-        rows,
-        frame.history_total,
-        frame.cursor,
-        frame.alternate,
-        frame.events,
-        frame.ground,
-        frame.scrolled,
-        frame.dirty,
-    )
-
-
-def fed(make: Make, chunks: Sequence[bytes]) -> Engine:
-    engine = make(COLUMNS, LINES)
-    for chunk in chunks:
-        engine.feed(chunk)
-    return engine
-
-
-def cut(data: bytes, size: int) -> list[bytes]:
-    return [data[start : start + size] for start in range(0, len(data), size)]
+from tests.vt.engines import COLUMNS, LINES, STREAM, Make, cut, everything, fed, value
 
 
 @pytest.mark.requirement("VT-04a", "VT-04b")
@@ -333,72 +245,3 @@ class TestFrames:
             for y in range(LINES):
                 one, two = rested.row(y), other.row(y)
                 assert (one.text, one.wrapped, one.runs) == (two.text, two.wrapped, two.runs)
-
-
-class TestSizeAndSeed:
-    def test_a_resize_is_a_new_epoch(self, make: Make) -> None:
-        engine = fed(make, [b"abc\r\ndef"])
-        before = engine.take()
-        engine.resize(3, 10)
-        assert (engine.columns, engine.lines) == (10, 3)
-        after: Frame = engine.take()
-        assert after.epoch > before.epoch
-        assert [engine.row(y).text for y in range(3)] == ["abc", "def", ""]
-        engine.feed(b"123456789")
-        assert engine.row(1).text == "def1234567"
-
-    def test_lines_that_no_longer_fit_commit(self, make: Make) -> None:
-        engine = fed(make, [b"1\r\n2\r\n3\r\n4\r\n5"])
-        engine.resize(2, COLUMNS)
-        frame = engine.take()
-        assert [row.text for row in frame.committed] == ["1", "2", "3"]
-        assert (frame.cursor, engine.row(1).text) == (Cursor(1, 1), "5")
-
-    def test_a_seed_is_the_whole_truth(self, make: Make) -> None:
-        engine = fed(make, [STREAM])
-        epoch = engine.take().epoch
-        engine.seed(
-            Snapshot(
-                columns=12,
-                lines=3,
-                rows=(b"one \x1b[1;31mred", b"\x1b[0m\xe4\xb8\x96 \x0elqk\x0f  ", b""),
-                wrapped=(True, False, False),
-                cursor=Cursor(12, 1),
-                history=(b"old", b"\x1b[4molder"),
-                history_total=40,
-                scroll_region=(0, 1),
-                modes=Modes(origin=True, bracketed_paste=True),
-                pending=b"\x1b[3",
-            )
-        )
-        frame = engine.take()
-        assert frame.epoch > epoch
-        assert (len(frame.committed), frame.dirty, frame.scrolled, frame.events) == (0, 0, 0, ())
-        assert (frame.history_total, frame.cursor, frame.ground) == (40, Cursor(12, 1), False)
-        assert [value(engine.row(y))[:2] for y in range(3)] == [("one red", True), ("世 lqk  ", False), ("", False)]
-        assert [(run.start, run.stop, run.style) for run in engine.row(0).runs] == [(4, 7, "1;31")]
-        engine.feed(b"2mgreen")
-        frame = engine.take()
-        assert [row.text for row in frame.committed] == ["one red"]
-        assert frame.history_total == 41
-        assert engine.row(1).text == "green"
-        assert engine.row(1).runs[0].style == "32"
-
-    def test_a_seed_of_the_alternate_screen(self, make: Make) -> None:
-        engine = make(COLUMNS, LINES)
-        engine.seed(Snapshot(10, 2, (b"full", b"screen"), (False, False), Cursor(0, 0), alternate=True))
-        assert engine.take().alternate
-        engine.feed(b"\n\n\n")
-        assert len(engine.take().committed) == 0
-        engine.feed(b"\x1b[?1049l")
-        frame = engine.take()
-        assert not frame.alternate
-        assert frame.dirty == 0b11
-
-    def test_a_seed_that_makes_no_sense_does_not_raise(self, make: Make) -> None:
-        engine = make(COLUMNS, LINES)
-        rows = (b"much too long for this screen", b"\xff\xe4\x1b[", b"\x1b[2J\n\x1b[?1049h", b"x")
-        engine.seed(Snapshot(5, 2, rows, (True,), Cursor(99, -3), history=(b"\x1b]0;",), scroll_region=(7, 1)))
-        engine.feed(STREAM)
-        assert engine.lines == 2
-        assert engine.row(0).text

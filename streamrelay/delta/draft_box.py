@@ -1,0 +1,91 @@
+"""The composer that a program paints, as far as its screen tells: its mark, what it holds, and what of that is a draft.
+
+A composer that is empty can still show something, a placeholder or a hint, at its beginning or its end. What it shows
+while nothing is typed is remembered, and is no draft.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from streamrelay.delta.glyphs import AROUND, is_border, is_mark, marks_around
+from streamrelay.delta.standing import ComposerView
+from streamrelay.vt.engine import Engine
+
+TALLEST_DRAFT = 12
+"""Rows of a composer that are read."""
+
+
+class Held(NamedTuple):
+    """The glyph in front of what is typed, empty where there is none, and the text."""
+
+    mark: str
+    text: str
+
+
+class DraftBox:
+    """The composer of one program. It begins in row `top` of the screen's rows, and the cursor is in row `cursor`."""
+
+    def __init__(self) -> None:
+        self.empty = Held("", "")
+        """What it holds when nothing is typed."""
+        self._around = AROUND
+
+    def learn_empty(self, rows: Sequence[str], top: int, cursor: int) -> None:
+        """Nothing is typed: what stands there now stands there always."""
+        self._around = AROUND + marks_around(_inside(rows, top, cursor))
+        self.empty = self.holds(rows, top, cursor)
+
+    def holds(self, rows: Sequence[str], top: int, cursor: int) -> Held:
+        """Return what stands in it, its marks and borders left out."""
+        inside = _inside(rows, top, cursor)
+        if not inside:
+            return Held("", "")
+        mark = inside[0][0] if is_mark(inside[0][0]) else ""
+        return Held(mark, "\n".join(row.lstrip(mark).strip(self._around) for row in inside).strip())
+
+    def draft(self, rows: Sequence[str], top: int, cursor: int) -> str:
+        """Return what is typed into it: what it holds, without the last lines that it holds when empty."""
+        text = self.holds(rows, top, cursor).text
+        if text == self.empty.text:
+            return ""
+        lines, empty = text.split("\n"), self.empty.text.split("\n")
+        while lines and empty and lines[-1] == empty[-1]:
+            lines.pop()
+            empty.pop()
+        return "\n".join(lines).strip()
+
+    def view(self, engine: Engine, rows: Sequence[str], top: int, cursor: int, column: int) -> ComposerView:
+        """Return it as it stands, with the cursor in `column`."""
+        inside = [row for row in rows[top : cursor + 1] if not is_border(row)]
+        below = [row for row in rows[cursor + 1 : top + TALLEST_DRAFT] if not is_border(row)]
+        held = self.holds(rows, top, cursor)
+        if inside and rows[cursor] == inside[-1] and rows[cursor].strip():
+            before = [*inside[:-1], engine.row(cursor).columns(0, column)]
+            typed = "\n".join(row.strip().lstrip(held.mark).strip(self._around) for row in before).strip()
+        else:
+            # The cursor is hidden somewhere else: nothing tells a draft from a placeholder.
+            typed = ""
+        faint = all(self._is_faint(engine, y) for y in range(top, cursor + 1))
+        return ComposerView((*inside, *below), held.text, typed, faint and bool(held.text))
+
+    def _is_faint(self, engine: Engine, y: int) -> bool:
+        """Tell whether what stands in a row behind a mark of one glyph is drawn faint."""
+        row = engine.row(y)
+        text = row.text.rstrip()
+        start = len(text) - len(text.lstrip(self._around))
+        if is_border(text) or start == len(text):
+            return True
+        return any(
+            run.start <= start and run.stop >= len(text) - 1 and "2" in run.style.split(";")[:1] for run in row.runs
+        )
+
+
+def _inside(rows: Sequence[str], top: int, cursor: int) -> list[str]:
+    inside: list[str] = []
+    if not rows:
+        return inside
+    for row in rows[top + 1 if is_border(rows[top]) else top : max(cursor, top) + TALLEST_DRAFT]:
+        if is_border(row) or not row.strip():
+            break
+        inside.append(row.strip())
+    return inside
