@@ -168,6 +168,11 @@ class PanePipeline:
         """Whether anything was read and is not rendered."""
         return bool(self._backlog)
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes were read and are not rendered."""
+        return self._backlog.size
+
     def render(self, most: int) -> None:
         """Render what waits, up to about `most` bytes, as of the time it was read."""
         if not self._backlog:

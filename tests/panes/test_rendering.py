@@ -20,11 +20,15 @@ class Pane:
         for size in sizes:
             first = not self._waiting
             self._waiting.append(size)
-            self._stage.rendering.add(self, size, 1.0, first=first)
+            self._stage.rendering.add(self, size, self._stage.clock, first=first)
 
     @property
     def waits(self) -> bool:
         return bool(self._waiting)
+
+    @property
+    def waiting(self) -> int:
+        return sum(self._waiting)
 
     def render(self, most: int) -> None:
         if self.fails:
@@ -92,6 +96,67 @@ async def test_what_was_idle_goes_first_once_and_then_takes_turns(stage):
     assert stage.turns[before:][:3] == ["idle", "flood", "idle"]
 
 
+class Crowd:
+    """More panes than are rendered after each read, all of which have printed much in the window before."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.panes = [Pane(str(number), stage) for number in range(rendering.FEW + 1)]
+
+    async def stream(self) -> None:
+        self.stage.rendering.take_turns()
+        for pane in self.panes:
+            pane.put(2 * TURN)
+        self.stage.idle.put(1)
+        while any(pane.waits for pane in (*self.panes, self.stage.idle)):
+            self.stage.rendering.take_turns()
+            await asyncio.sleep(0)
+        self.stage.clock += rendering.WINDOW
+        self.stage.rendering.take_turns()
+        self.stage.turns.clear()
+
+
+async def test_what_one_of_many_prints_is_collected_until_it_fills_a_turn(stage):
+    crowd = Crowd(stage)
+    await crowd.stream()
+    for size in (TURN - 1, 1):
+        assert stage.turns == []
+        crowd.panes[0].put(size)
+        crowd.panes[1].put(1)
+        stage.rendering.take_turns()
+    assert set(stage.turns) == {"0"}
+
+
+async def test_who_prints_little_beside_them_is_not_delayed(stage):
+    crowd = Crowd(stage)
+    await crowd.stream()
+    crowd.panes[0].put(1)
+    stage.idle.put(1)
+    stage.rendering.take_turns()
+    assert stage.turns == ["idle"]
+
+
+async def test_what_fills_no_turn_is_rendered_when_the_window_is_over(stage):
+    crowd = Crowd(stage)
+    await crowd.stream()
+    crowd.panes[0].put(1)
+    stage.rendering.take_turns()
+    assert stage.turns == []
+    stage.clock += rendering.WINDOW
+    stage.rendering.take_turns()
+    assert stage.turns == ["0"]
+
+
+async def test_nothing_is_collected_while_reading_is_held(stage):
+    crowd = Crowd(stage)
+    await crowd.stream()
+    crowd.panes[0].put(1)
+    stage.flood.put(LIMIT)
+    assert stage.holds[-1:] == [True]
+    stage.rendering.take_turns()
+    assert "0" in stage.turns
+
+
 @pytest.mark.requirement("ENG-10b")
 async def test_reading_is_held_while_too_much_waits(stage):
     stage.flood.put(LIMIT - 1)
@@ -110,13 +175,16 @@ async def test_reading_is_held_while_too_much_waits(stage):
 
 async def test_how_far_time_is_known(stage):
     assert stage.rendering.known_until() == stage.clock
+    read_at = stage.clock
     stage.idle.put(1)
     stage.rendering.take_turns()
-    assert stage.rendering.known_until() == 1.0, "there may be more to read"
+    assert stage.rendering.known_until() == read_at < stage.clock, "there may be more to read"
     await asyncio.sleep(0)
     assert stage.rendering.known_until() == stage.clock
+    read_at = stage.clock
     stage.flood.put(LIMIT)
-    assert stage.rendering.known_until() == 1.0, "reading is held"
+    stage.clock += 1.0
+    assert stage.rendering.known_until() == read_at, "reading is held"
 
 
 @pytest.mark.requirement("ENG-09b")
