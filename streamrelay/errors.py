@@ -20,6 +20,7 @@
     ├── DeliveryFailed           a message was not delivered; carries the reason
     ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
     ├── AnswerTimeout            a message was submitted, and not answered in time
+    ├── StartFailed              a program that was to be started ended at once
     ├── RecordingError           a recording cannot be read or written
     ├── StorageError             a database of the user's cannot be used
     ├── ConfigError              a file of the user's says something that makes no sense
@@ -202,6 +203,14 @@ class SessionTaken(StreamrelayError):
     code = "session_taken"
     exit_code = 32
     default_hint = "stop that one first"
+
+
+class StartFailed(StreamrelayError):
+    """A program that was to be started ended at once; `data["said"]` is what it said."""
+
+    code = "start_failed"
+    exit_code = 34
+    default_hint = "try the same command in a terminal"
 
 
 class RecordingError(StreamrelayError):

@@ -1,12 +1,13 @@
 """What is special about single programs: profiles as data, shipped and the user's own."""
 
 from streamrelay.agents.library import load_profiles, shipped_profiles, user_folder
-from streamrelay.agents.profile import AgentProfile, Delivery, Pattern, StopHook, Transcript, parse_profile
+from streamrelay.agents.profile import AgentProfile, Delivery, Pattern, Start, StopHook, Transcript, parse_profile
 
 __all__ = [
     "AgentProfile",
     "Delivery",
     "Pattern",
+    "Start",
     "StopHook",
     "Transcript",
     "load_profiles",

@@ -47,6 +47,15 @@ class Delivery:
     """Whether the program keeps what is sent while it works, for its next turn (`queue`), or must be let finish."""
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How the program is started: its words, and the size it wants; 0 where any will do."""
+
+    command: tuple[str, ...]
+    columns: int
+    lines: int
+
+
 class StopHook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the program itself tells others that a turn is over: an `event` to be configured in a `file`."""
 
@@ -73,6 +82,7 @@ class AgentProfile:
     reading: Profile
     """What the delta stream needs."""
     delivery: Delivery
+    start: Start
     stop_hook: StopHook | None
     transcript: Transcript | None
     patterns: tuple[Pattern, ...]
@@ -122,6 +132,12 @@ class _Dialog(msgspec.Struct, forbid_unknown_fields=True):
     pattern: _Pattern
 
 
+class _Start(msgspec.Struct, forbid_unknown_fields=True):
+    command: Annotated[list[_Text], msgspec.Meta(min_length=1)] | None = None
+    columns: Annotated[int, msgspec.Meta(ge=40, le=1000)] = 0
+    lines: Annotated[int, msgspec.Meta(ge=10, le=1000)] = 0
+
+
 class _Delivery(msgspec.Struct, forbid_unknown_fields=True):
     ready: _Patterns = []
     composer: _Pattern | None = None
@@ -139,6 +155,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     screen: _Screen = msgspec.field(default_factory=_Screen)
     dialogs: list[_Dialog] = []
     delivery: _Delivery = msgspec.field(default_factory=_Delivery)
+    start: _Start = msgspec.field(default_factory=_Start)
     stop_hook: StopHook | None = None
     transcript: Transcript | None = None
 
@@ -184,6 +201,9 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
             submit_delay=delivery.submit_delay,
             paste_limit=delivery.paste_limit,
             mid_turn=delivery.mid_turn,
+        ),
+        start=Start(
+            tuple(file.start.command or recognise.commands[:1] or [name]), file.start.columns, file.start.lines
         ),
         stop_hook=file.stop_hook,
         transcript=file.transcript,

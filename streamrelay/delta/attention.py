@@ -58,6 +58,11 @@ class Attention:
         self._latest: float | None = None
         self._asked: tuple[int, str] | None = None
 
+    @property
+    def asked(self) -> str:
+        """The question that stands, as one line; empty where nobody is needed."""
+        return "" if self._asked is None else self._asked[1]
+
     def changed(self, now: float) -> None:
         """The program printed something. What a person is needed for stands until a look has shown otherwise."""
         self.due = None

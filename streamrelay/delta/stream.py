@@ -96,6 +96,16 @@ class DeltaStream:
         return self._attention.kind
 
     @property
+    def asked(self) -> str:
+        """The question that a person was needed for then, as one line; empty where nobody was."""
+        return self._attention.asked
+
+    @property
+    def answers(self) -> bool:
+        """Whether an answer is under way, or a witness says that the program is at work."""
+        return self._turns.answers
+
+    @property
     def standing(self) -> Standing:
         """What somebody who is about to type would find; `look` first. Costs a pass over the rows of the screen."""
         follows = self._following.has_composer

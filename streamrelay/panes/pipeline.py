@@ -21,7 +21,7 @@ from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.standing import Standing
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.events import ClosedReason, Event, PaneClosed
+from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed
 from streamrelay.panes.burial import RESTED, LastWords
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.recovery import DEEPEST, Held, Known, missed, read_held, recovery_line
@@ -98,9 +98,19 @@ class PanePipeline:
         return self._began
 
     @property
-    def needs_human(self) -> str | None:
+    def needs_human(self) -> NeedKind | None:
         """What the program wants from a person right now, if anything."""
         return self._stream.needs_human
+
+    @property
+    def asked(self) -> str:
+        """The question for a person that stands there, as one line; empty where none does."""
+        return self._stream.asked
+
+    @property
+    def answers(self) -> bool:
+        """Whether the program is at work, or in the midst of an answer."""
+        return self._stream.answers
 
     @property
     def profile(self) -> str:

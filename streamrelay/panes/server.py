@@ -181,6 +181,10 @@ class Server:
         """Return all that is known of the programs of one name; None for a program that nobody described."""
         return self._profiles.get(name)
 
+    def recognised(self, command: str) -> str:
+        """Return the name of the profile that claims a foreground command; empty where none does."""
+        return next((name for name, one in self._profiles.items() if command in one.reading.commands), "")
+
     def is_watched(self, pane: str) -> bool:
         """Tell whether a pane is there and watched."""
         return self._attachments.is_watched(pane)
@@ -208,6 +212,14 @@ class Server:
                 last = next((pane for pane in resting if pane > last), resting[0])
                 with contextlib.suppress(StreamrelayError):
                     await self.check(last)
+
+    async def query(self, *commands: Sequence[str]) -> list[str]:
+        """Run tmux commands in one line, each a name and its arguments, and return the lines they print.
+
+        The rest of the line is dropped at the first that fails. Raises what tmux says, as TargetNotFound or
+        CommandFailed.
+        """
+        return await self._attachments.query(*commands)
 
     async def command(self, pane: str, line: str) -> CommandResult:
         """Send a command line over the client that carries a watched pane."""

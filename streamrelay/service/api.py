@@ -13,48 +13,7 @@ import msgspec
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Policy
-
-SessionState = Literal["idle", "busy", "needs_human", "unknown"]
-
-
-class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """One program in one pane."""
-
-    session: str
-    """Opaque."""
-    pane: str
-    title: str
-    """How its peers know it."""
-    session_name: str
-    """tmux's."""
-    program: str
-    """The command in the foreground."""
-    agent: str = ""
-    """The name of its profile; empty where there is none."""
-    state: SessionState = "unknown"
-    started_here: bool = False
-    in_relay: str = ""
-    """The relay or circle it takes part in."""
-
-
-class StartSession(msgspec.Struct, frozen=True, kw_only=True):
-    """A session to be started in tmux."""
-
-    agent: str
-    """The name of a profile, or a command to be run."""
-    arguments: Sequence[str] = ()
-    title: str = ""
-    cwd: str = ""
-    environment: Mapping[str, str] = {}
-    columns: int = 0
-    """0 for what the profile says, or 120."""
-    lines: int = 0
-    caller: str = ""
-    """Who asks, by its session id; empty for a person."""
-    direct: bool = False
-    """Whether caller and session are peers: they are linked, and the caller is not told of its stop."""
-    prompt: str = ""
-    """What it is given to do, once it is ready."""
+from streamrelay.sessions.model import Session, StartSession
 
 
 class SendMessage(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,26 @@
+"""What a person is to do where a program waits for one. It is told, never done: nothing here answers a dialog."""
+
+import shlex
+
+import regex
+
+from streamrelay.events import NeedKind
+
+_UPDATE = regex.compile(r"(?i)\bupdat(?:e|ing)\b|\bnew(?:er)? version\b|\bupgrade\b")
+_DEEDS: dict[NeedKind, str] = {
+    "trust": "say there whether it may trust the folder; it asks once for each",
+    "login": "log in there, or start it again with its key in the environment",
+    "password": "type the password there",
+    "permission": "allow or refuse there what it asks for",
+    "confirmation": "answer its question there",
+    "picker": "choose there",
+}
+_UPDATE_DEED = "choose there whether it is to be updated; it does not start before"
+
+
+def advice(kind: NeedKind, asked: str, *, session_name: str, socket_path: str) -> str:
+    """Return one line that says what to do and how to get there; `asked` is the question on the screen."""
+    # What asks about an update is not told apart by its looks, and none of the kinds that are is meant by its words.
+    update = kind in {"picker", "confirmation"} and _UPDATE.search(asked) is not None
+    words = ["tmux", "-S", socket_path, "attach-session", "-t", f"={session_name}"]
+    return f"{_UPDATE_DEED if update else _DEEDS[kind]}: {shlex.join(words)}"

@@ -1,0 +1,27 @@
+"""When a program that was just started can be spoken to, as far as its screen tells; pure.
+
+What is sent to a program that is not ready is lost, and one that is known by a title it has yet to set, or by rows it
+has yet to paint, is not recognised before. But whoever started it knows its profile from the beginning.
+"""
+
+from streamrelay.agents import AgentProfile
+from streamrelay.delivery.readiness import obstacle
+from streamrelay.delta.standing import Standing
+
+RESTED = 1.0
+"""Seconds without output after which a program of which nothing is known counts as ready."""
+
+
+def is_ready(standing: Standing, profile: AgentProfile | None, *, rested: float) -> bool:
+    """Tell whether there is nothing to wait for: the program is ready, or a person is needed before it can be.
+
+    `profile` is that of the program it was started as; `rested` the seconds without output.
+    """
+    if standing.needs_human is not None:
+        return True
+    knows = (
+        profile is not None and profile.kind == "agent" and bool(profile.delivery.ready or profile.delivery.composer)
+    )
+    if knows:
+        return obstacle(standing, profile, answering=False) is None
+    return rested >= RESTED

@@ -1,0 +1,113 @@
+"""The command lines that start, list and end sessions; pure.
+
+Nothing of what a user says is read by a shell or expanded by tmux:
+
+* tmux hands a command of one word to a shell and executes one of several as it is (spawn.c), so a program always comes
+  behind a fixed `sh -c 'exec "$@"'`, which looks it up in the session's own `PATH`.
+* `new-session -c` is a format (3.3a cmd-new-session.c), in which `#(...)` would be run and no escape of a `#` holds for
+  every version. What an option holds is not expanded again, so the folder travels in one.
+
+What a session is known by are options of its pane: they are there as long as it is, whatever becomes of us. The pane
+remains when its program ends, until its last words are read by whoever watches it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import regex
+
+from streamrelay.control import command_line
+from streamrelay.panes.burial import RELEASE
+
+SESSION, TITLE, AGENT = "@streamrelay_session", "@streamrelay_title", "@streamrelay_agent"
+_FOLDER = "@streamrelay_folder"
+_RUN = 'exec "$@"'
+RUNNER = "sh"
+"""What is in the foreground until the program itself is."""
+
+LIST_MARKS = ("list-panes", "-a", "-F", f"#{{pane_id}}\t#{{{SESSION}}}\t#{{{AGENT}}}\t#{{{TITLE}}}")
+FORGET_FOLDER = ("set-option", "-su", _FOLDER)
+_NO_NAME = regex.compile(r"[^\w-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a session that was started here is known by."""
+
+    session: str
+    agent: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A session that is to be: `name` is tmux's, `words` the program and its arguments."""
+
+    name: str
+    mark: Mark
+    words: Sequence[str]
+    cwd: str
+    columns: int
+    lines: int
+    environment: Mapping[str, str]
+
+
+def start_commands(birth: Birth) -> list[tuple[str, ...]]:
+    """Return the commands, for one line, that start a session and print the id of its pane.
+
+    In one line, because a program that ends at once takes a pane with it that is not to remain yet.
+    """
+    pane = f"={birth.name}:"
+    variables = [word for name, value in birth.environment.items() for word in ("-e", f"{name}={value}")]
+    size = ("-x", str(birth.columns), "-y", str(birth.lines))
+    place = ("-s", birth.name, "-c", f"#{{{_FOLDER}}}")
+    run = (RUNNER, "-c", _RUN, RUNNER, *birth.words)
+    options = {
+        SESSION: birth.mark.session,
+        TITLE: birth.mark.title,
+        AGENT: birth.mark.agent,
+        RELEASE: "1",
+        "remain-on-exit": "on",
+    }
+    return [
+        ("set-option", "-s", _FOLDER, birth.cwd),
+        ("new-session", "-d", "-P", "-F", "#{pane_id}", *place, *size, *variables, "--", *run),
+        *(("set-option", "-p", "-t", pane, option, value) for option, value in options.items()),
+    ]
+
+
+def foreground_command(pane: str) -> tuple[str, ...]:
+    """Return the command that asks whether a pane's program has ended, how, and which one is in its foreground."""
+    return ("display-message", "-p", "-t", pane, "#{?pane_dead,1,0}\t#{pane_dead_status}\t#{pane_current_command}")
+
+
+def tail_command(pane: str) -> tuple[str, ...]:
+    """Return the command that prints what stands in a pane."""
+    return ("capture-pane", "-p", "-J", "-t", pane)
+
+
+def end_command(pane: str, session: str) -> tuple[str, ...]:
+    """Return the command that ends a session if it is the one in the pane: a new server gives the same ids again."""
+    return ("if-shell", "-F", "-t", pane, f"#{{==:#{{{SESSION}}},{session}}}", command_line(("kill-pane", "-t", pane)))
+
+
+def parse_marks(lines: Iterable[str]) -> dict[str, Mark]:
+    """Return what `LIST_MARKS` printed, by pane; only what was started here."""
+    marks: dict[str, Mark] = {}
+    for line in lines:
+        pane, _, rest = line.partition("\t")
+        words = rest.split("\t", 2)
+        if pane.startswith("%") and len(words) == 3 and words[0]:
+            marks[pane] = Mark(*words)
+    return marks
+
+
+def session_name(title: str, taken: Iterable[str]) -> str:
+    """Return a name for a tmux session that needs no quoting and that none of the others has."""
+    base = _NO_NAME.sub("-", title).strip("-_")[:40] or "session"
+    others = set(taken)
+    return next(
+        name
+        for number in range(1, len(others) + 2)
+        if (name := base if number == 1 else f"{base}-{number}") not in others
+    )

@@ -1,0 +1,53 @@
+"""What a session is, and what one is started with: values that cross a socket as they are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+SessionState = Literal["idle", "busy", "needs_human", "ended", "unknown"]
+"""`ended`: its program has ended and its pane remains. `unknown`: nobody watches it."""
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """One program in one pane."""
+
+    session: str
+    """Opaque."""
+    pane: str
+    title: str
+    """How its peers know it."""
+    session_name: str
+    """tmux's."""
+    program: str
+    """The command in the foreground."""
+    agent: str = ""
+    """The name of its profile; empty where there is none."""
+    state: SessionState = "unknown"
+    advice: str = ""
+    """What a person is to do there, while it waits for one."""
+    started_here: bool = False
+    in_relay: str = ""
+    """The relay or circle it takes part in."""
+
+
+class StartSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session to be started in tmux."""
+
+    agent: str
+    """The name of a profile, or a command to be run."""
+    arguments: Sequence[str] = ()
+    title: str = ""
+    cwd: str = ""
+    """Where it is started; empty for where the caller is, or home."""
+    environment: Mapping[str, str] = {}
+    columns: int = 0
+    """0 for what the profile says, or 120."""
+    lines: int = 0
+    """0 for what the profile says, or 40."""
+    caller: str = ""
+    """Who asks, by its session id; empty for a person."""
+    direct: bool = False
+    """Whether caller and session are peers: they are linked, and the caller is not told of its stop."""
+    prompt: str = ""
+    """What it is given to do, once it is ready."""

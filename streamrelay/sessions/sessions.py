@@ -1,0 +1,237 @@
+"""The sessions of one tmux server: started by profile, found, listed, ended."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+import regex
+
+from streamrelay.delivery.shells import is_shell
+from streamrelay.errors import CommandFailed, PaneGone, StartFailed, TargetNotFound, UsageError
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.server import Server
+from streamrelay.relay.session import checked_name
+from streamrelay.sessions.advice import advice
+from streamrelay.sessions.beginning import RESTED, is_ready
+from streamrelay.sessions.commands import (
+    FORGET_FOLDER,
+    LIST_MARKS,
+    RUNNER,
+    Birth,
+    Mark,
+    end_command,
+    foreground_command,
+    parse_marks,
+    session_name,
+    start_commands,
+    tail_command,
+)
+from streamrelay.sessions.model import Session, SessionState, StartSession
+
+FEWEST_COLUMNS, FEWEST_LINES = 40, 10
+"""Programs paint rubbish in less (AGT-04); tmux itself would take a single cell."""
+COLUMNS, LINES = 120, 40
+ARRIVAL = 2.0
+"""Seconds in which the program comes to the foreground; one that is a script for `sh` never seems to."""
+PATIENCE = 60.0
+_LOOK_AGAIN = 0.02
+_TAIL_ROWS = 12
+_VARIABLE = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ATTEMPTS = 5
+
+
+class Sessions:
+    """The sessions of a connected server. Knows nothing but what tmux holds, so it needs no closing."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def all(self) -> list[Session]:
+        """List the sessions: those started here, and every other pane, in tmux's order."""
+        infos = await self._server.panes()
+        marks = parse_marks(await self._server.query(LIST_MARKS))
+        names = [info.session_name for info in infos]
+        return [self._session(info, marks.get(info.pane), alone=names.count(info.session_name) == 1) for info in infos]
+
+    async def find(self, text: str) -> Session:
+        """Return a session by its id, by a title that only one has, or by its pane as tmux writes it.
+
+        Raises TargetNotFound, and UsageError for a title that several have.
+        """
+        sessions = await self.all()
+        for known in (
+            [one for one in sessions if text in {one.session, one.pane}],
+            [one for one in sessions if one.title == text],
+        ):
+            if len(known) > 1:
+                panes = ", ".join(one.pane for one in known)
+                raise UsageError(f"several sessions have the title {text!r}: {panes}", hint="name it by its id")
+            if known:
+                return known[0]
+        pane = (await self._server.find(text)).pane
+        for one in sessions:
+            if one.pane == pane:
+                return one
+        raise TargetNotFound(f"{text!r} is no session", data={"target": text})
+
+    async def start(self, request: StartSession) -> Session:
+        """Start a session; returns when its program is in the foreground, or has been waited for long enough.
+
+        Links and the prompt of the request are for who asks to see to. Raises UsageError for a request that makes no
+        sense, and StartFailed, with what the program said, for one that ends at once.
+        """
+        birth = await self._birth(request)
+        pane = await self._bear(birth)
+        await self._arrive(pane, birth)
+        return await self.find(birth.mark.session)
+
+    async def end(self, session: str) -> None:
+        """End a session with its program; raises UsageError for one that was not started here, TargetNotFound."""
+        found = await self.find(session)
+        if not found.started_here:
+            raise UsageError(
+                f"{found.title} (pane {found.pane}) was not started by streamrelay",
+                hint=f"end it as you began it, or with: tmux kill-pane -t {found.pane}",
+            )
+        await self._server.query(end_command(found.pane, found.session))
+
+    # Being started
+
+    async def _birth(self, request: StartSession) -> Birth:
+        """Make sense of a request."""
+        profile = self._server.profile(request.agent)
+        start = profile.start if profile is not None else None
+        words = [*(start.command if start is not None else [request.agent]), *request.arguments]
+        if not words[0] or any("\0" in word for word in words):
+            raise UsageError("there is no program to start", hint="name a profile (streamrelay profiles) or a command")
+        columns = request.columns or (start.columns if start is not None else 0) or COLUMNS
+        lines = request.lines or (start.lines if start is not None else 0) or LINES
+        if columns < FEWEST_COLUMNS or lines < FEWEST_LINES:
+            raise UsageError(f"{columns}x{lines} is too small", hint=f"at least {FEWEST_COLUMNS}x{FEWEST_LINES}")
+        for name, value in request.environment.items():
+            if not _VARIABLE.fullmatch(name) or "\0" in value:
+                raise UsageError(f"{name!r} is no name of an environment variable with its value")
+        taken = await self.all()
+        titles = {one.title for one in taken}
+        title = request.title or session_name(Path(words[0]).name, titles)
+        name = session_name(title, {one.session_name for one in taken})
+        mark = Mark(f"s-{secrets.token_hex(6)}", profile.name if profile is not None else "", checked_name(title))
+        cwd = await self._folder(request)
+        return Birth(name, mark, words, cwd, columns, lines, request.environment)
+
+    async def _folder(self, request: StartSession) -> str:
+        folder = request.cwd
+        if not folder and request.caller:
+            pane = (await self.find(request.caller)).pane
+            folder = "".join(await self._server.query(("display-message", "-p", "-t", pane, "#{pane_current_path}")))
+        return _checked_folder(folder or "~")
+
+    async def _bear(self, birth: Birth) -> str:
+        """Have tmux start it; return the pane. Somebody may take the name just before."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                printed = await self._server.query(*start_commands(birth))
+            except CommandFailed as error:
+                if "duplicate session" not in error.message or attempt == _ATTEMPTS:
+                    raise
+                named = f"{birth.name}-{secrets.token_hex(2)}"
+                birth = Birth(named, birth.mark, birth.words, birth.cwd, birth.columns, birth.lines, birth.environment)
+            else:
+                return next(line for line in printed if line.startswith("%"))
+            finally:
+                await self._server.query(FORGET_FOLDER)
+        raise AssertionError("unreachable")
+
+    async def _arrive(self, pane: str, birth: Birth) -> None:
+        """Wait until the program is in the foreground."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + ARRIVAL
+        runs_shell = is_shell(birth.words[0])
+        while True:
+            try:
+                answer = "".join(await self._server.query(foreground_command(pane)))
+            except TargetNotFound as error:
+                raise StartFailed(f"{birth.words[0]} ended at once", data={"pane": pane}) from error
+            dead, status, command = (*answer.split("\t", 2), "", "")[:3]
+            if dead == "1":
+                said = await self._tail(pane)
+                await self._server.query(end_command(pane, birth.mark.session))
+                raise _start_failed(birth.words[0], status, said)
+            if (command and command != RUNNER) or runs_shell or loop.time() >= until:
+                return
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _tail(self, pane: str) -> str:
+        rows = [row.rstrip() for row in await self._server.query(tail_command(pane))]
+        said = [row for row in rows if row and not row.startswith("Pane is dead")]
+        return "\n".join(said[-_TAIL_ROWS:])
+
+    # Being ready
+
+    async def until_ready(self, session: Session, patience: float = PATIENCE) -> Session:
+        """Wait until a session that is watched takes what it is given, or a person is needed there; return it then.
+
+        A program of which nothing is known is ready once it has rested. Returns also when `patience` (seconds) is up.
+        Raises PaneGone where its program ends before.
+        """
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        pipeline = self._server.pipeline(session.pane)
+        profile = self._server.profile(session.agent)
+        while (now := loop.time()) < began + patience:
+            if pipeline.closed:
+                raise PaneGone(f"{session.program} in pane {session.pane} has ended", data={"pane": session.pane})
+            pipeline.look()
+            if is_ready(pipeline.standing, profile, rested=now - max(began, pipeline.last_output or 0.0)):
+                break
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(pipeline.changed(), min(RESTED, began + patience - now))
+        return await self.find(session.session)
+
+    # As it stands
+
+    def _session(self, info: PaneInfo, mark: Mark | None, *, alone: bool) -> Session:
+        watched = not info.dead and self._server.is_watched(info.pane)
+        pipeline = self._server.pipeline(info.pane) if watched else None
+        state: SessionState = "ended" if info.dead else "unknown"
+        agent, deed = (mark.agent if mark is not None else ""), ""
+        if pipeline is not None:
+            agent = agent or ("" if self._server.profile(pipeline.profile) is None else pipeline.profile)
+            needed = pipeline.needs_human
+            state = "needs_human" if needed is not None else ("busy" if pipeline.answers else "idle")
+            if needed is not None:
+                deed = advice(
+                    needed,
+                    pipeline.asked,
+                    session_name=info.session_name,
+                    socket_path=self._server.info.socket_path,
+                )
+        return Session(
+            session=mark.session if mark is not None else info.pane,
+            pane=info.pane,
+            title=mark.title if mark is not None else (info.session_name if alone else info.address),
+            session_name=info.session_name,
+            program=info.command,
+            agent=agent or self._server.recognised(info.command),
+            state=state,
+            advice=deed,
+            started_here=mark is not None,
+        )
+
+
+def _start_failed(program: str, status: str, said: str) -> StartFailed:
+    """Say how a program ended; tmux does not read all that one prints that ends at once, but tells its status."""
+    how = {"126": "cannot be executed", "127": "was not found"}.get(status) or (
+        f"ended at once, status {status}" if status else "ended at once"
+    )
+    return StartFailed(f"{program} {how}" + (f": {said}" if said else ""), data={"status": status, "said": said})
+
+
+def _checked_folder(folder: str) -> str:
+    """Return a folder that is there; tmux would quietly take another one."""
+    path = Path(folder).expanduser()
+    if "\0" in folder or not path.is_absolute() or not path.is_dir() or not os.access(path, os.X_OK):
+        raise UsageError(f"{folder!r} is no folder to start in", hint="name an absolute path of one that is there")
+    return str(path)
