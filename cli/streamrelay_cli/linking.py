@@ -8,7 +8,7 @@ import streamrelay
 from streamrelay.delivery.sending import open_outbox
 from streamrelay.links.link import BUDGET, CHECKPOINTS, Policy, Texts
 from streamrelay.links.session import LinkSession
-from streamrelay.relay.conversation import Typing
+from streamrelay.relay.places import Typing
 from streamrelay.relay.rules import ACKNOWLEDGEMENTS
 from streamrelay_cli.conversing import LiveView, named
 from streamrelay_cli.keys import has_terminal

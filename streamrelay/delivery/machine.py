@@ -222,8 +222,9 @@ class DeliveryMachine:
         if found is None:
             current.stage = "pasting"
             return [Paste(current.message)]
-        patience = self._policy.patience
-        if found == "needs_human" and self._policy.needs_human == "fail":
+        policy = current.message.policy or self._policy
+        patience = policy.patience
+        if found == "needs_human" and policy.needs_human == "fail":
             return self._end("failed", found)
         if patience is not None and now >= current.since + patience:
             return self._end("failed", found)
@@ -240,7 +241,8 @@ class DeliveryMachine:
             return []
         if look.standing.needs_human is not None:
             self._due = now + LOOK_AGAIN
-            return self._end("failed", "needs_human") if self._policy.needs_human == "fail" else []
+            fails = (current.message.policy or self._policy).needs_human == "fail"
+            return self._end("failed", "needs_human") if fails else []
         if look.standing.withdrawn:
             # It is leaving, with the text or without: the Enter would be its shell's.
             self._due = now + LOOK_AGAIN

@@ -14,15 +14,6 @@ FINAL: frozenset[DeliveryState] = frozenset({"answered", "failed", "unconfirmed"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One text for one pane; `head` is what of it stays in front of the pointer when it goes into a file."""
-
-    message_id: str
-    text: str
-    head: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Policy:
     """What is done where it is not a matter of right or wrong."""
 
@@ -32,6 +23,17 @@ class Policy:
     """What becomes of a text that an agent would take for a command: one that starts with `/`, `!`, `#` or `@`."""
     patience: float | None = None
     """Seconds that a message may wait to be typed; None for as long as it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One text for one pane; `head` is what of it stays in front of the pointer when it goes into a file."""
+
+    message_id: str
+    text: str
+    head: str = ""
+    policy: Policy | None = None
+    """Its own, where it is not that of its writer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,17 @@ class Outbox:
             lambda connection: _select(connection, where, (server, len(socket) + 1, socket + " "))
         )
 
+    async def panes(self, *, server: str) -> list[str]:
+        """Return the panes of a server that have such deliveries."""
+        query = "SELECT DISTINCT pane FROM deliveries WHERE server = ? AND state IN ('queued', 'pasted', 'painted')"
+        rows = await self._database.do(lambda connection: connection.execute(query, (server,)).fetchall())
+        return [row[0] for row in rows]
+
+    async def counts(self) -> dict[DeliveryState, int]:
+        """Return how many deliveries stand how."""
+        query = "SELECT state, count(*) FROM deliveries GROUP BY state"
+        return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
+
     async def find(self, message_id: str) -> list[Entry]:
         """Return the deliveries of a message, one for each pane."""
         return await self._database.do(lambda connection: _select(connection, "message_id = ?", (message_id,)))

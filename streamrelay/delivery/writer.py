@@ -8,6 +8,7 @@ in memory. With an outbox, a message is on disk before anything is typed, and it
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from streamrelay.delivery.commands import QUERY_MARKS, REFUSED, Mark, enter_line, paste_line
@@ -41,6 +42,12 @@ _LEAVING = 0.02
 """Seconds in which the stream hears what tmux knows already: that the program is leaving."""
 _ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 _COMMAND_SIGNS = ("/", "!", "#", "@")
+
+
+def check_message_id(message_id: str) -> None:
+    """Raise UsageError for an id that is none."""
+    if not _ID.fullmatch(message_id):
+        raise UsageError(f"{message_id!r} is no message id", hint="letters, digits and _.:@- make one")
 
 
 class PaneWriter:
@@ -115,10 +122,9 @@ class PaneWriter:
         With an outbox it is on disk when this returns. Raises UsageError for an id that is none (letters, digits and
         `_.:@-`, at most 128).
         """
-        if not _ID.fullmatch(message.message_id):
-            raise UsageError(f"{message.message_id!r} is no message id", hint="letters, digits and _.:@- make one")
+        check_message_id(message.message_id)
         removed = removed_from(message.text)
-        message = Message(message.message_id, sanitised(message.text), sanitised(message.head))
+        message = replace(message, text=sanitised(message.text), head=sanitised(message.head))
         mark: Mark | None = None
         if self._outbox is not None:
             if not self._server_key:
@@ -302,7 +308,7 @@ class PaneWriter:
         """Return why a text is not delivered at all; empty if it is."""
         if not message.text:
             return "empty"
-        if self._policy.commands == "refuse" and message.text.lstrip().startswith(_COMMAND_SIGNS):
+        if (message.policy or self._policy).commands == "refuse" and message.text.lstrip().startswith(_COMMAND_SIGNS):
             return "command"
         longest = max(len(line.encode()) for line in message.text.split("\n"))
         return "line_too_long" if longest > LONGEST_LINE and reads_lines(self._pipeline.info.tty) else ""

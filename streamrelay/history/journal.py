@@ -4,11 +4,13 @@ An event gets its `seq` here, and keeps it: numbers grow over restarts and are n
 `append` is committed. Beside the events stand the utterances (utterances.py) with an index of their words.
 
 `live` and `retracted` are not journaled: what they show becomes text, or was never said.
+
+Beside the events stand values that are written in the same transaction (`keep`): how things stand after those events.
 """
 
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +22,7 @@ from streamrelay.history.query import parse_query
 from streamrelay.history.utterances import Utterance, Utterances
 
 MOST_FOUND = 1000
-_VERSION = 1
+_VERSION = 2
 _CREATE = """
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -43,6 +45,7 @@ CREATE TABLE IF NOT EXISTS utterances (
     text TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS utterances_by_time ON utterances (at);
+CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     text, content = 'utterances', content_rowid = 'first', tokenize = 'unicode61 remove_diacritics 2'
 );
@@ -61,6 +64,8 @@ _WRITE = """
 INSERT INTO utterances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (first) DO UPDATE SET last = excluded.last, until = excluded.until, text = excluded.text
 """
+_KEEP = "INSERT INTO kept VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+_DISCARD = "DELETE FROM kept WHERE key = ?"
 _SNIPPET_WORDS = 24
 _BEGIN, _END = "\x02", "\x03"
 """Around what was found, while a snippet comes out of the database: text of a screen holds no control characters."""
@@ -104,17 +109,27 @@ class Journal:
     ) -> None:
         await self._entered.aclose()
 
-    async def append(self, events: Iterable[Event]) -> list[Event]:
-        """Number events and write them down; return those that were. Events without a time get the present one."""
+    async def append(self, events: Iterable[Event], *, keep: Mapping[str, bytes | None] | None = None) -> list[Event]:
+        """Number events and write them down; return those that were. Events without a time get the present one.
+
+        With them, or not at all, the values of `keep` are written, or deleted where they are None.
+        """
         kept = [event for event in events if not isinstance(event, Live | Retracted)]
-        if kept:
-            await self._database.do(lambda connection: self._append(connection, kept))
+        if kept or keep:
+            await self._database.do(lambda connection: self._append(connection, kept, keep or {}))
         return kept
 
-    async def since(self, seq: int, *, limit: int = 1000) -> list[AnyEvent]:
-        """Return the events behind that number, oldest first."""
-        query = "SELECT event FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
-        rows = await self._database.do(lambda connection: connection.execute(query, (seq, limit)).fetchall())
+    async def kept(self) -> dict[str, bytes]:
+        """Return all values that were kept, in the order of their keys."""
+        query = "SELECT key, value FROM kept ORDER BY key"
+        return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
+
+    async def since(self, seq: int, *, limit: int = 1000, pane: str = "") -> list[AnyEvent]:
+        """Return the events behind that number, of one pane or of all, oldest first."""
+        of_pane = "AND event ->> '$.pane' = ?" if pane else ""
+        query = f"SELECT event FROM events WHERE seq > ? {of_pane} ORDER BY seq LIMIT ?"  # noqa: S608  # only from here
+        values = (seq, pane, limit) if pane else (seq, limit)
+        rows = await self._database.do(lambda connection: connection.execute(query, values).fetchall())
         return [decode(row[0]) for row in rows]
 
     async def last_seq(self) -> int:
@@ -131,13 +146,14 @@ class Journal:
         *,
         agent: str | None = None,
         session: str | None = None,
+        pane: str | None = None,
         since: float | None = None,
         until: float | None = None,
         limit: int = 20,
     ) -> list[Found]:
         """Return the utterances in which all words stand (query.py), the best first; empty words find nothing.
 
-        `agent` is the name of a program, `session` of a session; `since` and `until` are Unix times.
+        `agent` is the name of a program, `session` of a session, `pane` a pane's id; times are Unix times.
         """
         query = parse_query(words)
         if not query:
@@ -146,6 +162,7 @@ class Journal:
             "words MATCH ?": query.match or None,
             "agent = ?": agent,
             "session = ?": session,
+            "pane = ?": pane,
             "until >= ?": since,
             "at <= ?": until,
         }
@@ -160,7 +177,9 @@ class Journal:
         """
         return await self._database.do(lambda connection: _prune(connection, before, most_bytes))
 
-    def _append(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
+    def _append(
+        self, connection: sqlite3.Connection, events: Sequence[Event], keep: Mapping[str, bytes | None]
+    ) -> None:
         now = time.time()
         rows: list[tuple[int, float, str]] = []
         touched: dict[int, Utterance] = {}
@@ -175,6 +194,8 @@ class Journal:
                     touched[utterance.first] = utterance
             connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
             connection.executemany(_WRITE, map(_row, touched.values()))
+            connection.executemany(_KEEP, [(key, value) for key, value in keep.items() if value is not None])
+            connection.executemany(_DISCARD, [(key,) for key, value in keep.items() if value is None])
 
 
 def _last_seq(connection: sqlite3.Connection) -> int:

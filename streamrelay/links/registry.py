@@ -44,6 +44,13 @@ class _Entry:
     def link_id(self) -> str:
         return self.machine.relay_id
 
+    def has(self, pane: str) -> bool:
+        return any(party.pane == pane for party in self.parties)
+
+    def is_due(self, now: float) -> bool:
+        due = self.machine.deadline()
+        return due is not None and due <= now
+
     def link(self) -> Link:
         return Link(self.parties, self.policy, self.created_at, self.machine.stored())
 
@@ -59,6 +66,7 @@ class LinkRegistry:
         self._listeners: dict[tuple[str, str], Listener] = {}
         self._suspended: dict[str, str] = {}
         self._in_turns: set[str] = set()
+        self._changed: set[str] = set()
 
     @classmethod
     def restored(cls, stored: StoredLinks, texts: Texts | None = None) -> Self:
@@ -74,6 +82,17 @@ class LinkRegistry:
     def stored(self) -> StoredLinks:
         """Return all that is needed to go on later."""
         return StoredLinks(tuple(self.links()), tuple(self._listeners.values()))
+
+    def changes(self) -> dict[str, Link | None]:
+        """Return the links that are not as they were when this was last asked, by id; None for those that are gone."""
+        changed, self._changed = self._changed, set()
+        now = {entry.link_id: entry for entry in self._entries.values()} if changed else {}
+        return {link_id: now[link_id].link() if link_id in now else None for link_id in changed}
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """Who is to be told when somebody stops."""
+        return tuple(self._listeners.values())
 
     @property
     def closed(self) -> bool:
@@ -98,6 +117,7 @@ class LinkRegistry:
             if policy.direction == direction:
                 machine.mute(party.pane)
         entry = self._entries[_pair(a, b)] = _Entry((a, b), policy, at, machine)
+        self._changed.add(link_id)
         for caller, target in ((a, b), (b, a)):
             self._listeners.pop((caller.session, target.session), None)
         created = LinkCreated(
@@ -173,10 +193,10 @@ class LinkRegistry:
             self._suspended.pop(session, None)
         return [effect for entry in self._of(session) for effect in self._suspend(entry)]
 
-    def pause(self, now: float, *, paused: bool = True) -> list[Effect]:
-        """Let nothing cross any link until the pause is over."""
+    def pause(self, now: float, *, paused: bool = True, link_id: str = "") -> list[Effect]:
+        """Let nothing cross any link, or one, until the pause is over."""
         effects: list[Effect] = []
-        for entry in list(self._entries.values()):
+        for entry in [entry for entry in self._entries.values() if link_id in {"", entry.link_id}]:
             effects += self._consequences(entry, entry.machine.pause(now, paused=paused))
         return effects
 
@@ -184,8 +204,9 @@ class LinkRegistry:
         """Let nothing of what one session says cross."""
         effects: list[Effect] = []
         for entry in self._of(session):
-            for party in entry.parties:
-                effects += entry.machine.mute(party.pane, muted=muted) if party.session == session else []
+            for party, unheard in zip(entry.parties, ("from_b", "from_a"), strict=True):
+                if party.session == session and entry.policy.direction != unheard:
+                    effects += self._consequences(entry, entry.machine.mute(party.pane, muted=muted))
         return effects
 
     def listen(self, caller: Party, target: Party, *, listener_id: str) -> bool:
@@ -211,7 +232,7 @@ class LinkRegistry:
         if isinstance(event, PaneClosed):
             return self.leave(event.pane, event.reason, now)
         effects: list[Effect] = []
-        for entry in list(self._entries.values()):
+        for entry in [entry for entry in self._entries.values() if entry.has(event.pane)]:
             effects += self._consequences(entry, entry.machine.handle(event, now))
         if isinstance(event, TurnEnded) and event.reason != "superseded":
             for session in {each.target.session for each in self._listeners.values() if each.target.pane == event.pane}:
@@ -235,7 +256,7 @@ class LinkRegistry:
     def advance(self, now: float) -> list[Effect]:
         """Let time pass."""
         effects: list[Effect] = []
-        for entry in list(self._entries.values()):
+        for entry in [entry for entry in self._entries.values() if entry.is_due(now)]:
             effects += self._consequences(entry, entry.machine.advance(now))
         return effects
 
@@ -246,6 +267,7 @@ class LinkRegistry:
 
     def _consequences(self, entry: _Entry, effects: Iterable[Effect], by: str = "") -> list[Effect]:
         """Return what a link makes of what its relay decides."""
+        self._changed.add(entry.link_id)
         result: list[Effect] = []
         for effect in effects:
             match effect:
@@ -271,6 +293,7 @@ class LinkRegistry:
         if entry.machine.standing.suspended_by == by:
             return []
         entry.machine.suspend(by)
+        self._changed.add(entry.link_id)
         return [Tell(LinkSuspended(link=entry.link_id, by=by))]
 
     def _notify(self, entry: _Entry, kind: str, template: str, listeners: Iterable[Participant]) -> list[Effect]:

@@ -1,22 +1,22 @@
 """A link between two panes of one server, at work until it is closed."""
 
-import logging
 import secrets
 import time
 from collections.abc import Mapping
 
 from streamrelay.errors import StreamrelayError
-from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSpent, RelayDelivered, Traffic
+from streamrelay.events import Event, LinkClosed, LinkSpent, Traffic
 from streamrelay.links.link import Link, Party, Policy, Texts
+from streamrelay.links.noting import note
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish, Publisher
 from streamrelay.panes.server import Server
-from streamrelay.relay.conversation import Conversation, RelayCounts, Typing
+from streamrelay.relay.conversation import Conversation
+from streamrelay.relay.places import Typing
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.session import checked_name
-
-logger = logging.getLogger(__name__)
+from streamrelay.relay.steps import RelayCounts
 
 
 class LinkSession:
@@ -52,8 +52,9 @@ class LinkSession:
         """How it ended."""
         self._attended = attended
         self._conversation = Conversation(
-            server, infos, self._registry, labels={p.pane: p.title for p in self.link.parties}, typing=typing
+            server, self._registry, labels={p.pane: p.title for p in self.link.parties}, typing=typing
         )
+        self._infos = infos
 
     @property
     def counts(self) -> RelayCounts:
@@ -89,7 +90,7 @@ class LinkSession:
             self._note(event)
             onward(event)
 
-        await self._conversation.run(tell, self._opening)
+        await self._conversation.run(self._infos, tell, self._opening)
         return self.closed
 
     def extend(self, deliveries: int) -> None:
@@ -126,12 +127,8 @@ class LinkSession:
         return link is not None and link.relay.standing.paused
 
     def _note(self, event: Event) -> None:
+        note(event, self._registry)
         match event:
-            case LinkCreated():
-                logger.info("%s links %s and %s, budget %d", event.link, *event.titles, event.budget)
-            case RelayDelivered() if (link := self.now) is not None:
-                left = "no limit" if link.remaining is None else f"{link.remaining} left"
-                logger.debug("%s: delivery %d, %s", event.relay, link.deliveries, left)
             case LinkSpent() if not self._attended:
                 self._conversation.decide(lambda _: self._registry.sever(*self._sessions, reason="spent"))
             case LinkClosed():

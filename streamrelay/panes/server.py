@@ -16,7 +16,7 @@ from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
-from streamrelay.panes.pipeline import PanePipeline, Tap
+from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
 from streamrelay.panes.recorder import Recorded, recording_into
 from streamrelay.panes.returning import Returning
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
@@ -72,6 +72,10 @@ class Server:
         if self._info is None:
             raise UsageError("the server is not connected yet", hint="use it in `async with`")
         return self._info
+
+    async def started(self) -> str:
+        """Return when the server was started, as tmux writes it: with its pid and socket, what no other server is."""
+        return (await self._attachments.query(("display-message", "-p", "#{start_time}")))[-1]
 
     async def panes(self) -> list[PaneInfo]:
         """List the panes of the server, in tmux's order; a pane linked into several sessions once."""
@@ -167,6 +171,22 @@ class Server:
         ) as watching:
             await watching.begin(infos.values(), tap)
             yield subscription
+
+    @asynccontextmanager
+    async def listen(self, pane: str, listener: Listener) -> AsyncIterator[PanePipeline]:
+        """Hand the events of a pane to `listener` as they come, without a queue, for as long as this is open.
+
+        Raises TargetNotFound for a pane that is not there, PaneGone for one whose program has ended.
+        """
+        info = await self._find(pane)
+        if info.dead:
+            raise PaneGone(f"the program in pane {pane} has ended", data={"pane": pane})
+        [pipeline] = await self._attachments.watch([info], listener)
+        try:
+            yield pipeline
+        finally:
+            pipeline.remove_listener(listener)
+            await self._attachments.unwatch([info.pane])
 
     async def _running(self) -> int:
         """Return the pid of the server that is there now, which is taken for the one connected to."""

@@ -1,150 +1,145 @@
-"""A conversation at work: streams in, deliveries out, until it ends. The same for relays and for links.
+"""A conversation at work: events of panes in, deliveries out. The same for a relay, a link, and all of a service.
 
-A machine decides; this runs it. What is said is heard over one subscription, and each listener has a writer of its
-own, so that a slow one delays nobody else. What people decide meanwhile goes to the machine in between, never during,
-what it makes of an event: so everything goes out in the order in which it was decided.
+A machine decides; this runs it, over panes that come and go. Whatever happens is taken up in one order: what panes
+say, what people decide, what became of deliveries, who is gone. What follows from some of it is kept first, where there
+is a `Keeper`, then published, then typed. Each pane has a writer of its own, so that a slow one delays nobody else.
 """
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
-from typing import NoReturn, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
 
-from streamrelay.delivery.lock import only_writer
-from streamrelay.delivery.message import Message, Policy, Progress
-from streamrelay.delivery.outbox import Outbox
-from streamrelay.delivery.shells import is_shell
-from streamrelay.delivery.writer import READ_TIMEOUT, PaneWriter
-from streamrelay.errors import PaneGone, ProgramLeft, ShellRefused, StreamrelayError
-from streamrelay.events import Event, PaneClosed, PaneOpened, ProgramChanged, RelayDelivered, Text, TurnStarted
+from streamrelay.delivery.message import Message, Progress
+from streamrelay.errors import PaneGone, ProgramLeft, StreamrelayError
+from streamrelay.events import Event, Gap, PaneClosed, PaneOpened, ProgramChanged, Receipt, Text, TurnStarted
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish
 from streamrelay.panes.server import Server
-from streamrelay.panes.subscription import Subscription
 from streamrelay.panes.tasks import until_first
-from streamrelay.relay.rules import Close, Deliver, Effect, Notice, Participant, Tell
+from streamrelay.relay.places import Place, Typing
+from streamrelay.relay.rules import Effect
+from streamrelay.relay.steps import Decision, Keeper, Machine, RelayCounts, Step
 
-LATENCIES_KEPT = 10_000
 LAST_WORDS_TIMEOUT = 3.0
-
-Decision = Callable[[float], Sequence[Effect]]
-"""What a person decides: given the time, what the machine makes of it."""
-
-
-class Machine(Protocol):
-    """What decides: a relay, or a registry of links."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing is left to be done."""
-
-    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
-        """Note whether what is said in a pane is passed on by whole turns."""
-
-    def handle(self, event: Event, now: float) -> list[Effect]:
-        """Take one event."""
-
-    def deadline(self) -> float | None:
-        """Return when `advance` is due."""
-
-    def advance(self, now: float) -> list[Effect]:
-        """Let time pass."""
-
-    def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
-        """A participant is gone."""
-
-
-@dataclass(slots=True)
-class RelayCounts:
-    """What a conversation has done so far."""
-
-    deliveries: int = 0
-    characters: int = 0
-    echoes: int = 0
-    latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES_KEPT))
-    """Seconds from hearing the last line of a burst to writing its paste command, one for each target."""
+MOST_WAITING = 100_000
+"""Events that may wait to be taken up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Typing:
-    """How the participants are typed to."""
+class _Heard:
+    place: Place
+    events: Sequence[Event]
 
-    allow_shell: bool = False
-    read_timeout: float = READ_TIMEOUT
-    policy: Policy | None = None
-    outbox: Outbox | None = None
-    """With one, what is said outlives this process until it is delivered."""
 
-    def check(self, infos: Sequence[PaneInfo]) -> None:
-        """Raise ShellRefused when a shell takes part and nobody allowed that."""
-        for info in infos:
-            if is_shell(info.command) and not self.allow_shell:
-                raise ShellRefused(
-                    f"pane {info.pane} ({info.address}) runs {info.command}, a shell", data={"pane": info.pane}
-                )
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    decision: Decision
+    done: "asyncio.Future[None] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    place: Place
+    error: StreamrelayError
+
+
+_Item = _Heard | _Decided | _Lost | Receipt
 
 
 class Conversation:
     """The panes of a machine's participants, heard and typed to."""
 
     def __init__(
-        self, server: Server, infos: Sequence[PaneInfo], machine: Machine, *, labels: dict[str, str], typing: Typing
+        self,
+        server: Server,
+        machine: Machine,
+        *,
+        typing: Typing,
+        labels: Mapping[str, str] | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
-        """Take the participants' panes, and what people call them, by pane."""
-        typing.check(infos)
+        """Take a machine, and what people call its panes."""
         self.counts = RelayCounts()
         self.error: StreamrelayError | None = None
         """What ended it, where that was not meant."""
         self.reason = ""
         """Why its last relay was closed."""
         self._server = server
-        self._infos = {info.pane: info for info in infos}
         self._machine = machine
-        self._labels = labels
+        self._labels = labels or {}
         self._typing = typing
-        self._writers: dict[str, PaneWriter] = {}
-        self._gone = {info.pane: asyncio.Event() for info in infos}
-        self._heard_at: dict[str, float] = {}
-        self._one_at_a_time = asyncio.Lock()
-        self._decisions: asyncio.Queue[Decision] = asyncio.Queue()
+        self._keeper = keeper
+        self._places: dict[str, Place] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._inbox: deque[_Item] = deque()
+        self._waiting = 0
+        self._lost = 0
+        self._filled = asyncio.Event()
+        self._broken: BaseException | None = None
         self._ended = asyncio.Event()
         self._publish: Publish = _to_nobody
 
+    # Who is there
+
+    def place(self, pane: str) -> Place | None:
+        """Return a pane that is heard and typed to."""
+        return self._places.get(pane)
+
+    async def admit(self, info: PaneInfo, typing: Typing | None = None) -> None:
+        """Hear a pane and be able to type to it; raises PaneTaken, PaneGone and ShellRefused."""
+        if info.pane in self._places:
+            return
+        place = Place(self._server, info, typing or self._typing, hear=self._hear, report=self._report, lose=self._lose)
+        await place.open()
+        self._places[info.pane] = place
+        self._machine.speaks_in_turns(info.pane, place.is_agent)
+        place.begin()
+
+    async def dismiss(self, pane: str) -> None:
+        """Let go of a pane."""
+        if (place := self._places.pop(pane, None)) is not None:
+            await place.close()
+
+    # What is to be done
+
     def decide(self, decision: Decision) -> None:
         """Have the machine told what a person decides, as soon as it is done with what it is at."""
-        self._decisions.put_nowait(decision)
+        self._put(_Decided(decision))
 
-    async def run(self, publish: Publish, opening: Sequence[Effect]) -> None:
+    async def decided(self, decision: Decision) -> None:
+        """Do the same, and return when what follows is on its way; raises what the decision does."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._put(_Decided(decision, done))
+        await done
+
+    async def run(self, infos: Sequence[PaneInfo], publish: Publish, opening: Sequence[Effect]) -> None:
         """Hear and deliver until the machine is closed and its last delivery made, or cannot be."""
-        self._publish = publish
-        async with AsyncExitStack() as entered:
-            for pane in self._infos:
-                entered.enter_context(only_writer(self._server.info.pid, pane))
-            stream = await entered.enter_async_context(self._server.watch(*self._infos))
-            for pane in self._infos:
-                self._writers[pane] = self._writer(pane)
-                await self._writers[pane].recover()
-                self._machine.speaks_in_turns(pane, self._is_agent(pane))
-            await self._carry_out(opening)
-            await until_first(
-                self._until_ended(), self._hear(stream), self._obey(), *(self._write(pane) for pane in self._infos)
-            )
+        try:
+            for info in infos:
+                await self.admit(info)
+            self._inbox.appendleft(_Decided(lambda _: opening))
+            await until_first(self._until_ended(), self.work(publish))
+        finally:
+            await self.close()
 
-    def _writer(self, pane: str) -> PaneWriter:
-        return PaneWriter(
-            self._server,
-            self._server.pipeline(pane),
-            program=self._infos[pane].command,
-            report=self._report,
-            policy=self._typing.policy,
-            outbox=self._typing.outbox,
-            allow_shell=self._typing.allow_shell,
-            read_timeout=self._typing.read_timeout,
-        )
+    async def work(self, publish: Publish) -> NoReturn:
+        """Hear and deliver without end."""
+        self._publish = publish
+        while True:
+            await self._until_due()
+            if self._broken is not None:
+                raise self._broken
+            items, self._inbox, self._waiting = self._inbox, deque(), 0
+            await self._take_up(items)
+
+    async def close(self) -> None:
+        """Let go of all panes."""
+        await asyncio.gather(*(place.close() for place in self._places.values()), *self._closing)
+        self._places.clear()
 
     async def _until_ended(self) -> None:
         """Wait for the end, and let those who are still there get what was said before it.
@@ -155,86 +150,118 @@ class Conversation:
         patience = None if self.error is None and self.reason != "stopped" else LAST_WORDS_TIMEOUT
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
-                await asyncio.gather(*(self._finish(pane) for pane in self._infos))
-
-    async def _finish(self, pane: str) -> None:
-        """Wait until a participant has what it was sent, or is gone."""
-        if not self._gone[pane].is_set() and self._server.is_watched(pane):
-            await until_first(self._writers[pane].finish(), _set(self._gone[pane]))
+                await asyncio.gather(*(_finish(place) for place in self._places.values()))
 
     # What comes in
 
-    async def _hear(self, stream: Subscription) -> NoReturn:
-        loop = asyncio.get_running_loop()
-        while (events := await stream.batch(self._machine.deadline())) is not None:
-            async with self._one_at_a_time:
-                now = loop.time()
-                for event in events:
-                    await self._take(event, now)
-                await self._carry_out(self._machine.advance(now))
-        for pane in self._infos:
-            await self._lose(pane, PaneGone(f"{self._labels[pane]} is gone", data={"pane": pane}))
-        await _forever()
+    def _put(self, item: _Item) -> None:
+        self._inbox.append(item)
+        self._filled.set()
 
-    async def _take(self, event: Event, now: float) -> None:
+    def _hear(self, place: Place, events: Sequence[Event]) -> None:
+        """Take what a pane says; where nobody keeps up with it, a gap stands for what was lost."""
+        if self._waiting + len(events) > MOST_WAITING and not isinstance(events[-1], PaneClosed):
+            self._lost += len(events)
+            return
+        if self._lost:
+            events, self._lost = [Gap(reason="slow_subscriber", lost_events=self._lost), *events], 0
+        self._waiting += len(events)
+        self._put(_Heard(place, events))
+
+    def _report(self, progress: Progress) -> None:
+        if progress.state == "pasted":
+            self.counts.pasted(progress.message_id, progress.at)
+        self._put(progress.receipt)
+
+    def _lose(self, place: Place, error: BaseException) -> None:
+        if isinstance(error, StreamrelayError):
+            self._put(_Lost(place, error))
+        else:
+            self._broken = error
+            self._filled.set()
+
+    async def _until_due(self) -> None:
+        loop = asyncio.get_running_loop()
+        due = self._machine.deadline()
+        timer = loop.call_at(due, self._filled.set) if due is not None else None
+        try:
+            if not self._inbox and self._broken is None:
+                self._filled.clear()
+                await self._filled.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    async def _take_up(self, items: Iterable[_Item]) -> None:
+        now = asyncio.get_running_loop().time()
+        step = Step()
+        waiting: list[asyncio.Future[None]] = []
+        for item in items:
+            match item:
+                case _Heard(place=place, events=events):
+                    for event in events:
+                        self._take(place, event, now, step)
+                case _Decided(decision=decision, done=done):
+                    self._decide(decision, done, now, step)
+                    if done is not None:
+                        waiting.append(done)
+                case _Lost(place=place, error=error):
+                    step.follow(self._gone_for(place, error, now))
+                case Receipt():
+                    step.events.append(item)
+        step.follow(self._machine.advance(now))
+        await self._carry_out(step)
+        for done in waiting:
+            if not done.done():
+                done.set_result(None)
+        if self._machine.closed:
+            self._ended.set()
+
+    def _take(self, place: Place, event: Event, now: float, step: Step) -> None:
         if isinstance(event, Text) and event.origin == "injected":
             self.counts.echoes += 1
-        self._publish(event)
+        step.events.append(event)
         if isinstance(event, TurnStarted):
-            self._machine.speaks_in_turns(event.pane, self._is_agent(event.pane))
-        end = self._end_of(event)
-        effects = self._machine.handle(event, now)
+            self._machine.speaks_in_turns(event.pane, place.is_agent)
+        end = self._end_of(place, event)
+        step.follow(self._machine.handle(event, now))
         if end is not None:
-            effects += self._gone_for(event.pane, end, now)
-        await self._carry_out(effects)
+            step.follow(self._gone_for(place, end, now))
 
-    async def _obey(self) -> NoReturn:
-        while True:
-            decision = await self._decisions.get()
-            async with self._one_at_a_time:
-                await self._carry_out(decision(asyncio.get_running_loop().time()))
-
-    async def _write(self, pane: str) -> NoReturn:
-        """Write to one participant for as long as it can be written to."""
+    def _decide(self, decision: Decision, done: "asyncio.Future[None] | None", now: float, step: Step) -> None:
         try:
-            await self._writers[pane].run()
+            step.follow(decision(now))
         except StreamrelayError as error:
-            async with self._one_at_a_time:
-                await self._lose(pane, error)
-        await _forever()
+            if done is None:
+                raise
+            if not done.done():
+                done.set_exception(error)
 
-    async def _lose(self, pane: str, error: StreamrelayError) -> None:
-        await self._carry_out(self._gone_for(pane, error, asyncio.get_running_loop().time()))
-
-    def _gone_for(self, pane: str, error: StreamrelayError, now: float) -> list[Effect]:
+    def _gone_for(self, place: Place, error: StreamrelayError, now: float) -> list[Effect]:
         """Go on without a participant, or end; who is lost after the end is still missing for the last delivery."""
-        self._gone[pane].set()
+        pane = place.info.pane
+        place.gone.set()
+        if self._places.get(pane) is not place:
+            return []
+        del self._places[pane]
+        closing = asyncio.ensure_future(place.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
         effects = self._machine.leave(pane, error.code, now)
         if self._machine.closed and self.error is None:
             self.error = error
         return effects
 
-    def _is_agent(self, pane: str) -> bool:
-        """Tell whether a known agent speaks in a pane: some print their answers line by line, and mean them whole.
-
-        Of one that nobody described the stream says an answer in one go where it keeps a transcript.
-        """
-        if not self._server.is_watched(pane):
-            return False
-        profile = self._server.profile(self._server.pipeline(pane).profile)
-        return profile is not None and profile.kind == "agent"
-
-    def _end_of(self, event: Event) -> StreamrelayError | None:
+    def _end_of(self, place: Place, event: Event) -> StreamrelayError | None:
         """Return what an event means for a participant: a pane that closed, a program that left the foreground."""
-        info = self._infos.get(event.pane)
-        if info is None:
-            return None
+        info = place.info
+        label = self._labels.get(info.pane, info.pane)
         if isinstance(event, PaneClosed):
             error = closing_error(event)
-            return type(error)(f"{self._labels[event.pane]} is gone: {error.message}", data=error.data)
+            return type(error)(f"{label} is gone: {error.message}", data=error.data)
         if isinstance(event, PaneOpened | ProgramChanged) and event.command != info.command:
             return ProgramLeft(
-                f"{self._labels[info.pane]} is gone: {info.command} left the foreground of pane {info.pane}, "
+                f"{label} is gone: {info.command} left the foreground of pane {info.pane}, "
                 f"{event.command} is there now",
                 data={"pane": info.pane, "program": info.command, "now": event.command},
             )
@@ -242,59 +269,38 @@ class Conversation:
 
     # What goes out
 
-    async def _carry_out(self, effects: Sequence[Effect]) -> None:
-        for effect in effects:
-            match effect:
-                case Deliver():
-                    await self._deliver(effect)
-                case Notice():
-                    await self._put(Message(effect.message_id, effect.text), effect.listeners)
-                case Tell():
-                    self._publish(effect.event)
-                case Close():
-                    self.reason = effect.reason
-                case _:
-                    pass
-        if self._machine.closed:
-            self._ended.set()
+    async def _carry_out(self, step: Step) -> None:
+        """Keep, publish and type what follows."""
+        if self._keeper is not None:
+            await self._keeper.keep(step)
+        for event in step.events:
+            self._publish(event)
+        self.reason = step.closed or self.reason
+        for outgoing in step.outgoing:
+            self.counts.delivering(outgoing)
+            taken = await asyncio.gather(*(self._type(outgoing.message, pane) for pane in outgoing.panes))
+            if outgoing.heard_at is not None:
+                self.counts.characters += len(outgoing.message.text) * sum(taken)
+        if self._keeper is not None and step.outgoing:
+            self._keeper.gone_out(step.outgoing)
 
-    async def _deliver(self, effect: Deliver) -> None:
-        self._heard_at[effect.message_id] = effect.heard_at
-        while len(self._heard_at) > LATENCIES_KEPT:
-            del self._heard_at[next(iter(self._heard_at))]
-        self.counts.deliveries += 1
-        taken = await self._put(Message(effect.message_id, effect.text, head=effect.head), effect.listeners)
-        self.counts.characters += len(effect.text) * taken
-        self._publish(
-            RelayDelivered(
-                relay=effect.relay,
-                message_id=effect.message_id,
-                speaker=effect.speaker.label,
-                listeners=tuple(p.label for p in effect.listeners),
-                text=effect.text,
-                session=effect.speaker.session_name,
-                pane=effect.speaker.pane,
-            )
-        )
+    async def _type(self, message: Message, pane: str) -> bool:
+        """Hand a message to the writer of a pane; return whether it has taken it up."""
+        place = self._places.get(pane)
+        if place is not None:
+            return await place.writer.put(message)
+        self._put(Receipt(message_id=message.message_id, pane=pane, state="failed", reason=PaneGone.code))
+        return False
 
-    async def _put(self, message: Message, listeners: Sequence[Participant]) -> int:
-        """Hand a message to the writers of its listeners; return how many have taken it up."""
-        return sum(await asyncio.gather(*(self._writers[listener.pane].put(message) for listener in listeners)))
 
-    def _report(self, progress: Progress) -> None:
-        heard_at = self._heard_at.get(progress.message_id)
-        if progress.state == "pasted" and heard_at is not None:
-            self.counts.latencies.append(progress.at - heard_at)
-        self._publish(progress.receipt)
+async def _finish(place: Place) -> None:
+    """Wait until a participant has what it was sent, or is gone."""
+    if not place.gone.is_set():
+        await until_first(place.writer.finish(), _set(place.gone))
 
 
 async def _set(event: asyncio.Event) -> None:
     await event.wait()
-
-
-async def _forever() -> NoReturn:
-    while True:
-        await asyncio.Event().wait()
 
 
 def _to_nobody(_event: Event) -> None:

@@ -78,15 +78,16 @@ class RelayMachine:
 
     @classmethod
     def restored(cls, stored: Stored) -> Self:
-        """Go on with a relay as it was stored; what was being said meanwhile is not in it."""
+        """Go on with a relay as it was stored."""
         machine = cls(stored.relay, stored.participants, stored.rules)
         machine.standing = msgspec.convert(msgspec.to_builtins(stored.standing), Standing)
+        machine._utterances.restore(stored.saying)
         return machine
 
     def stored(self) -> Stored:
         """Return all that is needed to go on later, as values of its own."""
         standing = msgspec.convert(msgspec.to_builtins(self.standing), Standing)
-        return Stored(self.relay_id, self.participants, self.rules, standing)
+        return Stored(self.relay_id, self.participants, self.rules, standing, self._utterances.stored())
 
     @property
     def deliveries(self) -> int:
@@ -116,9 +117,10 @@ class RelayMachine:
     def deadline(self) -> float | None:
         """Return when `advance` is due; None while nothing is waited for."""
         due = self._utterances.deadline()
-        if not self.standing.held or self.standing.paused or self.standing.spent or not self._sent:
+        if not self.standing.held or self.standing.paused or self.standing.spent:
             return due
-        allowed = self._sent[0] + MINUTE
+        # What was held by the rate before a restart may go at once.
+        allowed = self._sent[0] + MINUTE if self._sent else 0.0
         return allowed if due is None else min(due, allowed)
 
     def advance(self, now: float) -> list[Effect]:

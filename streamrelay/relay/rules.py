@@ -8,9 +8,11 @@ from typing import Literal
 
 import msgspec
 
+from streamrelay.delivery.message import Policy
 from streamrelay.events import Event, Traffic
 from streamrelay.relay.attribution import ATTRIBUTED
 from streamrelay.relay.politeness import Manners
+from streamrelay.relay.utterances import Utterance
 
 ACKNOWLEDGEMENTS = 2
 HOPS = 1_000
@@ -91,6 +93,8 @@ class Stored(msgspec.Struct, frozen=True):
     participants: tuple[Participant, ...]
     rules: Rules
     standing: Standing
+    saying: tuple[Utterance, ...] = ()
+    """What is being said and not complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +114,13 @@ class Deliver:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Put a text of streamrelay's own into the panes of `listeners`."""
+    """Put a text that no budget counts into the panes of `listeners`: streamrelay's own, or one that was sent."""
 
     message_id: str
     listeners: tuple[Participant, ...]
     text: str
+    head: str = ""
+    policy: Policy | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from streamrelay.events import RelayClosed, RelayOpened, Traffic
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish, Publisher
 from streamrelay.panes.server import Server
-from streamrelay.relay.conversation import Conversation, RelayCounts, Typing
+from streamrelay.relay.conversation import Conversation
 from streamrelay.relay.machine import RelayMachine
+from streamrelay.relay.places import Typing
 from streamrelay.relay.rules import Effect, Participant, Rules, Tell
+from streamrelay.relay.steps import RelayCounts
 
 
 class RelaySession:
@@ -43,7 +45,8 @@ class RelaySession:
         self.relay_id = f"relay-{secrets.token_hex(4)}"
         self._machine = RelayMachine(self.relay_id, _named(participants), rules or Rules(budget=budget))
         labels = {participant.pane: participant.label for participant in self._machine.participants}
-        self._conversation = Conversation(server, infos, self._machine, labels=labels, typing=typing)
+        self._conversation = Conversation(server, self._machine, labels=labels, typing=typing)
+        self._infos = infos
 
     @property
     def counts(self) -> RelayCounts:
@@ -74,7 +77,9 @@ class RelaySession:
         """Relay until the relay ends; every event of the relay goes to `publish`. Returns how it ended."""
         publish = Publisher(publish)
         labels = tuple(participant.label for participant in self._machine.participants)
-        await self._conversation.run(publish, [Tell(RelayOpened(relay=self.relay_id, participants=labels))])
+        await self._conversation.run(
+            self._infos, publish, [Tell(RelayOpened(relay=self.relay_id, participants=labels))]
+        )
         reason = self._conversation.reason if self.error is None else self.error.code
         closed = RelayClosed(
             relay=self.relay_id,

@@ -8,6 +8,7 @@
 * Neither reaches over the end of a turn: two answers are two utterances, however quickly they come.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded, TurnStarted
@@ -70,6 +71,18 @@ class Utterances:
         panes = [pane for pane, burst in self._bursts.items() if now >= burst.last + BURST_REST]
         complete = (self.complete(pane) for pane in panes if not self._bursts[pane].whole_turn)
         return [utterance for utterance in complete if utterance is not None]
+
+    def stored(self) -> tuple[Utterance, ...]:
+        """Return what is being said and not complete."""
+        return tuple(
+            Utterance(pane, tuple(burst.lines), burst.whole_turn, burst.last) for pane, burst in self._bursts.items()
+        )
+
+    def restore(self, stored: Iterable[Utterance]) -> None:
+        """Go on with what was being said."""
+        for said in stored:
+            characters = sum(len(line) + 1 for line in said.lines)
+            self._bursts[said.pane] = _Burst(said.whole_turn, list(said.lines), characters, said.heard_at)
 
     def clear(self) -> None:
         """Forget what nobody will hear."""

@@ -15,7 +15,7 @@ from streamrelay.errors import PaneGone, ShellRefused, UsageError
 from streamrelay.events import Event, LinkClosed, LinkCreated, LinkExtended, LinkSpent, RelayDelivered, RelayWithheld
 from streamrelay.links.link import Policy
 from streamrelay.links.session import LinkSession
-from streamrelay.relay.conversation import Typing
+from streamrelay.relay.places import Typing
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
@@ -115,7 +115,7 @@ async def test_a_budget_is_spent_extended_and_the_link_closed_by_one_side(linked
         await linked_heard(linked, "Ann", "[From Bob] Goodbye.")
         await linked_heard(linked, "Ann", "Bob has closed the link")
         assert closed.traffic["Ann (1)"].sent + closed.traffic["Bob (2)"].sent == 5
-    created, *delivered = [record for record in caplog.records if record.name == "streamrelay.links.session"]
+    created, *delivered = [record for record in caplog.records if record.name == "streamrelay.links.noting"]
     assert (created.levelno, created.getMessage().split(" ", 1)[1]) == (logging.INFO, "links Ann and Bob, budget 3")
     assert delivered[0].levelno == logging.DEBUG
     assert "delivery 1, 2 left" in delivered[0].getMessage()

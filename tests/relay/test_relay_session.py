@@ -8,7 +8,7 @@ import pytest
 import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.errors import ProgramLeft
-from streamrelay.events import Event, Gap, NeedsHuman, Receipt, RelayClosed, RelayDelivered, RelayOpened
+from streamrelay.events import Event, NeedsHuman, Receipt, RelayClosed, RelayDelivered, RelayOpened
 from streamrelay.relay.session import RelaySession
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.waiting import wait_until_async
@@ -47,14 +47,6 @@ async def test_a_program_that_gave_way_to_a_shell_before_the_relay_ran_is_not_sp
     assert closed.reason == "program_left"
     assert isinstance(events[-1], RelayClosed)
     assert "Ann (1):" not in private_tmux.run("capture-pane", "-p", "-t", listener)
-
-
-@pytest.mark.parametrize("pane", ["", "%99"])
-async def test_an_event_of_no_participant_does_not_end_the_relay(private_tmux, pane):
-    panes = [private_tmux.new_session(name, ["cat"]) for name in ("a", "b")]
-    async with streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path) as server:
-        session = RelaySession(server, [(None, await server.find(pane)) for pane in panes])
-    assert session._conversation._end_of(Gap(reason="slow_subscriber", lost_events=3, pane=pane)) is None
 
 
 async def test_what_waits_for_a_person_whose_pane_is_killed_ends_the_relay(private_tmux):

@@ -1,0 +1,129 @@
+"""A pane at work in a conversation: heard, and typed to by the one writer it has."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from streamrelay.delivery.lock import only_writer
+from streamrelay.delivery.message import Policy, Progress
+from streamrelay.delivery.outbox import Outbox
+from streamrelay.delivery.shells import is_shell
+from streamrelay.delivery.writer import READ_TIMEOUT, PaneWriter
+from streamrelay.errors import ShellRefused, StreamrelayError
+from streamrelay.events import Event
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.server import Server
+
+LAST_RECEIPTS_TIMEOUT = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """How the participants are typed to."""
+
+    allow_shell: bool = False
+    read_timeout: float = READ_TIMEOUT
+    policy: Policy | None = None
+    outbox: Outbox | None = None
+    """With one, what is said outlives this process until it is delivered."""
+
+    def check(self, infos: Sequence[PaneInfo]) -> None:
+        """Raise ShellRefused when a shell takes part and nobody allowed that."""
+        for info in infos:
+            if is_shell(info.command) and not self.allow_shell:
+                raise ShellRefused(
+                    f"pane {info.pane} ({info.address}) runs {info.command}, a shell", data={"pane": info.pane}
+                )
+
+
+class Place:
+    """One pane, from when it is opened until it is closed.
+
+    `hear` is handed its events, `report` what becomes of what is typed to it, `lose` the error with which nothing can
+    be typed to it any more.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        info: PaneInfo,
+        typing: Typing,
+        *,
+        hear: Callable[["Place", Sequence[Event]], None],
+        report: Callable[[Progress], None],
+        lose: Callable[["Place", BaseException], None],
+    ) -> None:
+        """Take a pane; raises ShellRefused for a shell where nobody allowed that."""
+        typing.check([info])
+        self.info = info
+        self.gone = asyncio.Event()
+        """Set when its program, or the pane itself, is not there any more."""
+        self._server = server
+        self._typing = typing
+        self._hear = hear
+        self._report = report
+        self._lose = lose
+        self._writer: PaneWriter | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._entered = AsyncExitStack()
+
+    @property
+    def writer(self) -> PaneWriter:
+        """What types to it."""
+        assert self._writer is not None  # noqa: S101  # a place is opened before anybody has it
+        return self._writer
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether a known agent speaks here: some print their answers line by line, and mean them whole.
+
+        Of one that nobody described the stream says an answer in one go where it keeps a transcript.
+        """
+        if not self._server.is_watched(self.info.pane):
+            return False
+        profile = self._server.profile(self._server.pipeline(self.info.pane).profile)
+        return profile is not None and profile.kind == "agent"
+
+    async def open(self) -> None:
+        """Hear and take up what was left to be typed; raises PaneTaken and PaneGone."""
+        try:
+            self._entered.enter_context(only_writer(self._server.info.pid, self.info.pane))
+            pipeline = await self._entered.enter_async_context(
+                self._server.listen(self.info.pane, lambda events: self._hear(self, events))
+            )
+            self._writer = PaneWriter(
+                self._server,
+                pipeline,
+                program=self.info.command,
+                report=self._report,
+                policy=self._typing.policy,
+                outbox=self._typing.outbox,
+                allow_shell=self._typing.allow_shell,
+                read_timeout=self._typing.read_timeout,
+            )
+            await self._writer.recover()
+        except BaseException:
+            await self._entered.aclose()
+            raise
+
+    def begin(self) -> None:
+        """Begin to type."""
+        self._writing = asyncio.ensure_future(self._write())
+
+    async def _write(self) -> None:
+        try:
+            await self.writer.run()
+        except Exception as error:  # noqa: BLE001  # it is raised where the conversation works
+            self._lose(self, error)
+
+    async def close(self) -> None:
+        """Let go of it; where nothing can be typed any more, as soon as that was told of all that waits."""
+        if self._writing is not None:
+            if self.gone.is_set() and not self.writer.idle:
+                await asyncio.wait([self._writing], timeout=LAST_RECEIPTS_TIMEOUT)
+            self._writing.cancel()
+            await asyncio.gather(self._writing, return_exceptions=True)
+        with contextlib.suppress(StreamrelayError):
+            await self._entered.aclose()

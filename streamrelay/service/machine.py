@@ -1,0 +1,318 @@
+"""All that one service has of links, listeners and relays, as one pure machine: requests, events and time in.
+
+* A session is in one relay at most; while it is, nothing crosses its links (`streamrelay.relay.registry.Seats`).
+* A pause of everything, and a session that is muted, hold for what is made later too.
+* What changed is handed out as values (`changes`) to be kept together with the events that changed it; `restored` goes
+  on from them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Self
+
+import msgspec
+
+from streamrelay.delivery.message import Policy as Typing
+from streamrelay.errors import TargetNotFound
+from streamrelay.events import Event, PaneClosed, RelayClosed, RelayOpened
+from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts
+from streamrelay.links.registry import LinkRegistry
+from streamrelay.relay.attribution import filled
+from streamrelay.relay.machine import RelayMachine
+from streamrelay.relay.registry import Seats
+from streamrelay.relay.rules import Close, Effect, Notice, Participant, Rules, Stored, Tell
+
+LINK, RELAY, LISTENERS, SETTINGS = "link/", "relay/", "listeners", "settings"
+
+
+class Settings(msgspec.Struct):
+    """What people decided that holds for everything."""
+
+    paused: bool = False
+    muted: set[str] = msgspec.field(default_factory=set)
+    """Sessions."""
+    watched: set[str] = msgspec.field(default_factory=set)
+    """Panes that are heard whether or not they take part in anything."""
+
+
+class Sending(msgspec.Struct, frozen=True, kw_only=True):
+    """A message from somebody to a session."""
+
+    message_id: str
+    text: str
+    target: Party
+    caller: Party | None = None
+    then: Literal["nothing", "link", "listen", "close"] = "nothing"
+    policy: Policy | None = None
+    """Of a link that is made."""
+    typing: Typing | None = None
+
+
+class Sent(msgspec.Struct):
+    """What was done besides delivering it."""
+
+    link: Link | None = None
+    listening: bool = False
+    closed: bool = False
+
+
+class ServiceMachine:
+    """Links, listeners and relays of one service."""
+
+    def __init__(self, texts: Texts | None = None, links: LinkRegistry | None = None) -> None:
+        self.settings = Settings()
+        self.links = links or LinkRegistry(texts)
+        self.relays: dict[str, RelayMachine] = {}
+        self._texts = texts or Texts()
+        self._seats = Seats()
+        self._in_turns: set[str] = set()
+        self._listeners: tuple[Listener, ...] = self.links.listeners
+        self._changed: set[str] = set()
+        self._settings_changed = False
+
+    @classmethod
+    def restored(cls, kept: Mapping[str, bytes], texts: Texts | None = None) -> Self:
+        """Go on with what was kept."""
+        links = [msgspec.json.decode(value, type=Link) for key, value in kept.items() if key.startswith(LINK)]
+        listeners = msgspec.json.decode(kept.get(LISTENERS, b"[]"), type=tuple[Listener, ...])
+        machine = cls(texts, LinkRegistry.restored(StoredLinks(tuple(links), listeners), texts))
+        if SETTINGS in kept:
+            machine.settings = msgspec.json.decode(kept[SETTINGS], type=Settings)
+        for key, value in kept.items():
+            if key.startswith(RELAY):
+                relay = RelayMachine.restored(msgspec.json.decode(value, type=Stored))
+                machine.relays[relay.relay_id] = relay
+                machine._seat(relay)
+        machine.links.changes()
+        return machine
+
+    def changes(self) -> dict[str, bytes | None]:
+        """Return what is to be kept anew since this was last asked, by key; None for what is gone."""
+        changes: dict[str, bytes | None] = {
+            LINK + link_id: None if link is None else msgspec.json.encode(link)
+            for link_id, link in self.links.changes().items()
+        }
+        for relay_id in self._changed:
+            relay = self.relays.get(relay_id)
+            changes[RELAY + relay_id] = None if relay is None else msgspec.json.encode(relay.stored())
+        self._changed.clear()
+        if (listeners := self.links.listeners) != self._listeners:
+            self._listeners = listeners
+            changes[LISTENERS] = msgspec.json.encode(listeners)
+        if self._settings_changed:
+            self._settings_changed = False
+            changes[SETTINGS] = msgspec.json.encode(self.settings)
+        return changes
+
+    @property
+    def panes(self) -> set[str]:
+        """The panes that have to be heard."""
+        parties = [party for link in self.links.links() for party in link.parties]
+        parties += [party for each in self.links.listeners for party in (each.caller, each.target)]
+        members = [p for relay in self.relays.values() for p in relay.participants if p.pane not in relay.standing.gone]
+        return {party.pane for party in parties} | {member.pane for member in members} | self.settings.watched
+
+    def relay_of(self, session: str) -> str:
+        """Return the relay a session takes part in; empty for none."""
+        return self._seats.relay_of(session) or ""
+
+    # What is heard
+
+    @property
+    def closed(self) -> bool:
+        """A service is never done."""
+        return False
+
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
+        """Note whether what is said in a pane from here on is passed on by whole turns."""
+        (self._in_turns.add if whole else self._in_turns.discard)(pane)
+        self.links.speaks_in_turns(pane, whole)
+        for relay in self.relays.values():
+            relay.speaks_in_turns(pane, whole)
+
+    def handle(self, event: Event, now: float) -> list[Effect]:
+        """Take one event of a pane."""
+        if isinstance(event, PaneClosed):
+            return self.leave(event.pane, event.reason, now)
+        effects = self.links.handle(event, now)
+        for relay in self._relays_with(event.pane):
+            effects += self._consequences(relay, relay.handle(event, now))
+        return effects
+
+    def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
+        """What was in a pane is gone."""
+        effects = self.links.leave(pane, reason, now)
+        for relay in self._relays_with(pane):
+            effects += self._consequences(relay, relay.leave(pane, reason, now))
+        if pane in self.settings.watched:
+            self.watch(pane, watched=False)
+        return effects
+
+    def deadline(self) -> float | None:
+        """Return when `advance` is due; None while nothing is waited for."""
+        due = [self.links.deadline(), *(relay.deadline() for relay in self.relays.values())]
+        return min((each for each in due if each is not None), default=None)
+
+    def advance(self, now: float) -> list[Effect]:
+        """Let time pass."""
+        effects = self.links.advance(now)
+        for relay in list(self.relays.values()):
+            if (due := relay.deadline()) is not None and due <= now:
+                effects += self._consequences(relay, relay.advance(now))
+        return effects
+
+    # What is asked
+
+    def send(self, sending: Sending, *, link_id: str, at: float, now: float) -> tuple[Sent, list[Effect]]:
+        """Deliver a message, and do what goes with it: `link_id` is that of a link that is made, `at` Unix time.
+
+        Where two are linked there is no listener besides, whatever was asked for.
+        """
+        caller, target, sent = sending.caller, sending.target, Sent()
+        effects: list[Effect] = [self._message(sending)]
+        if caller is None:
+            return sent, effects
+        match sending.then:
+            case "link":
+                sent.link, made = self.link(caller, target, link_id=link_id, at=at, policy=sending.policy, now=now)
+                effects += made
+            case "listen":
+                sent.listening = self.links.listen(caller, target, listener_id=f"{sending.message_id}-stop")
+                sent.link = self.links.between(caller.session, target.session)
+            case "close":
+                sent.closed = self.links.between(caller.session, target.session) is not None
+                effects += self.links.sever(caller.session, target.session, by=caller.session)
+            case "nothing":
+                pass
+        return sent, effects
+
+    def link(
+        self, a: Party, b: Party, *, link_id: str, at: float, now: float, policy: Policy | None = None
+    ) -> tuple[Link, list[Effect]]:
+        """Link two sessions, unless they are."""
+        link, effects = self.links.create(a, b, link_id=link_id, at=at, policy=policy)
+        if effects and self.settings.paused:
+            effects += self.links.pause(now, link_id=link_id)
+        for party in (a, b) if effects else ():
+            if party.session in self.settings.muted:
+                effects += self.links.mute(party.session)
+        return link, effects
+
+    def extend(self, link_id: str, deliveries: int, now: float) -> list[Effect]:
+        """Add to the budget of a link; raises TargetNotFound for one that is not there."""
+        a, b = self.found(link_id).parties
+        return self.links.extend(a.session, b.session, deliveries, now)
+
+    def close_link(self, link_id: str, by: str = "", last_words: str = "") -> list[Effect]:
+        """End a link for one of its sides, or for a person; raises TargetNotFound for one that is not there."""
+        a, b = self.found(link_id).parties
+        reason = "closed" if by else "stopped"
+        return self.links.sever(a.session, b.session, by=by, last_words=last_words, reason=reason)
+
+    def found(self, link_id: str) -> Link:
+        """Return a link by its id; raises TargetNotFound for one that is not there."""
+        for link in self.links.links():
+            if link.link_id == link_id:
+                return link
+        raise TargetNotFound(f"there is no link {link_id}", hint="`streamrelay link ls` lists them")
+
+    def open_relay(self, relay_id: str, participants: Sequence[Participant], rules: Rules, now: float) -> list[Effect]:
+        """Let sessions hear each other; raises SessionTaken for one that is in another relay, UsageError as a relay."""
+        relay = RelayMachine(relay_id, participants, rules)
+        self._seats.take(relay_id, [participant.session for participant in participants])
+        self.relays[relay_id] = relay
+        self._changed.add(relay_id)
+        labels = tuple(participant.label for participant in participants)
+        effects: list[Effect] = [Tell(RelayOpened(relay=relay_id, participants=labels))]
+        for member in participants:
+            relay.speaks_in_turns(member.pane, member.pane in self._in_turns)
+            effects += self.links.suspend(member.session, relay_id)
+            if member.session in self.settings.muted:
+                effects += relay.mute(member.pane)
+        return [*effects, *(relay.pause(now) if self.settings.paused else [])]
+
+    def stop_relay(self, relay_id: str) -> list[Effect]:
+        """End a relay; raises TargetNotFound for one that is not there."""
+        if relay_id not in self.relays:
+            raise TargetNotFound(f"there is no relay {relay_id}")
+        relay = self.relays[relay_id]
+        return self._consequences(relay, relay.close())
+
+    def pause(self, of: str, now: float, *, paused: bool) -> list[Effect]:
+        """Let nothing cross the link or relay of that id, or any; raises TargetNotFound for one that is not there."""
+        if not of:
+            self.settings.paused = paused
+            self._settings_changed = True
+        elif of not in self.relays:
+            self.found(of)
+        effects = self.links.pause(now, paused=paused, link_id=of) if of not in self.relays else []
+        for relay in [relay for relay in self.relays.values() if of in {"", relay.relay_id}]:
+            effects += self._consequences(relay, relay.pause(now, paused=paused))
+        return effects
+
+    def mute(self, session: str, *, muted: bool) -> list[Effect]:
+        """Let nothing of what a session says cross anything, or let it cross again."""
+        (self.settings.muted.add if muted else self.settings.muted.discard)(session)
+        self._settings_changed = True
+        effects = self.links.mute(session, muted=muted)
+        for relay in list(self.relays.values()):
+            for member in relay.participants:
+                if member.session == session:
+                    effects += self._consequences(relay, relay.mute(member.pane, muted=muted))
+        return effects
+
+    def watch(self, pane: str, *, watched: bool) -> None:
+        """Have a pane heard whether or not it takes part in anything."""
+        (self.settings.watched.add if watched else self.settings.watched.discard)(pane)
+        self._settings_changed = True
+
+    def stop_all(self) -> tuple[int, list[Effect]]:
+        """End all links and relays; return how many there were."""
+        links, relays = self.links.links(), list(self.relays)
+        effects = [effect for link in links for effect in self.close_link(link.link_id)]
+        effects += [effect for relay_id in relays for effect in self.stop_relay(relay_id)]
+        return len(links) + len(relays), effects
+
+    # What follows
+
+    def _relays_with(self, pane: str) -> list[RelayMachine]:
+        return [relay for relay in self.relays.values() if any(p.pane == pane for p in relay.participants)]
+
+    def _consequences(self, relay: RelayMachine, effects: Iterable[Effect]) -> list[Effect]:
+        """Return what follows from what a relay decides: who is not in it any more has links again."""
+        self._changed.add(relay.relay_id)
+        result: list[Effect] = []
+        for effect in effects:
+            if isinstance(effect, Close):
+                closed = RelayClosed(
+                    relay=relay.relay_id,
+                    reason=effect.reason,
+                    deliveries=effect.deliveries,
+                    traffic=relay.standing.traffic,
+                )
+                result.append(Tell(closed))
+            else:
+                result.append(effect)
+        gone = relay.standing.gone
+        left = [p.session for p in relay.participants if relay.closed or p.pane in gone]
+        for session in left:
+            if self.relay_of(session) == relay.relay_id:
+                self._seats.leave(session)
+                result += self.links.suspend(session, "")
+        if relay.closed:
+            self.relays.pop(relay.relay_id, None)
+        return result
+
+    def _seat(self, relay: RelayMachine) -> None:
+        there = [p.session for p in relay.participants if p.pane not in relay.standing.gone]
+        self._seats.take(relay.relay_id, there)
+        for session in there:
+            self.links.suspend(session, relay.relay_id)
+
+    def _message(self, sending: Sending) -> Notice:
+        target, caller = sending.target, sending.caller
+        listener = Participant(target.session, target.pane, target.title, 1, target.session_name)
+        if caller is None:
+            return Notice(sending.message_id, (listener,), sending.text, policy=sending.typing)
+        head = filled(self._texts.frame, name=caller.title, number=0, text="").strip()
+        text = filled(self._texts.frame, name=caller.title, number=0, text=sending.text)
+        return Notice(sending.message_id, (listener,), text, head, sending.typing)

@@ -1,0 +1,180 @@
+"""The service between scripted agents in real panes: what is asked of it, and what they really got."""
+
+import asyncio
+import logging
+
+import pytest
+
+from streamrelay.errors import SessionTaken, ShellRefused, TargetNotFound, UsageError
+from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
+from streamrelay.links.link import Policy
+from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
+from streamrelay.testing.waiting import wait_until_async
+from tests.service.conftest import PATIENCE, Stage, journaled
+
+
+async def answered(service, message_id):
+    async def done():
+        return [each.state for each in await service.get_delivery(message_id)] == ["answered"]
+
+    await wait_until_async(done, PATIENCE, f"{message_id} to be answered")
+
+
+@pytest.mark.requirement("REL-06a")
+async def test_a_direct_message_delivers_and_links_once(stage: Stage):
+    ann, bob = stage.start("Ann"), stage.start("Bob")
+    async with stage.service() as service:
+        first = await service.send_message(
+            SendMessage(to="Bob", text="hello", caller=ann, direct=True, policy=Policy(budget=3), message_id="m1")
+        )
+        again = await service.send_message(SendMessage(to=bob, text="and?", caller="Ann", direct=True))
+        assert first.delivery.state == again.delivery.state == "queued"
+        assert (first.link, first.listening, first.warning) == (again.link, False, "")
+        await stage.until_heard("Bob", "[From Ann] hello", "[From Ann] and?")
+        await stage.until_heard("Ann", "[From Bob] answer 1")
+        (link,) = await service.links(ann)
+        assert (link.link_id, link.policy.budget) == (first.link, 3)
+        assert len(await journaled(service, LinkCreated)) == 1
+        assert await journaled(service, StopTold) == []
+        await answered(service, "m1")
+
+
+@pytest.mark.requirement("REL-06b", "LNK-06")
+async def test_an_indirect_message_delivers_and_the_caller_is_told_once(stage: Stage):
+    ann = stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        sent = await service.send_message(SendMessage(to="Bob", text="do it", caller=ann))
+        assert (sent.link, sent.listening) == ("", True)
+        told = "[streamrelay] Bob has stopped; what it said is in its own session."
+        await stage.until_heard("Ann", told)
+        stage.types("Bob", "again")
+        await stage.until_heard("Bob", "again")
+        await wait_until_async(lambda: len(stage.heard("Bob")) == 2, PATIENCE)
+        assert await service.links() == []
+        plain = await service.send_message(SendMessage(to="Ann", text="only this", message_id="m2"))
+        assert (plain.link, plain.listening) == ("", False)
+        await answered(service, "m2")
+        assert stage.heard("Ann") == [told, "only this"]
+        assert len(await journaled(service, StopTold)) == 1
+
+
+@pytest.mark.requirement("LNK-01c")
+@pytest.mark.parametrize("caller", ["%99", "nobody", "Bob"])
+async def test_a_caller_that_is_not_there_is_a_warning(stage: Stage, caller: str):
+    stage.start("Bob")
+    async with stage.service() as service:
+        sent = await service.send_message(SendMessage(to="Bob", text="hello", caller=caller, direct=True))
+        assert sent.warning
+        assert sent.link == ""
+        await stage.until_heard("Bob", "hello")
+
+
+@pytest.mark.requirement("LNK-05a", "LNK-05b")
+async def test_last_words_are_delivered_and_the_link_is_closed(stage: Stage, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.INFO)
+    ann = stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        link = await service.create_link("Ann", "Bob")
+        assert (await service.create_link("Bob", "Ann")).link_id == link.link_id
+        sent = await service.send_message(SendMessage(to="Bob", text="farewell", caller=ann, close_link=True))
+        assert sent.warning == ""
+        assert await service.links() == []
+        (closed,) = await journaled(service, LinkClosed)
+        assert (closed.link, closed.by, closed.reason) == (link.link_id, ann, "closed")
+        await stage.until_heard(
+            "Bob", "[From Ann] farewell",
+            "[streamrelay] Ann has closed the link: nothing crosses any more. No answer is needed.",
+        )  # fmt: skip
+        again = await service.send_message(SendMessage(to="Bob", text="still?", caller=ann, close_link=True))
+        assert "no link with Bob" in again.warning
+        await stage.until_heard("Bob", "[From Ann] still?")
+    assert f"{link.link_id} links Ann and Bob, budget 8" in caplog.messages
+    assert not [line for line in caplog.messages if "farewell" in line or "answer" in line]
+
+
+@pytest.mark.requirement("REL-09")
+async def test_a_relay_suspends_the_links_of_its_members(stage: Stage):
+    for name in ("Ann", "Bob", "Cy"):
+        stage.start(name)
+    async with stage.service() as service:
+        link = await service.create_link("Ann", "Bob")
+        members = [RelayParticipant(session="Ann"), RelayParticipant(session="Cy", name="Cyril")]
+        relay = await service.create_relay(CreateRelay(participants=members, budget=2))
+        with pytest.raises(SessionTaken):
+            await service.create_relay(CreateRelay(participants=[*members[1:], RelayParticipant(session="Bob")]))
+        assert [each.state for each in await service.links()] == ["suspended"]
+        assert {s.title: s.in_relay for s in await service.sessions() if s.in_relay} == {
+            "Ann": relay.relay, "Cy": relay.relay,
+        }  # fmt: skip
+        stage.types("Ann", "begin")
+        await stage.until_heard("Cy", "Ann (1):\n\nanswer 1")
+        await wait_until_async(lambda: not service._machine.relays, PATIENCE, "the budget to be spent")
+        suspended = await journaled(service, LinkSuspended)
+        assert [(event.link, event.by) for event in suspended] == [(link.link_id, relay.relay), (link.link_id, "")]
+        assert [each.state for each in await service.links()] == ["open"]
+        assert stage.heard("Bob") == []
+
+
+async def test_people_pause_mute_and_stop_everything(stage: Stage):
+    stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        await service.pause(True)
+        await service.create_link("Ann", "Bob", Policy(budget=1))
+        stage.types("Ann", "speak")
+        held = lambda: service._machine.links.links()[0].relay.standing.held  # noqa: E731
+        await wait_until_async(held, PATIENCE, "what Ann says to wait")
+        assert (await service.status()).paused
+        assert await journaled(service, RelayDelivered) == []
+        await service.mute("Bob", True)
+        await service.pause(False)
+        await stage.until_heard("Bob", "[From Ann] answer 1")
+        assert await service.stop_all() == 1
+        assert await service.links() == []
+        (notice,) = stage.heard("Ann")[1:]
+        assert notice.startswith("[streamrelay] The link with Bob is spent after 1 deliveries")
+
+
+async def test_what_cannot_be_done_is_refused_before_anything_is(stage: Stage):
+    stage.start("Ann")
+    stage.tmux.new_session("shell", ["sh"])
+    async with stage.service() as service:
+        for request, error in [
+            (SendMessage(to="nobody", text="x"), TargetNotFound),
+            (SendMessage(to="", text="x"), UsageError),
+            (SendMessage(to="shell", text="x"), ShellRefused),
+            (SendMessage(to="Ann", text="x", message_id="no id"), UsageError),
+        ]:
+            with pytest.raises(error):
+                await service.send_message(request)
+        with pytest.raises(UsageError):
+            await service.create_link("Ann", "Ann")
+        for call in (service.extend_link("link-0", 1), service.close_link("link-0"), service.stop_relay("r")):
+            with pytest.raises(TargetNotFound):
+                await call
+        empty = await service.send_message(SendMessage(to="Ann", text=""))
+        assert (empty.delivery.state, empty.delivery.reason) == ("failed", "empty")
+    assert stage.heard("Ann") == []
+
+
+async def test_events_are_read_from_any_place_and_go_on(stage: Stage):
+    stage.start("Ann")
+    async with stage.service() as service:
+        seen: list[int] = []
+
+        async def read(after):
+            async for event in service.events(after):
+                seen.append(event.seq)
+                if isinstance(event, Receipt) and event.state == "answered":
+                    return
+
+        reading = asyncio.ensure_future(read(0))
+        await service.send_message(SendMessage(to="Ann", text="hello", message_id="m1"))
+        await asyncio.wait_for(reading, PATIENCE)
+        assert seen == list(range(1, seen[-1] + 1))
+        again, seen[:] = list(seen), []
+        await asyncio.wait_for(read(5), PATIENCE)
+        assert seen == again[5:]
+        assert [found.text for found in await service.search_history("answer", session="Ann")] == ["answer 1"]
