@@ -5,8 +5,9 @@ program asked for that, `-r` keeps line feeds, `-d` drops the buffer. The progra
 line as the paste, and again in the line of the Enter; copy mode, which would swallow keys, is left first.
 
 A program that asked for bracketed paste and does not any more is leaving, though it still is in the foreground: what is
-typed now its shell reads, line by line. tmux 3.8 can compare that in the same line (`bracket_paste_flag`); to one that
-does not know the flag it is empty, and then the stream's word from before has to do.
+typed now its shell reads, line by line. tmux 3.8 can compare that in the same line (`bracket_paste_flag`); to an older
+one the flag is empty. So the place of the cursor is compared as well: nobody leaves without moving it, if only to the
+next line, and where it is not where the decision saw it, something was printed that the decision knows nothing of.
 
 The same line writes down what it did, in options of the pane, because whoever sent it may be dead by then:
 
@@ -18,13 +19,12 @@ a line that was on its way when its sender was killed, and that its successor se
 compares the marks as text (`#{<:}`, 3.2), which is why the number has leading zeros.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamrelay.control import command_line
 
-REFUSED = "streamrelay-refused"
-"""First word of the reply when nothing may be typed; then whether the pane is dead, whether it is synchronised, whether
-the mark was set already, whether the program is known to be leaving, and the name of the one that is there."""
+_REFUSED = "streamrelay-refused"
 
 PASTED, ENTERED = "@streamrelay_pasted", "@streamrelay_entered"
 QUERY_MARKS = f"#{{start_time}}\t#{{{PASTED}}}\t#{{{ENTERED}}}"
@@ -42,13 +42,35 @@ class Mark:
         return f"{self.number:019d} {self.message_id}"
 
 
-def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark, *, asks: bool = False) -> str:
-    """Return the line that pastes `text` into `pane` if `program` is in its foreground.
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What of a program has to be as it was seen: see on top."""
 
-    `asks` says that it asked for bracketed paste, and is to ask for it still.
-    """
+    asks: bool = False
+    """It asked for bracketed paste."""
+    cursor: tuple[int, int] | None = None
+    """Column and row, from 0; None where it may be anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What tmux found in the pane when it typed nothing."""
+
+    dead: bool
+    synchronized: bool
+    again: bool
+    """The mark was set already: it is typed."""
+    leaving: bool
+    """The program does not ask for bracketed paste any more."""
+    moved: bool
+    """The cursor is not where it was seen."""
+    program: str
+
+
+def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark, *, seen: Seen = Seen()) -> str:
+    """Return the line that pastes `text` into `pane` if `program` is in its foreground, and still as it was seen."""
     again = _not_above(PASTED, str(mark))
-    refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane, again))
+    refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane, again, seen))
     paste = command_line(
         ("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane),
         ("set-option", "-p", "-t", pane, PASTED, str(mark)),
@@ -56,17 +78,28 @@ def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark, *, a
     return command_line(
         ("set-buffer", "-b", buffer, "--", text),
         *_leave_mode(pane),
-        _checked(pane, program, again, paste, refuse, asks=asks),
+        _checked(pane, program, again, paste, refuse, seen=seen),
     )
 
 
-def enter_line(pane: str, program: str, mark: Mark, *, attempt: int = 1, key: str = "Enter", asks: bool = False) -> str:
-    """Return the line that sends the `key` that submits to `pane` if `program` is in its foreground."""
+def enter_line(
+    pane: str, program: str, mark: Mark, *, attempt: int = 1, key: str = "Enter", seen: Seen = Seen()
+) -> str:
+    """Return the line that sends the `key` that submits to `pane` if `program` is there, and still as it was seen."""
     again = _not_above(ENTERED, f"{mark} {attempt}")
     enter = command_line(("send-keys", "-t", pane, key), ("set-option", "-p", "-t", pane, ENTERED, f"{mark} {attempt}"))
     return command_line(
-        *_leave_mode(pane), _checked(pane, program, again, enter, command_line(_refusal(pane, again)), asks=asks)
+        *_leave_mode(pane), _checked(pane, program, again, enter, command_line(_refusal(pane, again, seen)), seen=seen)
     )
+
+
+def read_refusal(lines: Sequence[bytes]) -> Refusal | None:
+    """Read what a line of these printed; None where it has typed, or something else was printed."""
+    words = lines[0].decode(errors="replace").split(" ", 6) if lines else []
+    if len(words) < 7 or words[0] != _REFUSED:
+        return None
+    dead, synchronized, again, leaving, moved = (word == "1" for word in words[1:6])
+    return Refusal(dead, synchronized, again, leaving, moved, words[6])
 
 
 _LEAVING = "#{==:#{bracket_paste_flag},0}"
@@ -76,12 +109,19 @@ def _not_above(option: str, mark: str) -> str:
     return f"#{{>=:#{{{option}}},{_format_literal(mark)}}}"
 
 
-def _checked(pane: str, program: str, again: str, then: str, otherwise: str, *, asks: bool) -> tuple[str, ...]:
+def _moved(seen: Seen) -> str:
+    if seen.cursor is None:
+        return "0"
+    column, row = seen.cursor
+    return f"#{{!=:#{{cursor_x}} #{{cursor_y}},{column} {row}}}"
+
+
+def _checked(pane: str, program: str, again: str, then: str, otherwise: str, *, seen: Seen) -> tuple[str, ...]:
     # A paste into a dead pane crashes tmux 3.3a; an Enter into a synchronised one goes to its neighbours as well.
     addressed = f"#{{==:#{{pane_current_command}},{_format_literal(program)}}}"
     typeable = "#{?pane_dead,0,#{?pane_synchronized,0,1}}"
-    fresh = f"#{{?{again},0,{f'#{{?{_LEAVING},0,1}}' if asks else 1}}}"
-    condition = f"#{{&&:#{{&&:{addressed},{typeable}}},{fresh}}}"
+    stays = f"#{{?{_LEAVING if seen.asks else 0},0,#{{?{_moved(seen)},0,1}}}}"
+    condition = f"#{{&&:#{{&&:{addressed},{typeable}}},#{{?{again},0,{stays}}}}}"
     return ("if-shell", "-F", "-t", pane, condition, then, otherwise)
 
 
@@ -92,9 +132,9 @@ def _leave_mode(pane: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return cancelled, ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", command_line(("send-keys", "-t", pane, "q")))
 
 
-def _refusal(pane: str, again: str) -> tuple[str, ...]:
-    flags = f"#{{?pane_dead,1,0}} #{{?pane_synchronized,1,0}} {again} {_LEAVING}"
-    return ("display-message", "-p", "-t", pane, f"{REFUSED} {flags} #{{pane_current_command}}")
+def _refusal(pane: str, again: str, seen: Seen) -> tuple[str, ...]:
+    flags = f"#{{?pane_dead,1,0}} #{{?pane_synchronized,1,0}} {again} {_LEAVING} {_moved(seen)}"
+    return ("display-message", "-p", "-t", pane, f"{_REFUSED} {flags} #{{pane_current_command}}")
 
 
 def _format_literal(text: str) -> str:

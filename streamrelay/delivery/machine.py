@@ -41,11 +41,12 @@ MOST_FOLLOWED = 64
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What stands in the pane, which program's profile fits it, and when it printed last."""
+    """What stands in the pane, which program's profile fits it, when it printed last, and where its cursor is."""
 
     standing: Standing
     profile: AgentProfile | None = None
     last_output: float | None = None
+    cursor: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,10 @@ class DeliveryMachine:
             current.stage = "waiting"
         elif current is not None and current.stage == "entering":
             current.stage, current.attempts = "settling", current.attempts - 1
+
+    def taken_back(self) -> list[Effect]:
+        """What was typed was unread, its program about to leave, and is gone: whether all of it, nobody can tell."""
+        return self._end("unconfirmed", "taken_back")
 
     def stop(self, reason: str) -> list[Effect]:
         """Nothing can be typed any more: what was begun is unconfirmed, what waits has failed."""

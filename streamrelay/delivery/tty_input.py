@@ -42,6 +42,12 @@ def hides_input(tty: str) -> bool:
     return False
 
 
+def discard_input(tty: str) -> None:
+    """Throw away what waits in the terminal device `tty`: whoever reads from it next does not get it."""
+    with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
+        termios.tcflush(descriptor, termios.TCIFLUSH)
+
+
 @contextlib.contextmanager
 def _opened(tty: str) -> Iterator[int]:
     descriptor = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)

@@ -2,7 +2,8 @@
 
 While the program waits for a person (a password, a confirmation) nothing is typed, neither text nor Enter. A program
 that leaves what it was sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it keeps
-in memory. With an outbox, a message is on disk before anything is typed, and its predecessors' receipts are.
+in memory. One that leaves with it unread gets no Enter, and the text is taken back from its terminal (unread.py). With
+an outbox, a message is on disk before anything is typed, and its predecessors' receipts are.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from streamrelay.delivery.commands import QUERY_MARKS, REFUSED, Mark, enter_line, paste_line
+from streamrelay.delivery.commands import QUERY_MARKS, Mark, Refusal, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
 from streamrelay.delivery.message import Message, Policy, Progress
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
@@ -21,6 +22,7 @@ from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
 from streamrelay.delivery.state import state_folder
 from streamrelay.delivery.tty_input import LONGEST_LINE, hides_input, reads_lines, unread_input
+from streamrelay.delivery.unread import Unread
 from streamrelay.delta.attention import asks_for_secret
 from streamrelay.errors import (
     PaneGone,
@@ -39,7 +41,11 @@ from streamrelay.panes.tasks import until_first
 READ_TIMEOUT = 30.0
 _LOOK_AGAIN = 0.25
 _LEAVING = 0.02
-"""Seconds in which the stream hears what tmux knows already: that the program is leaving."""
+"""Seconds in which the stream hears what tmux knows already: that the program is leaving, or has painted."""
+_LANDING = 0.001
+"""Seconds between two looks for what tmux is about to write."""
+_MOST_MOVED = 25
+"""How often in a row a cursor that is elsewhere by now puts typing off: who paints that much is not leaving."""
 _ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 _COMMAND_SIGNS = ("/", "!", "#", "@")
 
@@ -89,7 +95,9 @@ class PaneWriter:
         self._files: dict[str, str] = {}
         self._last_number = 0
         self._server_key = ""
-        self._last_submitted: float | None = None
+        self._last_typed: float | None = None
+        self._unread = Unread(pipeline.info.tty)
+        self._moved = 0
         self._news = asyncio.Event()
         self._progressed = asyncio.Event()
         self._broken = False
@@ -172,9 +180,13 @@ class PaneWriter:
             if self._pipeline.closed and not self._machine.idle:
                 raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
             if not self._machine.idle and self._pipeline.info.command != self._program:
+                self._unread.take_back()
                 raise self._left(self._pipeline.info.command)
             if not self._machine.idle:
                 look = self._look()
+                if look.standing.withdrawn and self._unread.look(self._now()):
+                    await self._take_back()
+                    continue
                 effects = self._machine.look(look, self._now())
                 self._carry_out(effects)
                 for effect in effects:
@@ -206,7 +218,21 @@ class PaneWriter:
         standing = self._pipeline.standing
         if asks_for_secret(self._pipeline.open_line) and hides_input(self._pipeline.info.tty):
             standing = standing.asking_for("password")
-        return Look(standing, self._server.profile(standing.profile), self._pipeline.last_output)
+        profile = self._server.profile(standing.profile)
+        return Look(standing, profile, self._pipeline.last_output, self._pipeline.cursor)
+
+    async def _take_back(self) -> None:
+        """See to it that a program which is leaving leaves nothing of ours to its shell."""
+        if self._unread.take_back():
+            self._carry_out(self._machine.taken_back())
+        else:
+            await asyncio.sleep(_LANDING)
+
+    def _seen(self, look: Look) -> Seen:
+        """Return what has to be as it was; a program that prints moves its cursor all the time, and means nothing."""
+        standing = look.standing
+        firm = (standing.asks_for_paste or standing.converses) and self._moved < _MOST_MOVED
+        return Seen(standing.asks_for_paste, look.cursor if firm else None)
 
     async def _paste(self, message: Message, look: Look) -> None:
         """Paste; the echo can come in the very read that says the paste is done."""
@@ -218,54 +244,61 @@ class PaneWriter:
             await self._outbox.flush()
         mark = self._marks[message.message_id]
         buffer = f"streamrelay-{self._pane[1:]}-{mark.number}"
-        asks = look.standing.asks_for_paste
-        line = paste_line(self._pane, buffer, message.text, self._program, mark, asks=asks)
+        line = paste_line(self._pane, buffer, message.text, self._program, mark, seen=self._seen(look))
         if message.message_id not in self._injected:
             self._injected.add(message.message_id)
             self._pipeline.inject(message.message_id, message.text)
         written = self._now()
         if await self._typed(line):
+            self._unread.typed(self._now())
             self._carry_out(self._machine.pasted(written), at=written)
 
     async def _enter(self, enter: Enter, look: Look) -> None:
+        if self._unread.look(self._now()):
+            # Whoever reads the text reads the Enter: both would be its shell's if the program left without them.
+            self._machine.put_off()
+            await asyncio.sleep(_LEAVING)
+            return
         message_id = enter.message.message_id
         if message_id in self._injected:
             self._injected.discard(message_id)
             self._pipeline.submit(message_id)
         key = look.profile.delivery.submit_key if look.profile is not None else "Enter"
-        asks = look.standing.asks_for_paste
-        mark = self._marks[message_id]
-        if await self._typed(enter_line(self._pane, self._program, mark, attempt=enter.attempt, key=key, asks=asks)):
-            self._last_submitted = self._now()
-            self._carry_out(self._machine.entered(self._last_submitted))
+        mark, seen = self._marks[message_id], self._seen(look)
+        if await self._typed(enter_line(self._pane, self._program, mark, attempt=enter.attempt, key=key, seen=seen)):
+            # An editor of lines withdraws when it has read this: what waits soon after is a person's.
+            self._unread.typed(self._now(), lands=0.0)
+            self._carry_out(self._machine.entered(self._now()))
 
     async def _typed(self, line: str) -> bool:
         """Have tmux type something; False where it has to be tried again. Raises what stands against it for good."""
         result = await self._server.command(self._pane, line)
-        for block in result.blocks:
-            words = block.lines[0].decode(errors="replace").split(" ", 5) if block.lines else []
-            if len(words) < 6 or words[0] != REFUSED:
-                continue
-            dead, synchronized, again, leaving, now = words[1:]
-            refusal = self._refusal(dead, synchronized, now)
-            if refusal is not None:
-                self._carry_out(self._machine.refused(refusal.code))
-                raise refusal
-            if again != "1" and leaving == "1":
-                self._machine.put_off()
-                await asyncio.sleep(_LEAVING)
-                return False
+        refusal = next((read for block in result.blocks if (read := read_refusal(block.lines)) is not None), None)
+        if refusal is None:
+            self._moved = 0
+            self._last_typed = self._now()
+            return True
+        error = self._against(refusal)
+        if error is not None:
+            self._unread.take_back()
+            self._carry_out(self._machine.refused(error.code))
+            raise error
         # Where it had been typed already, that was by a line of ours that was on its way.
-        return True
+        if refusal.again or not (refusal.leaving or refusal.moved):
+            return True
+        self._moved = 0 if refusal.leaving else self._moved + 1
+        self._machine.put_off()
+        await asyncio.sleep(_LEAVING)
+        return False
 
-    def _refusal(self, dead: str, synchronized: str, now: str) -> StreamrelayError | None:
+    def _against(self, refusal: Refusal) -> StreamrelayError | None:
         """Return what stands against typing for good, if anything."""
-        data = {"pane": self._pane, "program": self._program, "now": now}
-        if dead == "1" or not now:
+        data = {"pane": self._pane, "program": self._program, "now": refusal.program}
+        if refusal.dead or not refusal.program:
             return PaneGone(f"the program in pane {self._pane} has ended", data=data)
-        if now != self._program:
-            return self._left(now)
-        if synchronized == "1":
+        if refusal.program != self._program:
+            return self._left(refusal.program)
+        if refusal.synchronized:
             return PaneSynchronized(f"pane {self._pane} passes what is typed on to its neighbours", data=data)
         return None
 
@@ -348,7 +381,7 @@ class PaneWriter:
         before = 0
         while True:
             await asyncio.sleep(_LOOK_AGAIN if unread_since is not None else self._read_timeout / 4)
-            if self._last_submitted is None or not self._pipeline.info.tty:
+            if self._last_typed is None or not self._pipeline.info.tty:
                 continue
             unread = unread_input(self._pipeline.info.tty)
             if not unread or unread < before:

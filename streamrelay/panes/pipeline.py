@@ -127,6 +127,11 @@ class PanePipeline:
         """The line at the cursor as it stands."""
         return self._stream.open_line
 
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """Where the cursor stands: column (the number of columns while a wrap is pending) and row, from 0."""
+        return self._screen.cursor.x, self._screen.cursor.y
+
     def changed(self) -> Coroutine[Any, Any, Literal[True]]:
         """Wait for the next output, event or end of the pane, counted from the call, not from the awaiting."""
         return self._change.wait()

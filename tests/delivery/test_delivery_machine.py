@@ -318,6 +318,18 @@ def test_what_is_put_off_is_tried_again() -> None:
     assert machine.look(Look(holding("x")), 2.1) == [Enter(Message("m1", "x"), 1)]
 
 
+def test_what_was_taken_back_is_not_entered_nor_typed_again() -> None:
+    pane = Pane()
+    pane.put("m1", "m2")
+    pane.look(EMPTY)
+    pane.effects += pane.machine.taken_back()
+    pane.look(LEAVING, after=2.0)
+    assert pane.told() == ["queued", "pasted", "unconfirmed taken_back"]
+    assert (pane.count(Paste), pane.count(Enter)) == (1, 0)
+    pane.look(EMPTY, after=1.0)
+    assert pane.told("m2") == ["queued", "queued at_work", "pasted"]
+
+
 def test_too_many_are_refused() -> None:
     pane = Pane()
     pane.put(*(f"m{number}" for number in range(LONGEST_QUEUE + 1)))

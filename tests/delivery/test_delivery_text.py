@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delivery.commands import REFUSED, Mark, enter_line, paste_line
+from streamrelay.delivery.commands import Mark, Refusal, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
@@ -33,7 +33,30 @@ def test_a_line_is_one_line_of_printable_ascii_whatever_the_text(text: str) -> N
 def test_the_program_is_compared_in_the_line_of_the_paste_and_of_the_enter() -> None:
     for line in (paste_line("%1", "b", "text", "cat", MARK), enter_line("%1", "cat", MARK)):
         assert "#{==:#{pane_current_command},cat}" in line
-        assert REFUSED in line
+        assert "streamrelay-refused" in line
+
+
+@pytest.mark.requirement("DLV-05a")
+def test_what_was_seen_of_the_program_is_compared_there_too() -> None:
+    for seen, asks, moves in ((Seen(), 0, 0), (Seen(asks=True), 1, 0), (Seen(asks=True, cursor=(7, 3)), 1, 2)):
+        line = paste_line("%1", "b", "text", "cat", MARK, seen=seen)
+        # Besides, the refusal tells of both.
+        assert line.count("bracket_paste_flag") == 1 + asks
+        assert line.count("#{!=:#{cursor_x} #{cursor_y},7 3}") == moves
+
+
+@pytest.mark.parametrize(
+    ("lines", "refusal"),
+    [
+        ([b"streamrelay-refused 0 0 1 0 1 a b"], Refusal(False, False, True, False, True, "a b")),
+        ([b"streamrelay-refused 1 1 0 1 0 "], Refusal(True, True, False, True, False, "")),
+        ([b"streamrelay-refused 1 1"], None),
+        ([b"a hook's words, as many as there would be"], None),
+        ([], None),
+    ],
+)
+def test_a_refusal_is_read(lines: list[bytes], refusal: Refusal | None) -> None:
+    assert read_refusal(lines) == refusal
 
 
 def test_a_programs_name_is_no_format() -> None:
