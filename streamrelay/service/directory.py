@@ -6,7 +6,7 @@ from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.links.link import Party
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
-from streamrelay.service.api import Session, SessionState
+from streamrelay.sessions.model import Session, SessionState
 
 
 def listed(infos: Sequence[PaneInfo], server: Server) -> list[Session]:

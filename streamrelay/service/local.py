@@ -43,13 +43,12 @@ from streamrelay.service.api import (
     RelayMember,
     SendMessage,
     SendResult,
-    Session,
-    StartSession,
     Status,
 )
 from streamrelay.service.feed import Feed
 from streamrelay.service.keeping import Kept
 from streamrelay.service.machine import Sending, Sent, ServiceMachine
+from streamrelay.sessions.model import Session, StartSession
 
 _NO_LINK = "there is no link with {title} to be closed"
 
