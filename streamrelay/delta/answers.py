@@ -118,7 +118,8 @@ def read_answer(
         labelled = search.find_labelled(message.forms, position, answer.mark or mark)
         if labelled is not None and (echo is None or labelled.start < echo.start):
             echo, rule = labelled, "echo_labelled"
-        elif echo is not None and sum(message.forms == other.forms for other in messages) == 1:
+        elif echo is not None and sum(message.forms[0] == other.forms[0] for other in messages) == 1:
+            # What was sent several times stands there several times, however its composer showed it each time.
             echo = search.find_last_copy(message.forms, echo)
         if echo is None and not answer.accounted:
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]

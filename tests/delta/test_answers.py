@@ -30,6 +30,25 @@ def read(
     return [(passage.kind, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
 
 
+def test_what_was_sent_twice_is_found_twice_though_its_composer_showed_it_in_two_ways() -> None:
+    """While the program is at work, what its composer shows may be half painted when the Enter goes out."""
+    rows = ["> Bob:", "", "  one", "", "● first", "", "> Bob:", "", "  one", "", "● second"]
+    rows += ["", "> Bob:", "", "  two", "", "● third"]
+    messages = [
+        Message("m1", ("Bob:\n\none",)),
+        Message("m2", ("Bob:\n\none", "Bob:")),
+        Message("m3", ("Bob:\n\ntwo",)),
+    ]
+    painted = [PaintedRow(row) for row in rows]
+    answer = read_answer([], painted, messages, columns=40, is_spinner=lambda _: False)
+    said = [(passage.message_id, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
+    assert said == [
+        ("m1", ["Bob:", "", "one"]), (None, ["first"]),
+        ("m2", ["Bob:", "", "one"]), (None, ["second"]),
+        ("m3", ["Bob:", "", "two"]), (None, ["third"]),
+    ]  # fmt: skip
+
+
 ECHO = ("injected", ["hello"])
 
 

@@ -73,7 +73,9 @@ async def test_queued_answers_of_an_agent_are_messages_of_their_own(private_tmux
     log = tmp_path / "got"
     words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--works", "1.0"]
     agent = private_tmux.new_session("agent", words)
-    peer = private_tmux.new_session("peer", ["cat"])
+    # Where the kernel echoes, a line is said twice, and the two are one message or two as time will have it.
+    peer = private_tmux.new_session("peer", ["sh", "-c", "stty -echo; echo; exec cat"])
+    await wait_until_async(lambda: foreground(private_tmux, peer) == "cat", PATIENCE)
     await wait_until_async(lambda: any(got.kind == "ready" for got in read_got(log)), PATIENCE)
     sprite = parse_profile("sprite", SPRITE, source="sprite.toml")
     async with streamrelay.connect(
