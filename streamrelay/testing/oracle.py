@@ -132,11 +132,6 @@ class Oracle:
         """Whether sixel images move the cursor (3.5a), which a screen of ours drops."""
         return self.ask([b"a\x1bPq\x07b\x1b\\c"], 10, 2)[0].cursor[1] == 1
 
-    @property
-    def shows_bad_bytes(self) -> bool:
-        """Whether bytes that are no UTF-8 are shown as U+FFFD (3.8), which a screen of ours drops."""
-        return self.ask([b"\xff"], 10, 2)[0].cursor[0] == 1
-
     def screen(self, columns: int, lines: int, history: int = 10_000) -> TmuxScreen:
         """Return an empty screen that is calibrated like this oracle."""
         return TmuxScreen(columns, lines, history, widths=self.widths)

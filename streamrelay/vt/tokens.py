@@ -70,7 +70,7 @@ _STRING_LIMIT = 1 << 20
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xff]?|[\xe0-\xef][\x80-\xff]{0,2}|[\xf0-\xf4][\x80-\xff]{0,3}|[\x80-\xff]")
 _DELETE = "\x7f"
 _HIGH = bytes(range(0x80, 0x100))
-_DROPPED = "\x80".encode()
+DROPPED = "\x80"
 """Stands for bytes that are no character: no width, so nothing is drawn, but like them it ends what REP repeats."""
 
 
@@ -98,7 +98,9 @@ def split_run(control: str) -> list[str]:
 class Tokenizer:
     """Turns bytes into text and control strings, and keeps what is unfinished."""
 
-    def __init__(self) -> None:
+    def __init__(self, instead: str = DROPPED) -> None:
+        """Begin; bytes that are no character become `instead`."""
+        self._instead = instead.encode()
         self._bytes = b""
         """The beginning of a character."""
         self._rest = ""
@@ -144,7 +146,7 @@ class Tokenizer:
             for control in self._hold(tokens.pop()):
                 tokens += control, ""
         if strays:
-            tokens[::2] = [_without_strays(text) if STRAY.search(text) else text for text in tokens[::2]]
+            tokens[::2] = [self._without_strays(text) if STRAY.search(text) else text for text in tokens[::2]]
             tokens = [token.replace(_DELETE, "") for token in tokens]
         return tokens
 
@@ -180,6 +182,16 @@ class Tokenizer:
             self._payload.append(text.replace(_DELETE, ""))
         else:
             self._payload[1:] = []
+
+    def _without_strays(self, text: str) -> str:
+        return _UTF8.sub(self._character, text.encode("utf-8", "surrogateescape")).decode()
+
+    def _character(self, match: re.Match[bytes]) -> bytes:
+        try:
+            match[0].decode()
+        except UnicodeDecodeError:
+            return self._instead
+        return match[0]
 
     def _hold(self, token: str) -> str:
         """Keep an unfinished control string, in the shortest form that means the same; return its C0 controls."""
@@ -220,14 +232,3 @@ def _unfinished(data: bytes) -> int:
         last = match[0]
     size = 0 if not last or last[0] < 0xC2 or last[0] > 0xF4 else 2 + (last[0] >= 0xE0) + (last[0] >= 0xF0)
     return len(last) if len(last) < size else 0
-
-
-def _without_strays(text: str) -> str:
-    def character(match: re.Match[bytes]) -> bytes:
-        try:
-            match[0].decode()
-        except UnicodeDecodeError:
-            return _DROPPED
-        return match[0]
-
-    return _UTF8.sub(character, text.encode("utf-8", "surrogateescape")).decode()
