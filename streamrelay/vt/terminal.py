@@ -10,7 +10,7 @@ from streamrelay.vt.packed import Packed
 from streamrelay.vt.reflow import resize
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
-from streamrelay.vt.tokens import Tokenizer, split_controls
+from streamrelay.vt.tokens import DROPPED, Tokenizer, split_controls
 from streamrelay.vt.widths import REPLACEMENT, Widths, unicode14
 
 _SLICE = 1 << 14
@@ -229,4 +229,4 @@ class Terminal:
 
 
 def _tokenizer(widths: Widths) -> Tokenizer:
-    return Tokenizer(REPLACEMENT) if widths.manners.replaces_bad_bytes else Tokenizer()
+    return Tokenizer(REPLACEMENT + DROPPED) if widths.manners.replaces_bad_bytes else Tokenizer()
