@@ -31,23 +31,23 @@ get_tmux() {
     [ -r "$keys" ] || { why_not="$keys is missing (the package debian-archive-keyring has it)"; return 1; }
     say "fetching the tmux of Debian $1 into .tmux-versions/$1"
     rm -rf "$folder" "$folder.part"
-    mkdir -p "$folder.part/lists/partial" "$folder.part/archives/partial" "$folder.part/root"
+    mkdir -p "$folder.part/lists/partial" "$folder.part/archives/partial" "$folder.part/files"
     : >"$folder.part/status"
     echo "deb [signed-by=$keys] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $1 main" >"$folder.part/sources.list"
     apt_of "$folder.part" update >&2 || true  # hooks of the machine may fail without root; the next line tells
     apt_of "$folder.part" --yes --download-only install tmux >&2 || { why_not="its packages cannot be had"; return 1; }
     for package in "$folder.part"/archives/*.deb; do
-        dpkg-deb -x "$package" "$folder.part/root" || { why_not="$package cannot be unpacked"; return 1; }
+        dpkg-deb -x "$package" "$folder.part/files" || { why_not="$package cannot be unpacked"; return 1; }
     done
-    loader=$(find "$folder.part/root" -type f -name 'ld*.so.[0-9]*' | head -n 1)
+    loader=$(find "$folder.part/files" -type f -name 'ld*.so.[0-9]*' | head -n 1)
     [ -n "$loader" ] || { why_not='its packages have no loader'; return 1; }
     kind=$(basename "$(dirname "$loader")")
-    inside=$folder/root
+    inside=$folder/files
     printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$folder${loader#"$folder.part"}" \
         "$inside/lib/$kind:$inside/usr/lib/$kind" "$inside/usr/bin/tmux" >"$folder.part/tmux"
     chmod +x "$folder.part/tmux"
     rm -rf "$folder.part/lists" "$folder.part/archives" "$folder.part"/*pkgcache.bin \
-        "$folder.part/root/usr/share"
+        "$folder.part/files/usr/share"
     mv "$folder.part" "$folder"
     tmux_version "$other_tmux" >/dev/null && return 0
     why_not='what its packages hold does not run here'

@@ -56,7 +56,7 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
         return
     for transport in get_args(TransportName):
         yield await _try_control_mode(tmux.binary, transport)
-    yield await asyncio.to_thread(_widths, tmux, version.text)
+    yield await asyncio.to_thread(_widths, tmux, version)
     async for check in _server(tmux, version):
         yield check
 
@@ -70,7 +70,7 @@ def _locale() -> Check:
     )
 
 
-def _widths(tmux: Tmux, version: str) -> Check:
+def _widths(tmux: Tmux, version: Version) -> Check:
     """A character that is wider to tmux than to us shifts everything right of it: what is found here is kept for us."""
     try:
         with PrivateTmux(tmux.binary) as private:

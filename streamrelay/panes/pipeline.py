@@ -44,7 +44,7 @@ from streamrelay.recordings.model import (
 )
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Snapshot
-from streamrelay.vt.widths import Widths
+from streamrelay.vt.widths import Widths, unicode14
 
 _SHALLOW = 60.0
 """Seconds for which history is not asked for again, after it did not hold what was missed."""
@@ -166,8 +166,13 @@ class PanePipeline:
             self._enter(Reseeded(now, info.pane, snapshot))
         else:
             self._seeded = True
-            widths = {} if self._widths is None else self._widths.differing
-            self._enter(Began(now, info.pane, info.session_name, info.command, info.title, snapshot, widths))
+            widths = unicode14() if self._widths is None else self._widths
+            self._enter(
+                Began(
+                    now, info.pane, info.session_name, info.command, info.title, snapshot,
+                    widths=widths.differing, manners=widths.manners,
+                )
+            )  # fmt: skip
 
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn."""

@@ -52,8 +52,7 @@ class Server:
         self._attachments = Attachments(tmux, transport, [profile.reading for profile in profiles])
 
     async def __aenter__(self) -> Self:
-        self._info = await self._tmux.probe()
-        self._attachments.widths = WidthCache(self._tmux, self._info.version.text).table()
+        await self._probe()
         if self._self_check is not None:
             self._sampling = asyncio.ensure_future(self._sample(self._self_check))
         return self
@@ -190,8 +189,13 @@ class Server:
 
     async def _running(self) -> int:
         """Return the pid of the server that is there now, which is taken for the one connected to."""
+        return (await self._probe()).pid
+
+    async def _probe(self) -> ServerInfo:
+        """Ask the server who it is; how wide characters are to it follows from that."""
         self._info = await self._tmux.probe()
-        return self._info.pid
+        self._attachments.widths = WidthCache(self._tmux, self._info.version).table()
+        return self._info
 
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""

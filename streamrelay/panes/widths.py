@@ -3,7 +3,8 @@
 How wide characters are belongs to the tmux that runs and the C library under it. Measuring takes a private server and
 a second, so it is done when somebody asks how things are (`streamrelay doctor`), never behind the back of whoever
 connects. What it found is kept in the user's cache folder under a name made of all that can change it, and a
-connection takes what it finds there; without it, the built-in table (docs/decisions/0009).
+connection takes what it finds there (docs/decisions/0009). Without it, what is known of the server's version has to do:
+its manners, and the widths that tmux decides without asking the C library (docs/decisions/0022).
 """
 
 import hashlib
@@ -15,10 +16,12 @@ from pathlib import Path
 
 import msgspec
 
-from streamrelay.control import Tmux
-from streamrelay.vt.widths import Manners, Widths, unicode14
+from streamrelay.control import Tmux, Version
+from streamrelay.vt.widths import FILLER, FLAGS, Manners, Widths, unicode14
 
 _LONGEST = 1 << 22
+_WIDE_SINCE_3_4 = dict.fromkeys("☝⛹✌✍🏋🏌🕴🕵🖐🫷🫸", 2)
+"""What a skin tone goes with is wide to tmux, whatever the C library says."""
 
 
 class _Measured(msgspec.Struct):
@@ -27,26 +30,51 @@ class _Measured(msgspec.Struct):
     manners: Manners = Manners()
 
 
+def expected(version: Version) -> Widths:
+    """Return the table for a tmux of that version which nobody measured.
+
+    3.3a, 3.5a and 3.8 were measured, those between are as tmux's CHANGES has them, and a newer one is taken for 3.8.
+    """
+    widths: dict[str, int] = {}
+    if version.at_least(3, 4):
+        widths |= _WIDE_SINCE_3_4
+    if version.at_least(3, 6):
+        widths |= {FILLER: 0}
+    elif version.at_least(3, 4):
+        widths |= dict.fromkeys(FLAGS, 2)
+    manners = Manners(
+        widens=version.at_least(3, 4),
+        shows_unprintable=version.at_least(3, 4),
+        repeats_any=version.at_least(3, 5),
+        fills_tabs=version.at_least(3, 6),
+        replaces_bad_bytes=version.at_least(3, 6),
+        blanks_halves=version.at_least(3, 7),
+    )
+    table = unicode14()
+    return table.replaced(widths, manners) if widths or manners != table.manners else table
+
+
 class WidthCache:
     """What was measured of one tmux binary on this machine; reading never fails, writing may raise OSError."""
 
-    def __init__(self, tmux: Tmux, version: str) -> None:
+    def __init__(self, tmux: Tmux, version: Version) -> None:
         """Name the file for the binary of `tmux`, whose server says it is `version`."""
-        self._about = _signature(tmux.binary, version)
+        self._version = version
+        self._about = _signature(tmux.binary, version.text)
         name = hashlib.sha256(self._about.encode()).hexdigest()[:24]
         self.path = _folder() / f"widths-{name}.json"
 
     def table(self) -> Widths:
-        """Return the table to use: the built-in one with what was measured put in."""
+        """Return the table to use: what was measured, else what is expected of the version."""
         table = unicode14()
         with suppress(OSError, msgspec.MsgspecError):
             with self.path.open("rb") as file:
                 measured = msgspec.json.decode(file.read(_LONGEST), type=_Measured)
             sound = all(len(one) == 1 and 0 <= columns <= 2 for one, columns in measured.widths.items())
             differs = measured.widths or measured.manners != table.manners
-            if measured.about == self._about and sound and differs:
-                return table.replaced(measured.widths, measured.manners)
-        return table
+            if measured.about == self._about and sound:
+                return table.replaced(measured.widths, measured.manners) if differs else table
+        return expected(self._version)
 
     def keep(self, differing: dict[str, int], manners: Manners) -> None:
         """Keep the characters whose width is not that of the built-in table, and the manners of this tmux."""

@@ -13,6 +13,7 @@ import msgspec
 
 from streamrelay.events import ClosedReason
 from streamrelay.vt.engine import Snapshot
+from streamrelay.vt.widths import Manners
 
 
 class _Entry(msgspec.Struct, frozen=True, tag_field="entry", tag=str.lower):
@@ -57,6 +58,8 @@ class Began(_Entry, frozen=True):
     screen: Snapshot
     widths: dict[str, int] = {}
     """Characters that are not as wide there as in the built-in table."""
+    manners: Manners = Manners()
+    """What the tmux there did otherwise than 3.3a."""
 
 
 class Reseeded(_Entry, frozen=True):

@@ -82,7 +82,9 @@ def steps(
 
 
 def _watched(began: Began, profiles: Sequence[Profile], reasons: Reasons | None) -> DeltaStream:
-    widths = unicode14().replaced(began.widths) if began.widths else None
+    table = unicode14()
+    differs = began.widths or began.manners != table.manners
+    widths = table.replaced(began.widths, began.manners) if differs else table
     screen = TmuxScreen(began.screen.columns, began.screen.lines, widths=widths)
     return DeltaStream(screen, session=began.session, pane=began.pane, profiles=profiles, reasons=reasons)
 

@@ -16,10 +16,10 @@ from streamrelay.vt.widths import CLUSTERS, VARIATION_SELECTOR, Manners, Widths,
 _PROBE = """
 import os, re, sys, tty
 tty.setraw(0)
-characters, answers = open(sys.argv[1], encoding="utf-8", newline="").read().split("\\n"), []
+characters, answers = open(sys.argv[1], "rb").read().split(b"\\n"), []
 for start in range(0, len(characters), 500):
     batch = characters[start : start + 500]
-    os.write(1, "".join(f"\\rxx{one}\\x1b[6n" for one in batch).encode())
+    os.write(1, b"".join(b"\\rxx%b\\x1b[6n" % one for one in batch))
     reply = b""
     while reply.count(b"R") < len(batch):
         reply += os.read(0, 65536)
@@ -36,15 +36,18 @@ def telling(table: Widths) -> str:
 
     A variation selector is left out: it has no width, though it may widen what it joins.
     """
-    codes = {*range(0xA0, 0x20000), *table.run_ends()} - {ord(VARIATION_SELECTOR)}
+    codes = {*range(0xA0, 0x20000), *(code for code in table.run_ends() if code >= 0xA0)} - {ord(VARIATION_SELECTOR)}
     return "".join(chr(code) for code in sorted(codes) if not 0xD800 <= code < 0xE000 and code not in CLUSTERS)
 
 
 def measure(server: PrivateTmux, texts: Iterable[str]) -> dict[str, int]:
-    """Return the columns each text moves the cursor of a pane of `server`: 0 for joining and dropped characters."""
+    """Return the columns each text moves the cursor of a pane of `server`: 0 for joining and dropped characters.
+
+    Surrogates (U+DC80 to U+DCFF) stand for bytes that are no UTF-8.
+    """
     asked = [*texts]
     question, answer = server.directory / "characters", server.directory / "columns"
-    question.write_text("\n".join(asked), encoding="utf-8", newline="")
+    question.write_bytes("\n".join(asked).encode("utf-8", "surrogateescape"))
     answer.unlink(missing_ok=True)
     server.new_session("widths", [sys.executable, "-c", _PROBE, str(question), str(answer)], columns=20, lines=2)
     try:
@@ -64,7 +67,7 @@ def disagreements(server: PrivateTmux, table: Widths | None = None) -> dict[str,
 
 def manners(server: PrivateTmux) -> Manners:
     """Return what the running tmux does otherwise than 3.3a."""
-    repeated, widened, unprintable = measure(server, ["世\x1b[b", "❤\ufe0f", "\ufdd1"]).values()
+    repeated, widened, unprintable, bad = measure(server, ["世\x1b[b", "❤\ufe0f", "\ufdd1", "\udcff"]).values()
     shown = r"printf '世\033[Dx\r\n\tx\033]2;shown\033\\'; exec sleep 600"
     pane = server.new_session("manners", ["sh", "-c", shown], columns=20, lines=2)
     try:
@@ -80,6 +83,7 @@ def manners(server: PrivateTmux) -> Manners:
         blanks_halves=half == " x",
         fills_tabs="\t" in tab,
         shows_unprintable=unprintable == 1,
+        replaces_bad_bytes=bad == 1,
     )
 
 

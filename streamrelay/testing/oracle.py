@@ -24,6 +24,8 @@ from streamrelay.vt.widths import Widths, unicode14
 
 HISTORY = 2000
 """Rows of history the oracle's panes keep."""
+CUT_OFF = b"\x1b\\\x18"
+"""Ends whatever is unfinished: ST for strings that nothing else ends, and CAN."""
 _BATCH = 20
 _FORMATS = (
     "cursor_x", "cursor_y", "alternate_on", "history_size", "scroll_region_upper", "scroll_region_lower",
@@ -132,11 +134,6 @@ class Oracle:
         """Whether sixel images move the cursor (3.5a), which a screen of ours drops."""
         return self.ask([b"a\x1bPq\x07b\x1b\\c"], 10, 2)[0].cursor[1] == 1
 
-    @property
-    def shows_bad_bytes(self) -> bool:
-        """Whether bytes that are no UTF-8 are shown as U+FFFD (3.8), which a screen of ours drops."""
-        return self.ask([b"\xff"], 10, 2)[0].cursor[0] == 1
-
     def screen(self, columns: int, lines: int, history: int = 10_000) -> TmuxScreen:
         """Return an empty screen that is calibrated like this oracle."""
         return TmuxScreen(columns, lines, history, widths=self.widths)
@@ -149,7 +146,7 @@ class Oracle:
         for name, stream in zip(names, streams, strict=True):
             files = [self._server.directory / f"{name}.{number}" for number in range(len(stream))]
             for number, (file, (part, _)) in enumerate(zip(files, stream, strict=True)):
-                file.write_bytes(part + b"\x1b\\\x18\x1b]2;seen%d\x1b\\" % number)
+                file.write_bytes(part + CUT_OFF + b"\x1b]2;seen%d\x1b\\" % number)
             size = ("-x", str(columns), "-y", str(lines))
             command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", *map(str, files), ";"]
         self._server.run(*command[:-1])
@@ -173,7 +170,7 @@ class Oracle:
         for name, part in zip(names, data, strict=True):
             file = self._server.directory / name
             # A title tells that everything was read.
-            file.write_bytes(part + b"\x1b\\\x18\x1b]2;seen\x1b\\")
+            file.write_bytes(part + CUT_OFF + b"\x1b]2;seen\x1b\\")
             size = ("-x", str(columns), "-y", str(lines))
             command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", str(file), ";"]
         self._server.run(*command[:-1])
@@ -232,7 +229,7 @@ class Oracle:
 def compare(data: bytes, answer: Answer, widths: Widths | None = None) -> list[str]:
     """Say where a `TmuxScreen` fed `data` differs from tmux: screen, history, soft wraps, styles, cursor, modes."""
     screen = TmuxScreen(answer.columns, answer.lines, HISTORY, widths=widths)
-    screen.feed(data)
+    screen.feed(data + CUT_OFF)
     said = [str(divergence) for divergence in divergences(screen, answer.snapshot)]
     size = answer.values["history_size"]
     history = [row.rstrip(" ") for row in answer.rows[:size]]

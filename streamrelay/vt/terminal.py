@@ -10,8 +10,8 @@ from streamrelay.vt.packed import Packed
 from streamrelay.vt.reflow import resize
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
-from streamrelay.vt.tokens import Tokenizer, split_controls
-from streamrelay.vt.widths import Widths, unicode14
+from streamrelay.vt.tokens import DROPPED, Tokenizer, split_controls
+from streamrelay.vt.widths import REPLACEMENT, Widths, unicode14
 
 _SLICE = 1 << 14
 """Bytes rendered at a time: what a slice can add to the symbol table has room there (see symbols.py)."""
@@ -23,7 +23,8 @@ class Terminal:
     """An `Engine` with tmux's meaning of every byte."""
 
     def __init__(self, columns: int, lines: int, history: int = 10_000, widths: Widths | None = None) -> None:
-        self._state = State(columns, lines, history, unicode14() if widths is None else widths)
+        widths = unicode14() if widths is None else widths
+        self._state = State(columns, lines, history, widths)
         self._flow: Flow | None = None
         """While it is there, the grid's lines are stale."""
         self._resting: Packed | None = None
@@ -31,7 +32,7 @@ class Terminal:
         self._detour = 0
         """Characters to be rendered the general way before the next look for lines that are just printed."""
         self._longest_detour = _PIECE
-        self._tokens = Tokenizer()
+        self._tokens = _tokenizer(widths)
         self._operations = compiled()
 
     @property
@@ -221,7 +222,11 @@ class Terminal:
         self._state = seed(snapshot, old.grid.history.limit, old.widths)
         self._state.epoch = old.epoch + 1
         self._state.title = old.title
-        self._tokens = Tokenizer()
+        self._tokens = _tokenizer(old.widths)
         self.feed(snapshot.pending)
         self.state.grid.forget()
         self.state.events.take()
+
+
+def _tokenizer(widths: Widths) -> Tokenizer:
+    return Tokenizer(REPLACEMENT + DROPPED) if widths.manners.replaces_bad_bytes else Tokenizer()

@@ -11,7 +11,7 @@ The grammar is tmux's state machine (3.3a input.c), written as one regular expre
 * 8-bit controls are not known: bytes over 0x7f are UTF-8 or nothing.
 
 UTF-8 is tmux's as well: a lead byte takes as many bytes as it asks for, valid or not, and gives nothing if they make
-no character; only a byte under 0x80 cuts it short.
+no character. Only a C0 control or ASCII cuts it short; behind an escape sequence it goes on. DEL is nothing anywhere.
 
 What is unfinished at the end of the input waits for more. Waiting is bounded: parameters over tmux's limit of 64
 bytes are forgotten with the rest of their sequence, the payload of a string over its limit of 1 MiB likewise.
@@ -19,6 +19,7 @@ bytes are forgotten with the rest of their sequence, the payload of a string ove
 
 import codecs
 import re
+from collections.abc import Sequence
 
 STRAY = re.compile("[\udc80-\udcff]")
 """Finds bytes that were no UTF-8 in a control string."""
@@ -64,13 +65,14 @@ _STRING_ENDS = {
     "]": re.compile(r"[\x07\x18\x1a\x1b]"),
     **dict.fromkeys("_k", re.compile(r"[\x18\x1a\x1b]")),
 }
+_STRINGS = ("]", "P", "X", "^", "_", "k")
 _PARAMETERS_LIMIT = 100
 _STRING_LIMIT = 1 << 20
 
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xff]?|[\xe0-\xef][\x80-\xff]{0,2}|[\xf0-\xf4][\x80-\xff]{0,3}|[\x80-\xff]")
-_DELETE = "\x7f"
+_DELETE = b"\x7f"
 _HIGH = bytes(range(0x80, 0x100))
-_DROPPED = "\x80".encode()
+DROPPED = "\x80"
 """Stands for bytes that are no character: no width, so nothing is drawn, but like them it ends what REP repeats."""
 
 
@@ -98,9 +100,13 @@ def split_run(control: str) -> list[str]:
 class Tokenizer:
     """Turns bytes into text and control strings, and keeps what is unfinished."""
 
-    def __init__(self) -> None:
+    def __init__(self, instead: str = DROPPED) -> None:
+        """Begin; bytes that are no character become `instead`."""
+        self._instead = instead.encode()
         self._bytes = b""
-        """The beginning of a character."""
+        """The beginning of a character at the end of the input."""
+        self._behind = b""
+        """The beginning of a character that goes on behind an escape sequence."""
         self._rest = ""
         """The beginning of a control string."""
         self._payload: list[str] = []
@@ -111,7 +117,7 @@ class Tokenizer:
     @property
     def ground(self) -> bool:
         """Whether nothing unfinished is kept."""
-        return not (self._bytes or self.in_sequence)
+        return not (self._bytes or self._behind or self.in_sequence)
 
     @property
     def in_sequence(self) -> bool:
@@ -125,6 +131,7 @@ class Tokenizer:
     def text(self, data: bytes) -> tuple[str, bool]:
         """Decode what comes next; `cut` is to be told whether bytes that were no UTF-8 stand in it as surrogates."""
         text, strays = self._decode(data)
+        strays = strays or bool(self._behind)
         if self._rest and not self._payload:
             text, self._rest = self._rest + text, ""
         return text, strays
@@ -144,11 +151,13 @@ class Tokenizer:
             for control in self._hold(tokens.pop()):
                 tokens += control, ""
         if strays:
-            tokens[::2] = [_without_strays(text) if STRAY.search(text) else text for text in tokens[::2]]
-            tokens = [token.replace(_DELETE, "") for token in tokens]
+            tokens = [part for token in tokens for part in _without_line_feed(token)]
+            tokens[::2] = self._without_strays(tokens)
         return tokens
 
     def _decode(self, data: bytes) -> tuple[str, bool]:
+        if _DELETE in data:
+            data = data.replace(_DELETE, b"")
         if self._bytes:
             data, self._bytes = self._bytes + data, b""
         strays = False
@@ -160,8 +169,7 @@ class Tokenizer:
             text = data[:used].decode("utf-8", "surrogateescape")
         if used < len(data):
             self._bytes = data[used:]
-        # DEL is nothing, but it cuts a character short: among strays it must stay until they are gone.
-        return text.replace(_DELETE, "") if _DELETE in text and not strays else text, strays
+        return text, strays
 
     def _after_payload(self, text: str) -> str:
         """Add to the unfinished control string; return what there is to split now."""
@@ -177,9 +185,34 @@ class Tokenizer:
     def _keep(self, text: str) -> None:
         self._payload_size += len(text)
         if self._payload_size <= _STRING_LIMIT:
-            self._payload.append(text.replace(_DELETE, ""))
+            self._payload.append(text)
         else:
             self._payload[1:] = []
+
+    def _without_strays(self, tokens: Sequence[str]) -> list[str]:
+        """Return the texts among `tokens`, every second one, without bytes that are no character."""
+        texts: list[str] = []
+        for position in range(0, len(tokens), 2):
+            text = tokens[position]
+            if not text and position < len(tokens) - 1 and not _cuts(tokens[position + 1]):
+                texts.append("")  # a sequence follows the other
+                continue
+            if self._behind or STRAY.search(text):
+                data = self._behind + text.encode("utf-8", "surrogateescape")
+                size = _unfinished(data)
+                is_cut = position < len(tokens) - 1 and _cuts(tokens[position + 1])
+                self._behind = data[len(data) - size :] if size and not is_cut else b""
+                text = _UTF8.sub(self._character, data[: len(data) - len(self._behind)]).decode()
+                text += DROPPED if self._behind else ""
+            texts.append(text)
+        return texts
+
+    def _character(self, match: re.Match[bytes]) -> bytes:
+        try:
+            match[0].decode()
+        except UnicodeDecodeError:
+            return self._instead
+        return match[0]
 
     def _hold(self, token: str) -> str:
         """Keep an unfinished control string, in the shortest form that means the same; return its C0 controls."""
@@ -222,12 +255,11 @@ def _unfinished(data: bytes) -> int:
     return len(last) if len(last) < size else 0
 
 
-def _without_strays(text: str) -> str:
-    def character(match: re.Match[bytes]) -> bytes:
-        try:
-            match[0].decode()
-        except UnicodeDecodeError:
-            return _DROPPED
-        return match[0]
+def _cuts(control: str) -> bool:
+    """Whether a control cuts a character short: one that is a C0 control, or has one inside that takes effect."""
+    return control[0] != "\x1b" or (control[1:2] not in _STRINGS and _CONTROLS.search(control, 1) is not None)
 
-    return _UTF8.sub(character, text.encode("utf-8", "surrogateescape")).decode()
+
+def _without_line_feed(token: str) -> tuple[str, ...]:
+    """Part a run of sequences from the line feed behind it, which alone cuts a character short."""
+    return (token[:-2], "", "\r\n") if token[0:1] == "\x1b" and token[-2:] == "\r\n" else (token,)

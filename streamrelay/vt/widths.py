@@ -33,9 +33,14 @@ VARIATION_SELECTOR = "\ufe0f"
 SKIN_TONES = "🏻🏼🏽🏾🏿"
 FLAGS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 """Regional indicators, two of which are a flag."""
-_RESERVED = STUB + MARKS + ZWJ
+_OURS = STUB + MARKS
+_RESERVED = _OURS + ZWJ
 _EMOJI = range(0x1F000, 0x20000)
-_DROPPED = frozenset(STUB + MARKS + "".join(map(chr, range(0x80, 0xA0))))
+_CONTROLS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
+_DROPPED = frozenset(_CONTROLS)
+REPLACEMENT = "\ufffd"
+FILLER = "\u3164"
+"""The Hangul filler."""
 _LETTERS = {"x": -1, "z": 0, "n": 1, "w": 2}
 _MARKS = re.compile(f"[{MARKS}]")
 _MEMO_LIMIT = 16_384
@@ -55,6 +60,8 @@ class Manners:
     """A tab over blank cells puts them in use."""
     shows_unprintable: bool = False
     """What is not printable takes one column; C1 controls, which it keeps without a column, are dropped here."""
+    replaces_bad_bytes: bool = False
+    """Bytes that are no UTF-8 are shown as U+FFFD."""
 
 
 class Widths(dict[int, str]):
@@ -71,7 +78,8 @@ class Widths(dict[int, str]):
         self.manners = manners
         self._starts = starts
         self._widths = widths
-        self._replaced = dict(replaced)
+        # Where it has no width (3.6), tmux does not join it, but drops it.
+        self._replaced = {one: -1 if one == FILLER and not columns else columns for one, columns in replaced.items()}
         self._unprintable = 1 if manners.shows_unprintable else -1
 
     def width(self, character: str) -> int:
@@ -159,6 +167,8 @@ class Widths(dict[int, str]):
             cells = ""
         elif width == 0:
             cells = JOINER + character
+        elif character in _OURS:
+            cells = REPLACEMENT  # it has a meaning of its own in a row
         elif self.manners.widens and character in SKIN_TONES + FLAGS:
             cells = JOINER + character + STUB * (width - 1)
         else:

@@ -59,8 +59,9 @@ class RunningCommand:
         self.process.send_signal(number)
         return self.wait()
 
-    def wait(self) -> int:
-        return self.process.wait(PATIENCE)
+    def wait(self, working: float = 0.0) -> int:
+        """Wait for the end of a command that has `working` seconds of work to do."""
+        return self.process.wait(PATIENCE + working)
 
     def stop(self) -> None:
         if self.process.poll() is None:

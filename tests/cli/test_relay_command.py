@@ -28,7 +28,8 @@ def converse(private_tmux, cli, folder, names, *, rounds, inputs, delay, options
         command = participant(name, folder, rounds=rounds, paint=paint, delay=delay, first=number == 0)
         private_tmux.new_session(name, command)
     relaying = cli.start("relay", "--json", "--budget", str(len(names) * rounds), *options, *names)
-    assert relaying.wait() == 0, relaying.stderr
+    painting = 2 * delay * rounds * len(names)  # what is said and what is heard
+    assert relaying.wait(painting) == 0, relaying.stderr
     return relaying
 
 

@@ -38,7 +38,10 @@ UTF8 = {
     "never a lead byte": (b"a\xc0\xff\xf8b", "ab"),
     "overlong": (b"a\xe0\x80\x80b", "ab"),
     "surrogate": (b"a\xed\xa0\x80b", "ab"),
-    "delete cuts it short and is gone": (b"\xea\x7f\xa1\xb5x\x7f\xff\x7fy", "xy"),
+    "delete is nothing": (b"\xe4\x7f\xb8\x96x\x7f\xff\x7fy", "世xy"),
+    "it goes on behind sequences": (b"\xe4\x1b[m\xb8\x1b]2;t\x07\x1b7\x96x", "\x1b[m\x1b]2;t\x07\x1b7世x"),
+    "a control behind a sequence cuts it short": (b"\xe4\x1b[m\r\n\xb8\x96x", "\x1b[m\r\nx"),
+    "what follows a sequence is part of it": (b"\xe4\x1b[m\xe7\x95\x8cx", "\x1b[mx"),
     "too high": (b"a\xf4\x90\x80\x80b", "ab"),
     "valid among invalid": ("ä世".encode() + b"\xff" + "😀".encode(), "ä世😀"),
 }
@@ -50,6 +53,16 @@ def test_utf8_goes_wrong_as_in_tmux_wherever_it_is_cut(name: str) -> None:
     for at in range(len(data) + 1):
         tokens = Tokenizer()
         assert "".join(tokens.split(data[:at]) + tokens.split(data[at:])).replace("\x80", "") == text
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [(b"a\xffb", "a?b"), (b"\xe4\xb8x", "?x"), (b"\xb8\xb8x", "??x"), (b"\xe4\xc3\xa4x", "?x"),
+     (b"\xe4\x18\x96", "?\x18?"), (b"\xe4\x1b[m\r\n", "\x1b[m?\r\n"),
+     (b"\xe4\x1b[\rm\x96x", "?\x1b[\rm?x"), (b"\xe4\x1b[m\xb8\x96x", "\x1b[m世x")],
+)  # fmt: skip
+def test_what_stands_for_bad_bytes_stands_once_for_those_a_lead_byte_takes(data: bytes, text: str) -> None:
+    assert "".join(Tokenizer("?").split(data)).replace("\x80", "") == text
 
 
 def test_what_is_unfinished_waits() -> None:
