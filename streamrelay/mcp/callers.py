@@ -2,6 +2,9 @@
 
 `$TMUX_PANE` says it, unless the agent keeps its environment from its servers (Codex does); then the pane says it whose
 first process is an ancestor of ours. A pane of another tmux server is nobody's here: `%3` is another one there.
+
+The same agents keep from us where the tmux server and our own files are. Where the system shows it (Linux), that is
+looked up in the environment of the nearest ancestor that has it.
 """
 
 import os
@@ -15,6 +18,15 @@ from streamrelay.errors import StreamrelayError
 from streamrelay.service.api import Service
 
 _MOST_ANCESTORS = 100
+_WHERE = (
+    "TMUX",
+    "TMUX_PANE",
+    "TMUX_TMPDIR",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "XDG_CONFIG_HOME",
+    "STREAMRELAY_TMUX",
+)
 
 
 def pane_of(
@@ -42,6 +54,21 @@ async def own_pane(server_socket: str) -> str:
     fields = [line.split("\t") for line in lines.splitlines()]
     panes = {int(one[0]): one[1] for one in fields if len(one) == 2 and one[0].isdecimal()}
     return pane_of(os.environ, server_socket, panes, ancestors(os.getpid()))
+
+
+def kept_from_us() -> dict[str, str]:
+    """Return the variables that say where everything is, as far as an ancestor has them and this process has not."""
+    found: dict[str, str] = {}
+    for pid in ancestors(os.getpid()):
+        try:
+            variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            break
+        for variable in variables:
+            name, _, value = os.fsdecode(variable).partition("=")
+            if name in _WHERE and name not in os.environ:
+                found.setdefault(name, value)
+    return found
 
 
 def ancestors(pid: int) -> list[int]:

@@ -78,7 +78,7 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
 
 def _next(asked: arguments.SendMessage, sent: api.SendResult, link: Link | None, caller: str) -> str:
     if asked.close_link:
-        return wording.SAID_LAST
+        return wording.ONLY_DELIVERED if sent.warning else wording.SAID_LAST
     if sent.link:
         return wording.CONVERSING.format(peer=label(link.peer_of(caller).title if link else asked.to))
     return wording.LISTENING if sent.listening else wording.ONLY_DELIVERED

@@ -182,8 +182,8 @@ def _asked_of_responses(body: Mapping[str, Any]) -> Asked:
 def _messages(reply: Reply, number: int, model: str) -> Iterator[tuple[str, dict[str, Any]]]:
     usage = {"input_tokens": 1, "output_tokens": 1}
     message: dict[str, Any] = {
-        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": model, "content": [], "stop_reason": None,
-        "stop_sequence": None, "usage": usage,
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": model, "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": usage,
     }  # fmt: skip
     yield _typed("message_start", message=message)
     yield _typed("content_block_start", index=0, content_block={"type": "text", "text": ""})

@@ -1,7 +1,9 @@
 """Who calls: by the environment, by the ancestors, and nobody where neither says so."""
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -51,6 +53,21 @@ async def test_a_process_finds_the_pane_it_runs_in(private_tmux, tmp_path, servi
             await asyncio.sleep(0.02)
     assert [path.read_text() for path in found] == [pane, pane]
     assert await own_pane(private_tmux.socket_path) == "", "the tests themselves run in none of them"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no /proc")
+def test_what_an_agent_keeps_from_its_servers_is_found_with_its_parents(tmp_path):
+    program = "import json; from streamrelay.mcp.callers import kept_from_us; print(json.dumps(kept_from_us()))"
+    shell = 'HOME=/h XDG_STATE_HOME=/b env -i XDG_STATE_HOME=/c SECRET=x sh -c \'env -i "$@"; exit 0\' sh "$@"; exit 0'
+    variables = {"TMUX": "/t,1,0", "TMUX_PANE": "%7", "XDG_STATE_HOME": "/a", "XDG_RUNTIME_DIR": "/r=1", "SECRET": "y"}
+    words = ["sh", "-c", shell, "sh", "XDG_RUNTIME_DIR=/own", sys.executable, "-c", program]
+    done = subprocess.run(words, env={**variables, "PATH": os.environ["PATH"]}, capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    assert found.pop("XDG_CONFIG_HOME", None) in {None, os.environ.get("XDG_CONFIG_HOME")}
+    assert {name: found[name] for name in ("TMUX", "TMUX_PANE", "XDG_STATE_HOME")} == {
+        "TMUX": "/t,1,0", "TMUX_PANE": "%7", "XDG_STATE_HOME": "/c",
+    }  # fmt: skip
+    assert not {"XDG_RUNTIME_DIR", "SECRET", "HOME"} & found.keys()
 
 
 async def test_no_server_is_no_pane(tmp_path, service):
