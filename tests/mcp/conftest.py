@@ -1,5 +1,6 @@
 """A service that does nothing but answer, for what is the tools' own: their words, their shapes, their refusals."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.relay.rules import Standing, Stored
 from streamrelay.service import api
+from streamrelay.testing.tmux import PrivateTmux
+from tests.mcp.staging import Agents
 
 ANN = api.Session(session="s-ann", pane="%1", title="Ann", session_name="work", program="claude", agent="claude")
 BOB = api.Session(session="%2", pane="%2", title="Bob", session_name="work", program="codex", agent="codex")
@@ -91,3 +94,9 @@ def link_of(first: api.Session, second: api.Session, link_id: str = "l1") -> Lin
 @pytest.fixture
 def service() -> AnsweringService:
     return AnsweringService()
+
+
+@pytest.fixture
+def stage(private_tmux: PrivateTmux, tmp_path: Path) -> Agents:
+    private_tmux.new_session("keeper", ["sleep", "1000"])
+    return Agents(private_tmux, tmp_path)

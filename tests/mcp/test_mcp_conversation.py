@@ -1,72 +1,8 @@
 """Two scripted agents on real panes converse because one of them called a tool: official client, over HTTP."""
 
-import asyncio
-import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
-
-import httpx2
 import pytest
-import uvicorn
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from starlette.applications import Starlette
-from starlette.routing import Route
 
-from streamrelay.mcp import HttpEndpoint
-from streamrelay.mcp.tokens import Tokens
-from streamrelay.testing.tmux import PrivateTmux
-from streamrelay.testing.waiting import wait_until_async
-from tests.service.conftest import PATIENCE, Stage
-
-TOKENS = Tokens(b"k" * 32, "server")
-
-
-class Agents(Stage):
-    """Scripted agents by name, the service that knows them, and a client for each."""
-
-    address = ""
-
-    async def until_told(self, name: str, words: str) -> None:
-        await wait_until_async(lambda: any(words in text for text in self.heard(name)), PATIENCE, f"{name}: {words}")
-
-    @asynccontextmanager
-    async def served(self) -> AsyncIterator[None]:
-        async with self.service() as service, HttpEndpoint(service, TOKENS) as endpoint:
-            with socket.create_server(("127.0.0.1", 0)) as listener:
-                app = Starlette(routes=[Route("/mcp", endpoint)])
-                web = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
-                running = asyncio.ensure_future(web.serve([listener]))
-                self.address = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-                try:
-                    yield
-                finally:
-                    web.should_exit = True
-                    await asyncio.wait_for(running, PATIENCE)
-
-    @asynccontextmanager
-    async def client(self, name: str) -> AsyncIterator[Client]:
-        headers = {"Authorization": f"Bearer {TOKENS.issue(self.panes[name])}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
-            Client(streamable_http_client(self.address, http_client=http)) as client,
-        ):
-            yield client
-
-
-@pytest.fixture
-def stage(private_tmux: PrivateTmux, tmp_path: Path) -> Agents:
-    private_tmux.new_session("keeper", ["sleep", "1000"])
-    return Agents(private_tmux, tmp_path)
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.structured_content
-    answer: dict[str, Any] = result.structured_content
-    return answer
+from tests.mcp.staging import call
 
 
 @pytest.mark.requirement("OPS-04a", "REL-06a", "LNK-05b")
