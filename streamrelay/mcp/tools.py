@@ -25,6 +25,7 @@ from streamrelay.mcp.results import (
     label,
 )
 from streamrelay.service import api
+from streamrelay.sessions.model import Session, StartSession
 
 _SECONDS_AN_HOUR = 3600
 
@@ -116,7 +117,7 @@ async def list_sessions(service: api.Service, caller: str, _asked: arguments.Lis
     return Sessions(you=caller, sessions=peers, next="" if caller else wording.NOBODY)
 
 
-def _peer(session: api.Session, caller: str, link: Link | None) -> Peer:
+def _peer(session: Session, caller: str, link: Link | None) -> Peer:
     return Peer(
         session=session.session,
         title=label(session.title),
@@ -136,7 +137,7 @@ def _peer(session: api.Session, caller: str, link: Link | None) -> Peer:
 async def start_session(service: api.Service, caller: str, asked: arguments.StartSession) -> Started:
     """Start a session."""
     session = await service.start_session(
-        api.StartSession(
+        StartSession(
             agent=asked.agent,
             arguments=tuple(asked.arguments),
             title=asked.title,

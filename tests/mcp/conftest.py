@@ -10,12 +10,13 @@ from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.relay.rules import Standing, Stored
 from streamrelay.service import api
+from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.tmux import PrivateTmux
 from tests.mcp.staging import Agents
 
-ANN = api.Session(session="s-ann", pane="%1", title="Ann", session_name="work", program="claude", agent="claude")
-BOB = api.Session(session="%2", pane="%2", title="Bob", session_name="work", program="codex", agent="codex")
-EVE = api.Session(session="%3", pane="%3", title="Eve", session_name="work", program="cat", state="busy")
+ANN = Session(session="s-ann", pane="%1", title="Ann", session_name="work", program="claude", agent="claude")
+BOB = Session(session="%2", pane="%2", title="Bob", session_name="work", program="codex", agent="codex")
+EVE = Session(session="%3", pane="%3", title="Eve", session_name="work", program="cat", state="busy")
 
 
 class AnsweringService:
@@ -35,7 +36,7 @@ class AnsweringService:
         if self.failure is not None:
             raise self.failure
 
-    async def sessions(self) -> list[api.Session]:
+    async def sessions(self) -> list[Session]:
         if self.failure is not None:
             raise self.failure
         return self.listed
@@ -53,7 +54,7 @@ class AnsweringService:
         listening = bool(request.caller) and not request.direct
         return api.SendResult(message_id="m1", delivery=delivery, link=link, listening=listening)
 
-    async def start_session(self, request: api.StartSession) -> api.Session:
+    async def start_session(self, request: StartSession) -> Session:
         self._take(request)
         return BOB
 
@@ -84,7 +85,7 @@ class AnsweringService:
         return self.found
 
 
-def link_of(first: api.Session, second: api.Session, link_id: str = "l1") -> Link:
+def link_of(first: Session, second: Session, link_id: str = "l1") -> Link:
     a, b = [Party(one.session, one.pane, one.title, one.session_name) for one in (first, second)]
     policy = Policy(budget=8)
     stored = Stored(link_id, participants(a, b), policy.rules(), Standing(deliveries=1, budget=policy.budget))

@@ -14,6 +14,7 @@ from streamrelay.events import Text
 from streamrelay.history.journal import Found
 from streamrelay.mcp.server import build_server
 from streamrelay.service import api
+from streamrelay.sessions.model import StartSession
 
 TOOLS = {
     "send_message", "close_link", "list_sessions", "start_session", "end_session", "read_since", "search_history",
@@ -237,7 +238,7 @@ async def test_a_session_is_started_and_ended(client, service):
     async with client:
         started = await client.call_tool("start_session", {"agent": "codex", "title": "Bob", "prompt": "Look around"})
         await client.call_tool("end_session", {"session": "Bob"})
-    assert service.asked[0] == api.StartSession(agent="codex", title="Bob", prompt="Look around", caller="s-ann")
+    assert service.asked[0] == StartSession(agent="codex", title="Bob", prompt="Look around", caller="s-ann")
     assert started.structured_content["session"]["session"] == "%2"
     assert service.asked[1] == "%2"
 
