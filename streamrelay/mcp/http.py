@@ -50,7 +50,8 @@ class HttpEndpoint:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._entered.__aexit__(kind, error, trace)
+        # Told of an error, a group of tasks would raise it in a group of its own.
+        await self._entered.aclose()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

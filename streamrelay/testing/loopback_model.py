@@ -32,7 +32,10 @@ class Asked(msgspec.Struct, frozen=True):
 
     def tool(self, name: str) -> str:
         """Return how the agent calls a tool of that name; raises LookupError where it has none."""
-        return next(tool for tool in self.tools if tool == name or tool.endswith(f"__{name}"))
+        for tool in self.tools:
+            if tool == name or tool.endswith(f"__{name}"):
+                return tool
+        raise LookupError(name)
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -40,7 +40,7 @@ class Agents(Stage):
         await wait_until_async(lambda: any(words in text for text in self.heard(name)), PATIENCE, f"{name}: {words}")
 
     @asynccontextmanager
-    async def served(self) -> AsyncIterator[None]:
+    async def served(self) -> AsyncIterator[LocalService]:
         async with self.service() as service, HttpEndpoint(service, TOKENS) as endpoint:
             with socket.create_server(("127.0.0.1", 0)) as listener:
                 app = Starlette(routes=[Route("/mcp", endpoint)])
@@ -48,7 +48,7 @@ class Agents(Stage):
                 running = asyncio.ensure_future(web.serve([listener]))
                 self.address = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
                 try:
-                    yield
+                    yield service
                 finally:
                     web.should_exit = True
                     await asyncio.wait_for(running, PATIENCE)

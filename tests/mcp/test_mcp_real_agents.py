@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from streamrelay.service.api import SendMessage
 from streamrelay.testing.loopback_model import Asked, LoopbackModel, Reply
 from streamrelay.testing.waiting import wait_until_async
 from tests.mcp.staging import TOKENS, Agents, call
@@ -82,17 +83,27 @@ def decide(asked: Asked) -> Reply:
         return Reply("Now I speak.")
     if "[From Bob]" in asked.said:
         return Reply("[checkpoint] I heard you.")
+    if not has_tool(asked):
+        return Reply("My tools are not there yet.")
     return Reply("I ask Bob.", call=(asked.tool("send_message"), {"to": "Bob", "text": "Shall we?", "direct": True}))
 
 
-def start(stage: Agents, name: str, model: str, home: Path, server: Mapping[str, object]) -> str:
-    """Start a real agent in a pane, with the token of that pane, and return the pane."""
-    variable, set_up = AGENTS[name]
+def has_tool(asked: Asked) -> bool:
+    return any(tool.endswith("streamrelay__send_message") for tool in asked.tools)
+
+
+def program_of(name: str) -> str:
+    variable = AGENTS[name][0]
     program = os.environ.get(variable) or shutil.which(name)
     if program is None:
         pytest.skip(f"no {name} here; ${variable} says where one is")
+    return program
+
+
+def start(stage: Agents, name: str, program: str, model: str, home: Path, server: Mapping[str, object]) -> str:
+    """Start a real agent in a pane, with the token of that pane, and return the pane."""
     (home / "work").mkdir(parents=True)
-    words, variables = set_up(program, home, model, server)
+    words, variables = AGENTS[name][1](program, home, model, server)
     variables = {
         **variables,
         "HOME": str(home),
@@ -114,14 +125,19 @@ def start(stage: Agents, name: str, model: str, home: Path, server: Mapping[str,
 @pytest.mark.requirement("OPS-04a", "REL-06a")
 @pytest.mark.parametrize(("name", "composer"), [("claude", "❯"), ("codex", "› Ask Codex")])
 async def test_a_real_agent_begins_a_conversation_by_one_call_and_just_speaks_then(stage, tmp_path, name, composer):
+    program = program_of(name)
     stage.start("Bob", "--answer", "answer of Bob")
     with LoopbackModel(decide) as model:
-        async with stage.served():
+        async with stage.served() as service:
             server = {"type": "http", "url": stage.address, "headers": {"Authorization": "Bearer ${STREAMRELAY_TOKEN}"}}
-            pane = start(stage, name, model.url, tmp_path / "home", server)
+            pane = start(stage, name, program, model.url, tmp_path / "home", server)
             shown = lambda: stage.tmux.run("capture-pane", "-p", "-t", pane)  # noqa: E731
             await wait_until_async(lambda: composer in shown(), PATIENCE, f"{name} to be ready")
-            stage.types(name, "go on")
+            # Agents take messages before their servers are connected.
+            while not any(map(has_tool, model.asked)):
+                before = len(model.asked)
+                await service.send_message(SendMessage(to=pane, text="go on"))
+                await wait_until_async(lambda: len(model.asked) > before, PATIENCE, "the model to be asked")  # noqa: B023
             # The words of the call; then those of its turn, without another call; then Bob's answer, in its pane.
             await stage.until_told("Bob", "Shall we?")
             await stage.until_told("Bob", "Now I speak.")
