@@ -122,7 +122,7 @@ def start(stage: Agents, name: str, program: str, model: str, home: Path, server
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("OPS-04a", "REL-06a")
+@pytest.mark.requirement("REL-06a")
 @pytest.mark.parametrize(("name", "composer"), [("claude", "❯"), ("codex", "› Ask Codex")])
 async def test_a_real_agent_begins_a_conversation_by_one_call_and_just_speaks_then(stage, tmp_path, name, composer):
     program = program_of(name)
