@@ -1,6 +1,7 @@
 """What is declared is used, and what is used is declared."""
 
 import ast
+import itertools
 import re
 import sys
 import tomllib
@@ -16,9 +17,10 @@ OURS = {"streamrelay", "streamrelay_cli"}
 ONLY_BY_PYTEST = {"pytest": {"streamrelay/testing/pytest_plugin.py", "streamrelay/testing/guard.py"}}
 
 
-def declared() -> set[str]:
+def declared(*extras: str) -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return {re.split(r"[^\w.-]", dependency)[0] for dependency in project["dependencies"]}
+    optional = (project["optional-dependencies"][extra] for extra in extras)
+    return {re.split(r"[^\w.-]", dependency)[0] for dependency in itertools.chain(project["dependencies"], *optional)}
 
 
 def imports(source: str) -> Iterator[str]:
@@ -40,13 +42,14 @@ def importers(*folders: str) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("dependency", sorted(declared()))
+@pytest.mark.parametrize("dependency", sorted(declared("mcp")))
 def test_every_dependency_is_imported_by_what_ships_or_by_a_benchmark(dependency: str) -> None:
     assert importers(*SHIPPED, "benchmarks").get(dependency)
 
 
 def test_what_ships_imports_nothing_undeclared() -> None:
-    undeclared = {name: files for name, files in importers(*SHIPPED).items() if name not in declared()}
+    known = declared("mcp")
+    undeclared = {name: files for name, files in importers(*SHIPPED).items() if name not in known}
     undeclared = {name: files - ONLY_BY_PYTEST.get(name, set()) for name, files in undeclared.items()}
     assert not {name: files for name, files in undeclared.items() if files}
 

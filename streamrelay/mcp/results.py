@@ -1,0 +1,219 @@
+"""What the tools answer. An agent is shown the structured form by one client and the text by another, so each says
+everything: what is, and in `next` what follows from it. Text that others wrote is told apart as theirs.
+"""
+
+import msgspec
+
+from streamrelay.delivery.sanitise import sanitised
+
+_LONGEST_LABEL = 120
+
+
+def label(text: str) -> str:
+    """Return a name that others chose, on one line and of bounded length."""
+    line = " ".join(sanitised(text).split())
+    return line if len(line) <= _LONGEST_LABEL else line[: _LONGEST_LABEL - 1] + "…"
+
+
+def quoted(text: str) -> str:
+    """Return what others said with a mark before each line, so that no line of it can pass for ours."""
+    return "\n".join(f"  > {line}" for line in sanitised(text).split("\n"))
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The answer of one tool; what has nothing to say is left out."""
+
+    def told(self) -> str:
+        """Return it as plain text."""
+        raise NotImplementedError
+
+
+class Sent(Result, frozen=True, kw_only=True):
+    """Of `send_message`."""
+
+    message_id: str
+    state: str
+    reason: str = ""
+    link: str = ""
+    remaining: int | None = None
+    listening: bool = False
+    removed: dict[str, int] = {}
+    file: str = ""
+    warning: str = ""
+    next: str
+
+    def told(self) -> str:
+        """Return how it stands, and what follows."""
+        why = f" ({self.reason})" if self.reason else ""
+        lines = [f"message {self.message_id}: {self.state}{why}"]
+        if self.removed:
+            lines.append(f"left out of it: {', '.join(f'{name} x{count}' for name, count in self.removed.items())}")
+        if self.file:
+            lines.append(f"too long to be typed: the other one was given the file {self.file}")
+        if self.warning:
+            lines.append(f"warning: {self.warning}")
+        return "\n".join([*lines, self.next])
+
+
+class LinkEnded(Result, frozen=True, kw_only=True):
+    """Of `close_link`."""
+
+    link: str
+    peer: str
+    deliveries: int
+    next: str
+
+    def told(self) -> str:
+        """Return which conversation is over."""
+        return f"the conversation with {self.peer} is over after {self.deliveries} deliveries. {self.next}"
+
+
+class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One session in a list."""
+
+    session: str
+    title: str
+    pane: str
+    program: str
+    state: str
+    agent: str = ""
+    you: bool = False
+    started_here: bool = False
+    link: str = ""
+    """The id of your link with it, and what the link still carries."""
+    link_state: str = ""
+    link_remaining: int | None = None
+    in_relay: str = ""
+
+    def told(self) -> str:
+        """Return it as one line."""
+        what = f"{self.agent} ({self.program})" if self.agent and self.agent != self.program else self.program
+        words = [f"{self.session}  {self.title}  {what}  {self.state}"]
+        if self.pane != self.session:
+            words.append(f"in pane {self.pane}")
+        if self.you:
+            words.append("this is you")
+        if self.link:
+            left = "" if self.link_remaining is None else f", {self.link_remaining} deliveries left"
+            words.append(f"linked with you ({self.link_state}{left})")
+        if self.in_relay:
+            words.append(f"in relay {self.in_relay}")
+        return ", ".join(words)
+
+
+class Sessions(Result, frozen=True, kw_only=True):
+    """Of `list_sessions`."""
+
+    you: str
+    sessions: list[Peer]
+    next: str = ""
+
+    def told(self) -> str:
+        """Return one line a session."""
+        lines = [peer.told() for peer in self.sessions] or ["there are no sessions"]
+        return "\n".join([*lines, self.next] if self.next else lines)
+
+
+class Started(Result, frozen=True, kw_only=True):
+    """Of `start_session`."""
+
+    session: Peer
+    next: str
+
+    def told(self) -> str:
+        """Return what was started, and what follows."""
+        return f"started {self.session.told()}\n{self.next}"
+
+
+class Ended(Result, frozen=True, kw_only=True):
+    """Of `end_session`."""
+
+    session: str
+
+    def told(self) -> str:
+        """Return which session is no more."""
+        return f"session {self.session} is ended, and its conversations with it"
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that happened; `text` is quoted from the session."""
+
+    seq: int
+    at: str
+    session: str
+    what: str
+    text: str = ""
+
+    def told(self) -> str:
+        """Return it as a line, with the quotation under it."""
+        line = f"[{self.seq}] {self.at} {self.session}: {self.what}".replace(" : ", ": ")
+        return f"{line}\n{quoted(self.text)}" if self.text else line
+
+
+class Read(Result, frozen=True, kw_only=True):
+    """Of `read_since`."""
+
+    entries: list[Entry]
+    next_seq: int
+    more: bool
+    note: str
+
+    def told(self) -> str:
+        """Return the entries, and where to go on."""
+        lines = [self.note, *(entry.told() for entry in self.entries)] if self.entries else ["nothing happened"]
+        where = "There is more: go on with" if self.more else "Later go on with"
+        return "\n".join([*lines, f"{where} read_since(seq={self.next_seq})."])
+
+
+class Utterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that was said."""
+
+    seq: int
+    at: str
+    session: str
+    agent: str = ""
+    text: str
+
+    def told(self) -> str:
+        """Return who said it, with the quotation under it."""
+        who = f"{self.session} ({self.agent})" if self.agent else self.session
+        return f"[{self.seq}] {self.at} {who}\n{quoted(self.text)}"
+
+
+class FoundWords(Result, frozen=True, kw_only=True):
+    """Of `search_history`."""
+
+    found: list[Utterance]
+    note: str
+    next: str
+
+    def told(self) -> str:
+        """Return what was found, newest first."""
+        if not self.found:
+            return "nothing of the kind was said"
+        return "\n".join([self.note, *(one.told() for one in self.found), self.next])
+
+
+class OneDelivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a message to one session stands."""
+
+    pane: str
+    state: str
+    reason: str = ""
+    removed: dict[str, int] = {}
+    file: str = ""
+
+
+class Deliveries(Result, frozen=True, kw_only=True):
+    """Of `get_delivery`."""
+
+    message_id: str
+    deliveries: list[OneDelivery]
+
+    def told(self) -> str:
+        """Return one line a target."""
+        lines = [
+            f"message {self.message_id} to {one.pane}: {one.state}{f' ({one.reason})' if one.reason else ''}"
+            for one in self.deliveries
+        ]
+        return "\n".join(lines)

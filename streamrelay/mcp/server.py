@@ -1,0 +1,117 @@
+"""The tools as an MCP server: the same one for every transport, which only differ in how they know who calls.
+
+Nothing that goes wrong leaves as a traceback. What streamrelay refuses, and arguments that make no sense, are the
+caller's to read and to mend, so they are results marked as errors, with code, message and hint; a tool that does not
+exist is an error of the protocol. What should not have happened is logged here, and named there.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import mcp.types as wire
+import msgspec
+from mcp.server import Server, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from streamrelay.errors import StreamrelayError, UsageError
+from streamrelay.mcp import manual, wording
+from streamrelay.mcp.arguments import Arguments
+from streamrelay.mcp.tools import TOOLS, Tool
+from streamrelay.service.api import Service
+
+FindCaller = Callable[[ServerRequestContext[Any, Any]], Awaitable[str]]
+"""Returns the session id of who makes a request, or nothing."""
+
+_AT_HAND = {"anthropic/alwaysLoad": True}
+"""Claude Code shows an agent the other tools only when it searches for some."""
+_log = logging.getLogger(__name__)
+
+
+def build_server(service: Service, find_caller: FindCaller, *, version: str = "") -> Server[Any]:
+    """Return an MCP server over a service."""
+    tools = {tool.name: tool for tool in TOOLS}
+
+    async def list_tools(_: ServerRequestContext[Any, Any], __: object) -> wire.ListToolsResult:
+        return wire.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+
+    async def call_tool(
+        context: ServerRequestContext[Any, Any], params: wire.CallToolRequestParams
+    ) -> wire.CallToolResult:
+        tool = tools.get(params.name)
+        if tool is None:
+            raise MCPError(wire.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}", {"tools": list(tools)})
+        try:
+            asked = read_arguments(tool.takes, params.arguments or {})
+            return _answer(await tool.run(service, await find_caller(context), asked))
+        except StreamrelayError as error:
+            return _refusal(error)
+        except Exception as error:  # noqa: BLE001  # whatever it was, an agent gets an answer
+            # The message of an error that nobody foresaw may hold anything, also what a session said.
+            _log.error("the tool %s failed: %s", tool.name, type(error).__name__)
+            _log.debug("the tool %s failed", tool.name, exc_info=error)
+            return _refusal(StreamrelayError("streamrelay failed at this call", hint="its log says more"))
+
+    return Server(
+        "streamrelay",
+        title="streamrelay",
+        version=version,
+        instructions=wording.INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=manual.list_resources,
+        on_read_resource=manual.read_resource,
+        on_list_prompts=manual.list_prompts,
+        on_get_prompt=manual.get_prompt,
+    )
+
+
+def read_arguments(kind: type[Arguments], given: Mapping[str, object]) -> Arguments:
+    """Return arguments as their struct; raises UsageError in words that name the argument."""
+    try:
+        return msgspec.convert(dict(given), kind, strict=False)
+    except msgspec.ValidationError as error:
+        problem = str(error).replace(" - at `$.", ", in `")
+        fields = msgspec.structs.fields(kind)
+        words = [f"{field.encode_name}{' (needed)' if field.required else ''}" for field in fields]
+        takes = ", ".join(words) or "none"
+        raise UsageError(problem, hint=f"the arguments are: {takes}") from error
+
+
+def schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the JSON schema of a struct with the struct itself at its root, as the protocol demands."""
+    made = msgspec.json.schema(kind)
+    definitions: dict[str, Any] = made["$defs"]
+    root: dict[str, Any] = definitions.pop(made["$ref"].rpartition("/")[2])
+    for name in ("title", "description"):
+        root.pop(name, None)
+    return root | ({"$defs": definitions} if definitions else {})
+
+
+def _described(tool: Tool) -> wire.Tool:
+    return wire.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=schema(tool.takes),
+        output_schema=schema(tool.gives),
+        annotations=wire.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.only_reads,
+            destructive_hint=tool.destroys,
+            idempotent_hint=tool.only_reads,
+            open_world_hint=False,
+        ),
+        _meta=_AT_HAND if tool.at_hand else None,
+    )
+
+
+def _answer(result: Any) -> wire.CallToolResult:
+    structured = msgspec.to_builtins(result)
+    return wire.CallToolResult(content=[wire.TextContent(text=result.told())], structured_content=structured)
+
+
+def _refusal(error: StreamrelayError) -> wire.CallToolResult:
+    text = f"error ({error.code}): {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
+    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content={"error": told}, is_error=True)

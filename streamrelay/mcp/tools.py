@@ -1,0 +1,287 @@
+"""The tools: each takes who calls and its arguments, asks the service, and says what came of it."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streamrelay.errors import TargetNotFound, UsageError
+from streamrelay.links.link import Link
+from streamrelay.mcp import arguments, wording
+from streamrelay.mcp.entries import moment, read
+from streamrelay.mcp.results import (
+    Deliveries,
+    Ended,
+    FoundWords,
+    LinkEnded,
+    OneDelivery,
+    Peer,
+    Read,
+    Result,
+    Sent,
+    Sessions,
+    Started,
+    Utterance,
+    label,
+)
+from streamrelay.service import api
+from streamrelay.sessions.model import Session, StartSession
+
+_SECONDS_AN_HOUR = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: its name, what an agent reads of it, its shapes, and what may be expected of it."""
+
+    name: str
+    title: str
+    description: str
+    takes: type[arguments.Arguments]
+    gives: type[Result]
+    run: Callable[[api.Service, str, Any], Awaitable[Result]]
+    only_reads: bool = False
+    destroys: bool = False
+    at_hand: bool = False
+    """Whether an agent should know of it without having looked for it."""
+
+
+async def send_message(service: api.Service, caller: str, asked: arguments.SendMessage) -> Sent:
+    """Deliver a message, and begin or end a conversation where that is asked for."""
+    if asked.direct and asked.close_link:
+        raise UsageError("direct=true begins a conversation and close_link=true ends one: ask for one of them")
+    if asked.close_link and not caller:
+        raise UsageError("who has no session has no conversation to end", hint=wording.NOBODY)
+    sent = await service.send_message(
+        api.SendMessage(
+            to=asked.to,
+            text=asked.text,
+            caller=caller,
+            direct=asked.direct,
+            close_link=asked.close_link,
+            message_id=asked.message_id,
+        )
+    )
+    link = await _link(service, caller, sent.link) if sent.link else None
+    return Sent(
+        message_id=sent.message_id,
+        state=sent.delivery.state,
+        reason=sent.delivery.reason,
+        link=sent.link,
+        remaining=link.remaining if link else None,
+        listening=sent.listening,
+        removed=dict(sent.delivery.removed),
+        file=sent.delivery.file or "",
+        warning=label(sent.warning) or (wording.NOBODY if asked.direct and not caller else ""),
+        next=_next(asked, sent, link, caller),
+    )
+
+
+def _next(asked: arguments.SendMessage, sent: api.SendResult, link: Link | None, caller: str) -> str:
+    if asked.close_link:
+        return wording.ONLY_DELIVERED if sent.warning else wording.SAID_LAST
+    if sent.link:
+        return wording.CONVERSING.format(peer=label(link.peer_of(caller).title if link else asked.to))
+    return wording.LISTENING if sent.listening else wording.ONLY_DELIVERED
+
+
+async def close_link(service: api.Service, caller: str, asked: arguments.CloseLink) -> LinkEnded:
+    """End the caller's conversation with a session."""
+    if not caller:
+        raise UsageError("who has no session has no conversation to end", hint=wording.NOBODY)
+    links = await service.links(caller)
+    if asked.peer:
+        links = [link for link in links if asked.peer in _names(link, caller)]
+    if not links:
+        with_whom = f" with {asked.peer}" if asked.peer else ""
+        raise UsageError(f"you have no conversation{with_whom}", hint="list_sessions shows whom you are linked with")
+    if len(links) > 1:
+        peers = ", ".join(f"{label(link.peer_of(caller).title)} ({link.peer_of(caller).session})" for link in links)
+        raise UsageError(f"which one? There are conversations with {peers}", hint="name one as `peer`")
+    (link,) = links
+    await service.close_link(link.link_id, caller, asked.last_words)
+    peer = label(link.peer_of(caller).title)
+    return LinkEnded(link=link.link_id, peer=peer, deliveries=link.deliveries, next=wording.APART)
+
+
+def _names(link: Link, caller: str) -> set[str]:
+    peer = link.peer_of(caller)
+    return {peer.session, peer.title, peer.pane, link.link_id}
+
+
+async def list_sessions(service: api.Service, caller: str, _asked: arguments.ListSessions) -> Sessions:
+    """List the sessions, with the caller and its conversations marked."""
+    sessions = await service.sessions()
+    links = {link.peer_of(caller).session: link for link in await service.links(caller)} if caller else {}
+    peers = [_peer(session, caller, links.get(session.session)) for session in sessions]
+    return Sessions(you=caller, sessions=peers, next="" if caller else wording.NOBODY)
+
+
+def _peer(session: Session, caller: str, link: Link | None) -> Peer:
+    return Peer(
+        session=session.session,
+        title=label(session.title),
+        pane=session.pane,
+        program=label(session.program),
+        state=session.state,
+        agent=session.agent,
+        you=bool(caller) and session.session == caller,
+        started_here=session.started_here,
+        link=link.link_id if link else "",
+        link_state=link.state if link else "",
+        link_remaining=link.remaining if link else None,
+        in_relay=session.in_relay,
+    )
+
+
+async def start_session(service: api.Service, caller: str, asked: arguments.StartSession) -> Started:
+    """Start a session."""
+    session = await service.start_session(
+        StartSession(
+            agent=asked.agent,
+            arguments=tuple(asked.arguments),
+            title=asked.title,
+            cwd=asked.cwd,
+            caller=caller,
+            direct=asked.direct,
+            prompt=asked.prompt,
+        )
+    )
+    links = [link for link in await service.links(caller) if session.session in _names(link, caller)] if caller else []
+    if links:
+        follows = wording.CONVERSING.format(peer=label(session.title))
+    elif asked.direct and not caller:
+        follows = f"warning: {wording.NOBODY}."
+    else:
+        follows = "list_sessions shows what it does; send_message talks to it; end_session ends it."
+    return Started(session=_peer(session, caller, links[0] if links else None), next=follows)
+
+
+async def end_session(service: api.Service, _caller: str, asked: arguments.EndSession) -> Ended:
+    """End a session that was started here."""
+    session = await _session(service, asked.session)
+    await service.end_session(session)
+    return Ended(session=session)
+
+
+async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSince) -> Read:
+    """Read the journal."""
+    session = await _session(service, asked.session, or_past=True) if asked.session else ""
+    newest = (await service.status()).seq
+    start = max(0, newest - asked.limit) if asked.seq < 0 else asked.seq
+    events = await service.read_since(start, session, asked.limit)
+    entries, last = read(events, asked.limit)
+    more = bool(events) and (last != events[-1].seq or len(events) == asked.limit)
+    next_seq = last if last is not None and more else max(newest, last or 0)
+    return Read(entries=entries, next_seq=next_seq, more=more, note=wording.THEIRS)
+
+
+async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistory) -> FoundWords:
+    """Search the journal."""
+    session = await _session(service, asked.session, or_past=True) if asked.session else ""
+    since = time.time() - asked.hours * _SECONDS_AN_HOUR if asked.hours else 0.0
+    found = await service.search_history(asked.words, session, asked.agent, since, asked.limit)
+    return FoundWords(
+        found=[
+            Utterance(
+                seq=one.first, at=moment(one.at), session=one.session or one.pane, agent=one.agent, text=one.snippet
+            )
+            for one in found
+        ],
+        note=wording.THEIRS,
+        next="The whole of one: read_since(seq=SEQ - 1).",
+    )
+
+
+async def get_delivery(service: api.Service, _caller: str, asked: arguments.GetDelivery) -> Deliveries:
+    """Say how a message stands."""
+    deliveries = await service.get_delivery(asked.message_id)
+    if not deliveries:
+        raise UsageError(f"no message is known by the id {label(asked.message_id)}", hint="send_message returns the id")
+    return Deliveries(
+        message_id=asked.message_id,
+        deliveries=[
+            OneDelivery(
+                pane=one.pane, state=one.state, reason=one.reason, removed=dict(one.removed), file=one.file or ""
+            )
+            for one in deliveries
+        ],
+    )
+
+
+async def _link(service: api.Service, caller: str, link_id: str) -> Link | None:
+    return next((link for link in await service.links(caller) if link.link_id == link_id), None)
+
+
+async def _session(service: api.Service, target: str, *, or_past: bool = False) -> str:
+    """Return the id of the session that is meant by its id, its pane or its title; a past one is known by its id."""
+    sessions = await service.sessions()
+    for session in sessions:
+        if target in {session.session, session.pane}:
+            return session.session
+    titled = [session.session for session in sessions if session.title == target]
+    if len(titled) > 1:
+        raise UsageError(
+            f"several sessions are called {label(target)}", hint=f"name one by its id: {', '.join(titled)}"
+        )
+    if not titled and or_past:
+        return target
+    if not titled:
+        raise TargetNotFound(f"no session is called {label(target)}", hint="list_sessions shows who is there")
+    return titled[0]
+
+
+TOOLS: Sequence[Tool] = (
+    Tool(
+        "send_message",
+        "Speak to a session",
+        wording.SEND_MESSAGE,
+        arguments.SendMessage,
+        Sent,
+        send_message,
+        at_hand=True,
+    ),
+    Tool(
+        "close_link",
+        "End a conversation",
+        wording.CLOSE_LINK,
+        arguments.CloseLink,
+        LinkEnded,
+        close_link,
+        destroys=True,
+        at_hand=True,
+    ),
+    Tool(
+        "list_sessions",
+        "List sessions",
+        wording.LIST_SESSIONS,
+        arguments.ListSessions,
+        Sessions,
+        list_sessions,
+        only_reads=True,
+        at_hand=True,
+    ),
+    Tool("start_session", "Start a session", wording.START_SESSION, arguments.StartSession, Started, start_session),
+    Tool("end_session", "End a session", wording.END_SESSION, arguments.EndSession, Ended, end_session, destroys=True),
+    Tool(
+        "read_since", "Read what was said", wording.READ_SINCE, arguments.ReadSince, Read, read_since, only_reads=True
+    ),
+    Tool(
+        "search_history",
+        "Search what was said",
+        wording.SEARCH_HISTORY,
+        arguments.SearchHistory,
+        FoundWords,
+        search_history,
+        only_reads=True,
+    ),
+    Tool(
+        "get_delivery",
+        "How a message stands",
+        wording.GET_DELIVERY,
+        arguments.GetDelivery,
+        Deliveries,
+        get_delivery,
+        only_reads=True,
+    ),
+)

@@ -1,0 +1,103 @@
+"""A service that does nothing but answer, for what is the tools' own: their words, their shapes, their refusals."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamrelay.events import AnyEvent
+from streamrelay.history.journal import Found
+from streamrelay.links.link import Link, Party, Policy, participants
+from streamrelay.relay.rules import Standing, Stored
+from streamrelay.service import api
+from streamrelay.sessions.model import Session, StartSession
+from streamrelay.testing.tmux import PrivateTmux
+from tests.mcp.staging import Agents
+
+ANN = Session(session="s-ann", pane="%1", title="Ann", session_name="work", program="claude", agent="claude")
+BOB = Session(session="%2", pane="%2", title="Bob", session_name="work", program="codex", agent="codex")
+EVE = Session(session="%3", pane="%3", title="Eve", session_name="work", program="cat", state="busy")
+
+
+class AnsweringService:
+    """Knows three sessions; remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+        self.listed = [ANN, BOB, EVE]
+        self.linked: list[Link] = []
+        self.journal: list[AnyEvent] = []
+        self.found: list[Found] = []
+        self.deliveries: list[api.Delivery] = []
+        self.failure: BaseException | None = None
+
+    def _take(self, call: object) -> None:
+        self.asked.append(call)
+        if self.failure is not None:
+            raise self.failure
+
+    async def sessions(self) -> list[Session]:
+        if self.failure is not None:
+            raise self.failure
+        return self.listed
+
+    async def links(self, session: str = "") -> list[Link]:
+        return [link for link in self.linked if session in {party.session for party in link.parties}]
+
+    async def send_message(self, request: api.SendMessage) -> api.SendResult:
+        self._take(request)
+        link = ""
+        if request.direct and request.caller:
+            self.linked.append(link_of(ANN, BOB))
+            link = self.linked[-1].link_id
+        delivery = api.Delivery(message_id="m1", pane="%2", state="queued", removed={"U+001B": 2})
+        listening = bool(request.caller) and not request.direct
+        return api.SendResult(message_id="m1", delivery=delivery, link=link, listening=listening)
+
+    async def start_session(self, request: StartSession) -> Session:
+        self._take(request)
+        return BOB
+
+    async def end_session(self, session: str) -> None:
+        self._take(session)
+
+    async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
+        self._take((link, by, last_words))
+
+    async def get_delivery(self, message_id: str) -> list[api.Delivery]:
+        return self.deliveries
+
+    async def status(self) -> api.Status:
+        seq = self.journal[-1].seq if self.journal else 0
+        return api.Status(
+            version="0", pid=1, started_at=0.0, tmux="", seq=seq, paused=False, sessions=3, watched=0, links=0,
+            relays=0, deliveries={}, subscribers=0,
+        )  # fmt: skip
+
+    async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
+        self._take((seq, session, limit))
+        return [event for event in self.journal if event.seq > seq and session in {"", event.session}][:limit]
+
+    async def search_history(
+        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
+    ) -> list[Found]:
+        self._take((words, session, agent, since, limit))
+        return self.found
+
+
+def link_of(first: Session, second: Session, link_id: str = "l1") -> Link:
+    a, b = [Party(one.session, one.pane, one.title, one.session_name) for one in (first, second)]
+    policy = Policy(budget=8)
+    stored = Stored(link_id, participants(a, b), policy.rules(), Standing(deliveries=1, budget=policy.budget))
+    return Link((a, b), policy, 0.0, stored)
+
+
+@pytest.fixture
+def service() -> AnsweringService:
+    return AnsweringService()
+
+
+@pytest.fixture
+def stage(private_tmux: PrivateTmux, tmp_path: Path) -> Agents:
+    private_tmux.new_session("keeper", ["sleep", "1000"])
+    return Agents(private_tmux, tmp_path)

@@ -1,0 +1,70 @@
+"""Scripted agents on real panes, a service that knows them, and official clients of its tools over HTTP."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+import streamrelay
+from streamrelay.agents import load_profiles, parse_profile
+from streamrelay.mcp import HttpEndpoint
+from streamrelay.mcp.tokens import Tokens
+from streamrelay.service.local import LocalService
+from streamrelay.testing.waiting import wait_until_async
+from tests.service.conftest import PATIENCE, SPRITE, Stage
+
+TOKENS = Tokens(b"k" * 32, "server")
+
+
+class Agents(Stage):
+    """Scripted agents by name, the service that knows them, and a client for each."""
+
+    address = ""
+
+    @asynccontextmanager
+    async def service(self) -> AsyncIterator[LocalService]:
+        profiles = [*load_profiles(), parse_profile("sprite", SPRITE, source="sprite.toml")]
+        connection = streamrelay.connect(tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=profiles)
+        async with connection as server, LocalService(server, folder=self.folder / "state") as service:
+            yield service
+
+    async def until_told(self, name: str, words: str) -> None:
+        await wait_until_async(lambda: any(words in text for text in self.heard(name)), PATIENCE, f"{name}: {words}")
+
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator[LocalService]:
+        async with self.service() as service, HttpEndpoint(service, TOKENS) as endpoint:
+            with socket.create_server(("127.0.0.1", 0)) as listener:
+                app = Starlette(routes=[Route("/mcp", endpoint)])
+                web = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
+                running = asyncio.ensure_future(web.serve([listener]))
+                self.address = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+                try:
+                    yield service
+                finally:
+                    web.should_exit = True
+                    await asyncio.wait_for(running, PATIENCE)
+
+    @asynccontextmanager
+    async def client(self, name: str) -> AsyncIterator[Client]:
+        headers = {"Authorization": f"Bearer {TOKENS.issue(self.panes[name])}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
+            Client(streamable_http_client(self.address, http_client=http)) as client,
+        ):
+            yield client
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.structured_content
+    answer: dict[str, Any] = result.structured_content
+    return answer
