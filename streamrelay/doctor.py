@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from streamrelay.config.files import load
 from streamrelay.control import ServerInfo, Tmux, TransportName, Version
-from streamrelay.errors import NoServer, StreamrelayError
+from streamrelay.errors import ConfigError, NoServer, StreamrelayError
 from streamrelay.events import Text
 from streamrelay.panes.server import Server
 from streamrelay.panes.widths import WidthCache
@@ -40,6 +41,7 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
     """Yield the checks, each as it is done."""
     yield Check("python", "ok", sys.version.split()[0])
     yield _locale()
+    yield _configuration()
     try:
         version = await tmux.client_version()
     except StreamrelayError as error:
@@ -68,6 +70,15 @@ def _locale() -> Check:
     return Check(
         "locale", "warning", name or "none is set", "export LC_ALL=C.UTF-8, or programs print ? for most characters"
     )
+
+
+def _configuration() -> Check:
+    try:
+        sources = load().sources.values()
+    except ConfigError as error:
+        return Check("configuration", "failed", error.message, error.hint)
+    places = sorted({source.where.rpartition(":")[0] or source.where for source in sources})
+    return Check("configuration", "ok", f"set in {', '.join(places)}" if places else "nothing is set")
 
 
 def _widths(tmux: Tmux, version: str) -> Check:
