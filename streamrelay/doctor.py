@@ -17,6 +17,7 @@ from streamrelay.config.files import load
 from streamrelay.control import ServerInfo, Tmux, TransportName, Version
 from streamrelay.errors import ConfigError, NoServer, StreamrelayError
 from streamrelay.events import Text
+from streamrelay.leftovers import find_leftovers
 from streamrelay.panes.server import Server
 from streamrelay.panes.widths import WidthCache
 from streamrelay.testing.calibration import disagreements, manners
@@ -139,6 +140,20 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
         "" if same else f"the binary is {version.text}: end the server when you can, so that both are of one version",
     )
     yield _socket(info)
+    yield await _left_behind(tmux)
+
+
+async def _left_behind(tmux: Tmux) -> Check:
+    try:
+        found = await find_leftovers(tmux)
+    except StreamrelayError as error:
+        return Check("leftovers", "warning", error.message, error.hint)
+    if found.in_use:
+        return Check("leftovers", "ok", "streamrelay is at work here")
+    if not found.hubs and not found.shown:
+        return Check("leftovers", "ok", "none")
+    words = f"{len(found.hubs)} hubs without a client, {len(found.shown)} panes that show a conversation which is over"
+    return Check("leftovers", "warning", words, "streamrelay uninstall, or the next command that watches a pane")
 
 
 def _socket(info: ServerInfo) -> Check:

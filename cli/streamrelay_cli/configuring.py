@@ -23,7 +23,7 @@ from streamrelay_cli.output import Output
 
 TABLES = {"send": "delivery"}
 """The table of a command that has none of its own name."""
-WITHOUT = frozenset({"config", "doctor"})
+WITHOUT = frozenset({"config", "doctor", "tmux", "uninstall"})
 """Commands that a configuration which makes no sense does not stop."""
 HELP = ("-h", "--help")
 WIDTH = 48

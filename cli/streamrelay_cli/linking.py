@@ -10,7 +10,7 @@ from streamrelay.links.link import BUDGET, Policy, Texts
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.places import Typing
 from streamrelay_cli.configuring import delivery_policy, settings
-from streamrelay_cli.conversing import LiveView, named
+from streamrelay_cli.conversing import LiveView, named, told_in_tmux
 from streamrelay_cli.keys import has_terminal
 from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, Printing, takes_options
 from streamrelay_cli.running import run_to_end
@@ -61,8 +61,10 @@ def link(
             session = LinkSession(
                 server, first, second, policy=policy, texts=texts, typing=typing, attended=has_terminal()
             )
-            view = LiveView(output, session, {"e": lambda: session.extend(budget)})
-            await view.show(session.run(view.publish))
+            labels = {party.pane: party.title for party in session.link.parties}
+            async with told_in_tmux(server, labels, wanted=configured.notify) as told:
+                view = LiveView(output, session, told, {"e": lambda: session.extend(budget)})
+                await view.show(session.run(view.publish))
         if session.error is not None:
             raise session.error
         return 0

@@ -9,6 +9,7 @@ import streamrelay
 from streamrelay_cli import (
     benching,
     configuring,
+    decorating,
     demo,
     doctoring,
     explaining,
@@ -22,6 +23,7 @@ from streamrelay_cli import (
     rendering,
     replaying,
     sending,
+    uninstalling,
     watching,
 )
 
@@ -38,6 +40,8 @@ app.command("link")(linking.link)
 app.command("send")(sending.send_command)
 app.command("ls")(listing.ls)
 app.command("doctor")(doctoring.doctor)
+app.command("tmux")(decorating.tmux_command)
+app.command("uninstall")(uninstalling.uninstall)
 app.command("demo")(demo.demo)
 app.command("record")(recording.record)
 app.command("bench")(benching.bench)

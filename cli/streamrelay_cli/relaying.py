@@ -8,7 +8,7 @@ from streamrelay.delivery.sending import open_outbox
 from streamrelay.relay.rules import Rules
 from streamrelay.relay.session import RelaySession
 from streamrelay_cli.configuring import delivery_policy, settings
-from streamrelay_cli.conversing import LiveView, named
+from streamrelay_cli.conversing import LiveView, named, told_in_tmux
 from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, Printing, takes_options
 from streamrelay_cli.running import run_to_end
 from streamrelay_cli.targets import found
@@ -63,8 +63,10 @@ def relay(
                 policy=delivery_policy(configured),
                 outbox=outbox,
             )
-            view = LiveView(output, session)
-            await view.show(session.run(view.publish))
+            labels = {participant.pane: participant.label for participant in session.participants}
+            async with told_in_tmux(server, labels, wanted=configured.notify, budget=budget) as told:
+                view = LiveView(output, session, told)
+                await view.show(session.run(view.publish))
         if session.error is not None:
             raise session.error
         output.note("stopped" if session.is_stopped else f"the budget of {budget} deliveries is spent")

@@ -9,6 +9,8 @@ from streamrelay.delivery.message import Policy
 from streamrelay.delivery.sending import open_outbox, send
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, NeedsHuman, Receipt
+from streamrelay_cli.configuring import settings
+from streamrelay_cli.conversing import told_in_tmux
 from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
@@ -24,6 +26,7 @@ from streamrelay_cli.targets import found
 
 @takes_options
 def send_command(
+    context: typer.Context,
     connection: Connection,
     printing: Printing,
     target: Annotated[str, typer.Argument(help="The pane as tmux writes it (%3, name, name:0.1), or . for this one.")],
@@ -65,18 +68,25 @@ def send_command(
             connection.connect() as server,
             open_outbox() as outbox,
         ):
-            sent = await send(
-                server,
-                await found(server, target),
-                words,
-                publish=publish,
-                message_id=message_id,
-                wait=wait,
-                timeout=timeout,
-                policy=policy,
-                allow_shell=allow_shell,
-                outbox=outbox,
-            )
+            pane = await found(server, target)
+            async with told_in_tmux(server, {pane.pane: pane.address}, wanted=settings(context).notify) as told:
+
+                def heard(event: Event) -> None:
+                    told(event)
+                    publish(event)
+
+                sent = await send(
+                    server,
+                    pane,
+                    words,
+                    publish=heard,
+                    message_id=message_id,
+                    wait=wait,
+                    timeout=timeout,
+                    policy=policy,
+                    allow_shell=allow_shell,
+                    outbox=outbox,
+                )
         if wait and not as_json:
             output.lines(sent.answer)
         return 0

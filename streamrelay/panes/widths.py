@@ -34,7 +34,7 @@ class WidthCache:
         """Name the file for the binary of `tmux`, whose server says it is `version`."""
         self._about = _signature(tmux.binary, version)
         name = hashlib.sha256(self._about.encode()).hexdigest()[:24]
-        self.path = _folder() / f"widths-{name}.json"
+        self.path = cache_folder() / f"widths-{name}.json"
 
     def table(self) -> Widths:
         """Return the table to use: the built-in one with what was measured put in."""
@@ -56,7 +56,8 @@ class WidthCache:
         unfinished.replace(self.path)
 
 
-def _folder() -> Path:
+def cache_folder() -> Path:
+    """Return where measurements are kept: `$XDG_CACHE_HOME/streamrelay`, `~/.cache` by default."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streamrelay"
 
 
