@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from streamrelay.config.files import load
 from streamrelay.control import ServerInfo, Tmux, TransportName, Version
-from streamrelay.errors import NoServer, StreamrelayError
+from streamrelay.errors import ConfigError, NoServer, StreamrelayError
 from streamrelay.events import Text
+from streamrelay.leftovers import find_leftovers
 from streamrelay.panes.server import Server
 from streamrelay.panes.widths import WidthCache
 from streamrelay.testing.calibration import disagreements, manners
@@ -40,6 +42,7 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
     """Yield the checks, each as it is done."""
     yield Check("python", "ok", sys.version.split()[0])
     yield _locale()
+    yield _configuration()
     try:
         version = await tmux.client_version()
     except StreamrelayError as error:
@@ -68,6 +71,15 @@ def _locale() -> Check:
     return Check(
         "locale", "warning", name or "none is set", "export LC_ALL=C.UTF-8, or programs print ? for most characters"
     )
+
+
+def _configuration() -> Check:
+    try:
+        sources = load().sources.values()
+    except ConfigError as error:
+        return Check("configuration", "failed", error.message, error.hint)
+    places = sorted({source.where.rpartition(":")[0] or source.where for source in sources})
+    return Check("configuration", "ok", f"set in {', '.join(places)}" if places else "nothing is set")
 
 
 def _widths(tmux: Tmux, version: Version) -> Check:
@@ -128,6 +140,20 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
         "" if same else f"the binary is {version.text}: end the server when you can, so that both are of one version",
     )
     yield _socket(info)
+    yield await _left_behind(tmux)
+
+
+async def _left_behind(tmux: Tmux) -> Check:
+    try:
+        found = await find_leftovers(tmux)
+    except StreamrelayError as error:
+        return Check("leftovers", "warning", error.message, error.hint)
+    if found.in_use:
+        return Check("leftovers", "ok", "streamrelay is at work here")
+    if not found.hubs and not found.shown:
+        return Check("leftovers", "ok", "none")
+    words = f"{len(found.hubs)} hubs without a client, {len(found.shown)} panes that show a conversation which is over"
+    return Check("leftovers", "warning", words, "streamrelay uninstall, or the next command that watches a pane")
 
 
 def _socket(info: ServerInfo) -> Check:

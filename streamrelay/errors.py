@@ -229,12 +229,13 @@ class StorageError(StreamrelayError):
 
 
 class ConfigError(StreamrelayError):
-    """A file of the user's says something that makes no sense; names the file, the key and what is wrong with it."""
+    """A file of the user's says something that makes no sense; names the file, the line, the key and what is wrong."""
 
     code = "config"
     exit_code = 31
     default_hint = "correct the file, or move it away"
 
-    def __init__(self, file: str, key: str, wrong: str, *, hint: str | None = None) -> None:
-        where = f"{file}: {key}" if key else file
-        super().__init__(f"{where}: {wrong}", hint=hint, data={"file": file, "key": key})
+    def __init__(self, file: str, key: str, wrong: str, *, line: int | None = None, hint: str | None = None) -> None:
+        place = file if line is None else f"{file}:{line}"
+        where = f"{place}: {key}" if key else place
+        super().__init__(f"{where}: {wrong}", hint=hint, data={"file": file, "line": line, "key": key})

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
@@ -22,6 +22,9 @@ from streamrelay.events import (
     RelayWithheld,
     Traffic,
 )
+from streamrelay.notifying.board import Board
+from streamrelay.notifying.notifier import Notifier
+from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay_cli.keys import pressed_keys
 from streamrelay_cli.output import Output, as_events, as_lines
@@ -53,6 +56,8 @@ class LiveView:
 
     output: Output
     controls: Controls
+    told: Callable[[Event], None] = lambda _: None
+    """Who else hears of every event."""
     more_keys: Mapping[str, Callable[[], None]] = field(default_factory=dict)
     _printing: asyncio.Queue[bytes] = field(default_factory=lambda: asyncio.Queue(LONGEST_QUEUE))
     _mutes: bool = False
@@ -73,6 +78,7 @@ class LiveView:
 
     def publish(self, event: Event) -> None:
         """Take an event."""
+        self.told(event)
         for note in notes_on(event):
             self.output.note(note)
         if self.output.as_json:
@@ -110,6 +116,18 @@ class LiveView:
             self.controls.stop()
         elif key in self.more_keys:
             self.more_keys[key]()
+
+
+@contextlib.asynccontextmanager
+async def told_in_tmux(
+    server: Server, labels: Mapping[str, str], *, wanted: bool, budget: int = 0
+) -> AsyncIterator[Callable[[Event], None]]:
+    """Show people in tmux how a conversation stands, if that is wanted: what is yielded is to hear its events."""
+    if not wanted:
+        yield lambda _: None
+        return
+    async with Notifier(server, Board(labels, budget=budget)) as notifier:
+        yield notifier.take
 
 
 def notes_on(event: Event) -> Iterable[str]:

@@ -18,7 +18,7 @@ from streamrelay.recordings.explaining import explain as explained
 from streamrelay.recordings.page import page
 from streamrelay.vt.widths import unicode14
 from streamrelay_cli.files import write_private
-from streamrelay_cli.options import AsJson, NoProfiles
+from streamrelay_cli.options import AsJson, Profiles
 from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
 
 WIDTH = 100
@@ -46,14 +46,14 @@ def explain(
         typer.Option("--html", help="Write a page that shows it in a browser, with the screens.", metavar="FILE"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace that file if it is there.")] = False,
-    no_profiles: NoProfiles = False,
+    profiles: Profiles = True,
     as_json: AsJson = False,
 ) -> None:
     """Say why each line of a recording was said or left out: the rule, the turn, the bytes, the row over time."""
     output = Output()
     try:
-        profiles = () if no_profiles else [profile.reading for profile in load_profiles()]
-        found = explained(open_recording(recording), profiles)
+        known = [profile.reading for profile in load_profiles()] if profiles else []
+        found = explained(open_recording(recording), known)
         lines = [line for line in found.lines if turn is None or line.turn == turn]
         if text is not None:
             lines = _containing(lines, text)

@@ -2,24 +2,20 @@
 
 import dataclasses
 
-import streamrelay
-from streamrelay_cli.options import AsJson, SocketName, SocketPath, TmuxBinary
-from streamrelay_cli.output import Output
+from streamrelay import Server
+from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
 
 HEADINGS = ("PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE")
 
 
-def ls(
-    socket_name: SocketName = None, socket_path: SocketPath = None, tmux: TmuxBinary = None, as_json: AsJson = False
-) -> None:
+@takes_options
+def ls(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
     """List the panes of the tmux server: what `watch` and `relay` take as targets."""
-    output = Output(as_json=as_json)
+    output = printing.output(as_json=as_json)
 
     async def main() -> int:
-        async with streamrelay.connect(
-            socket_name=socket_name, socket_path=socket_path, tmux=tmux, profiles=()
-        ) as server:
+        async with Server(options.server()) as server:
             panes = await server.panes()
         if as_json:
             for pane in panes:

@@ -8,6 +8,8 @@ import typer
 import streamrelay
 from streamrelay_cli import (
     benching,
+    configuring,
+    decorating,
     demo,
     doctoring,
     explaining,
@@ -17,9 +19,11 @@ from streamrelay_cli import (
     profiling,
     recording,
     relaying,
+    remembering,
     rendering,
     replaying,
     sending,
+    uninstalling,
     watching,
 )
 
@@ -36,6 +40,8 @@ app.command("link")(linking.link)
 app.command("send")(sending.send_command)
 app.command("ls")(listing.ls)
 app.command("doctor")(doctoring.doctor)
+app.command("tmux")(decorating.tmux_command)
+app.command("uninstall")(uninstalling.uninstall)
 app.command("demo")(demo.demo)
 app.command("record")(recording.record)
 app.command("bench")(benching.bench)
@@ -44,6 +50,8 @@ app.command("replay")(replaying.replay)
 app.command("explain")(explaining.explain)
 app.command("learn")(learning.learn)
 app.add_typer(profiling.app, name="profiles")
+app.add_typer(configuring.app, name="config")
+app.add_typer(remembering.app, name="history")
 
 
 def _print_version(wanted: bool) -> None:
@@ -54,11 +62,13 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def streamrelay_command(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """What programs in tmux say, as a clean stream: watch it, relay it, replay it."""
+    configuring.configure(context)
 
 
 def run() -> None:

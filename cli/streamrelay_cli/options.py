@@ -1,9 +1,25 @@
-"""The options that several commands share, with one meaning each."""
+"""The options that several commands share, with one meaning each.
 
+A command takes them as dataclasses, one for what belongs together; `takes_options` shows typer their fields. What is
+not given on the command line is what the configuration says (configuring.py), as `--help` shows it.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, TypedDict, get_type_hints
 
 import typer
+
+import streamrelay
+from streamrelay.control import Tmux
+from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS
+from streamrelay_cli.output import Output
+
+SERVER, PRINTING = "Server", "Printing"
+"""Headings under which `--help` has what belongs to no command alone."""
 
 
 class Transport(StrEnum):
@@ -13,20 +29,206 @@ class Transport(StrEnum):
     cc = "cc"
 
 
+class NeedsHumanPolicy(StrEnum):
+    """What becomes of a message while the program waits for a person."""
+
+    hold = "hold"
+    fail = "fail"
+
+
+class CommandsPolicy(StrEnum):
+    """What becomes of a text that starts with `/ ! # @`."""
+
+    send = "send"
+    refuse = "refuse"
+
+
+def _unless_other_is_given(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """A server named on the command line, in whichever way, is not the configuration's."""
+    other = {"socket_name": "socket_path", "socket_path": "socket_name"}[parameter.name or ""]
+    source, others = context.get_parameter_source(parameter.name or ""), context.get_parameter_source(other)
+    from_configuration = source is not None and source.name == "DEFAULT_MAP"
+    return None if from_configuration and others is not None and others.name == "COMMANDLINE" else value
+
+
 SocketName = Annotated[
-    str | None, typer.Option("-L", "--socket-name", help="Name of the tmux server's socket.", metavar="NAME")
+    str | None,
+    typer.Option(
+        "-L",
+        "--socket-name",
+        help="Name of the tmux server's socket.",
+        metavar="NAME",
+        rich_help_panel=SERVER,
+        callback=_unless_other_is_given,
+    ),
 ]
 SocketPath = Annotated[
-    str | None, typer.Option("-S", "--socket-path", help="Path of the tmux server's socket.", metavar="PATH")
+    str | None,
+    typer.Option(
+        "-S",
+        "--socket-path",
+        help="Path of the tmux server's socket.",
+        metavar="PATH",
+        rich_help_panel=SERVER,
+        callback=_unless_other_is_given,
+    ),
 ]
 TmuxBinary = Annotated[
-    str | None, typer.Option("--tmux", help="The tmux binary.", envvar="STREAMRELAY_TMUX", metavar="PATH")
+    str | None, typer.Option("--tmux", help="The tmux binary.", metavar="PATH", rich_help_panel=SERVER)
 ]
 TransportOption = Annotated[
     Transport,
-    typer.Option("--transport", help="pipes: tmux -C over two pipes. cc: tmux -CC over a pseudo terminal."),
+    typer.Option(
+        "--transport",
+        help="pipes: tmux -C over two pipes. cc: tmux -CC over a pseudo terminal.",
+        rich_help_panel=SERVER,
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
-AsEvents = Annotated[bool, typer.Option("--json", help="Print every event as JSON, one a line (docs/events.md).")]
-NoProfiles = Annotated[bool, typer.Option("--no-profiles", help="Treat every program as if nothing were known of it.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but data and errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.", rich_help_panel=PRINTING)]
+AsEvents = Annotated[
+    bool,
+    typer.Option("--json", help="Print every event as JSON, one a line (docs/events.md).", rich_help_panel=PRINTING),
+]
+Profiles = Annotated[
+    bool,
+    typer.Option(
+        "--profiles/--no-profiles",
+        help="Use what is known of programs, or treat each as if nothing were.",
+        rich_help_panel=SERVER,
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("-q", "--quiet", help="Print nothing but data and errors.", rich_help_panel=PRINTING)
+]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "-v",
+        "--verbose",
+        count=True,
+        help="Log to standard error what is done; -vv in detail.",
+        show_default=False,
+        rich_help_panel=PRINTING,
+    ),
+]
+Budget = Annotated[int, typer.Option("--budget", min=0, help="End after this many deliveries; 0 for no end.")]
+Acknowledgements = Annotated[
+    int,
+    typer.Option("--acknowledgements", min=0, help="Turns of agents in a row that say nothing new; 0 for any number."),
+]
+Hops = Annotated[
+    int, typer.Option("--hops", min=0, help="How many times an agent's answer may follow an answer; 0 for no end.")
+]
+Longest = Annotated[int, typer.Option("--longest", min=0, help="Characters of one delivery; 0 for any.")]
+PerMinute = Annotated[
+    int, typer.Option("--per-minute", min=0, help="Deliveries a minute; more of them wait. 0 for any number.")
+]
+Checkpoints = Annotated[
+    list[str], typer.Option("--checkpoint", help="What begins like this is not passed on.", metavar="PREFIX")
+]
+AllowShell = Annotated[bool, typer.Option("--allow-shell", help="Type into a shell too: it runs what it is told.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Which tmux server."""
+
+    socket_name: SocketName = None
+    socket_path: SocketPath = None
+    tmux: TmuxBinary = None
+
+    def server(self) -> Tmux:
+        """Return the server that is named; raises UsageError for one that is named twice."""
+        named = Tmux(socket_name=self.socket_name, socket_path=self.socket_path)
+        return named if self.tmux is None else Tmux(self.tmux, named.socket_name, named.socket_path)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection(ServerOptions):
+    """Which tmux server, and how it is watched."""
+
+    transport: TransportOption = Transport.pipes
+    profiles: Profiles = True
+
+    def connect(self, *, self_check: float | None = None) -> streamrelay.Server:
+        """Return the server, to be entered."""
+        return streamrelay.connect(
+            socket_name=self.socket_name,
+            socket_path=self.socket_path,
+            tmux=self.tmux,
+            transport=self.transport.value,
+            self_check=self_check,
+            profiles=None if self.profiles else (),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """What is printed beside the data."""
+
+    quiet: Quiet = False
+    verbose: Verbose = 0
+
+    def output(self, *, as_json: bool = False) -> Output:
+        """Return the command's output."""
+        return Output(quiet=self.quiet, verbose=self.verbose, as_json=as_json)
+
+
+class ExchangeRules(TypedDict):
+    """The part of its rules that a conversation takes from its options."""
+
+    acknowledgements: int
+    hops: int
+    longest: int
+    per_minute: int
+    checkpoints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What holds in a conversation, whoever takes part."""
+
+    acknowledgements: Acknowledgements = ACKNOWLEDGEMENTS
+    hops: Hops = HOPS
+    longest: Longest = 0
+    per_minute: PerMinute = 0
+    checkpoints: Checkpoints = field(default_factory=list)
+
+    def rules(self) -> ExchangeRules:
+        """Return the same as the rules of a relay and the policy of a link have it."""
+        return ExchangeRules(
+            acknowledgements=self.acknowledgements,
+            hops=self.hops,
+            longest=self.longest,
+            per_minute=self.per_minute,
+            checkpoints=tuple(self.checkpoints),
+        )
+
+
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose parameters of dataclass type are the options that the fields declare."""
+    signature = inspect.signature(command)
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{one.name: given.pop(one.name) for one in fields(group)})
+        command(**given)
+
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.name not in groups:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        group = groups[parameter.name]
+        types, unset = get_type_hints(group, include_extras=True), group()
+        parameters += [
+            inspect.Parameter(one.name, parameter.kind, default=getattr(unset, one.name), annotation=types[one.name])
+            for one in fields(group)
+        ]
+    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    run.__signature__ = signature.replace(parameters=keywords)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
+    return run

@@ -5,6 +5,7 @@ A reader that goes away (`| head`) ends the command quietly.
 """
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -27,7 +28,12 @@ class ReaderGoneError(Exception):
 class Output:
     """Standard output and error of one command."""
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, as_json: bool = False, verbose: int = 0) -> None:
+        """Take what the person wants to see; with `verbose` logs too, from INFO on, of 2 and more from DEBUG."""
+        if verbose:
+            logger = logging.getLogger("streamrelay")
+            logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+            logger.addHandler(_LogHandler(self))
         self.quiet = quiet
         self.as_json = as_json
         self._background: BackgroundWriter | None = None
@@ -68,8 +74,12 @@ class Output:
     def note(self, text: str) -> None:
         """Tell the person something that is not data."""
         if not self.quiet:
-            self.progress("")
-            print(sanitised(text), file=sys.stderr, flush=True)
+            self.log(text)
+
+    def log(self, text: str) -> None:
+        """Print a line of a log."""
+        self.progress("")
+        print(sanitised(text), file=sys.stderr, flush=True)
 
     def progress(self, text: str) -> None:
         """Show how far long work has come, in place; an empty text takes that back. On a terminal only."""
@@ -96,6 +106,19 @@ class Output:
         with _writing():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
+
+
+class _LogHandler(logging.Handler):
+    """What the rooms log, as lines on standard error."""
+
+    def __init__(self, output: Output) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self._output = output
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        self._output.log(self.format(record))
 
 
 def as_lines(texts: Iterable[str]) -> bytes:

@@ -17,9 +17,10 @@ from streamrelay.events import Event, PaneClosed, Text, TurnEnded
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.recorder import Recorded
 from streamrelay.panes.tasks import until_first
-from streamrelay_cli.options import NoProfiles, Quiet, SocketName, SocketPath, TmuxBinary, Transport, TransportOption
+from streamrelay_cli.options import Connection, Printing, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
+from streamrelay_cli.targets import named_here
 
 SHOW_EVERY = 0.5
 REST = 1.0
@@ -42,8 +43,11 @@ class _Count:
             self.closed = event
 
 
+@takes_options
 def record(
-    target: Annotated[str, typer.Argument(help="A pane as tmux writes it: %3, name, name:0.1.")],
+    connection: Connection,
+    printing: Printing,
+    target: Annotated[str, typer.Argument(help="A pane as tmux writes it (%3, name, name:0.1), or . for this one.")],
     file: Annotated[Path, typer.Argument(help="Where to: a new file, .jsonl.gz, or .jsonl for one not packed.")],
     seconds: Annotated[
         float | None,
@@ -63,31 +67,19 @@ def record(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
-    socket_name: SocketName = None,
-    socket_path: SocketPath = None,
-    tmux: TmuxBinary = None,
-    transport: TransportOption = Transport.pipes,
-    no_profiles: NoProfiles = False,
-    quiet: Quiet = False,
 ) -> None:
     """Record a pane into a file: every byte with its time, sizes, messages; until Ctrl-C, or the pane closes.
 
     Only you can read the file. What a pane shows may be secret: look at it before you give it to others.
     """
-    output = Output(quiet=quiet)
+    output = printing.output()
 
     async def main() -> int:
         count = _Count()
         loop = asyncio.get_running_loop()
         async with (
-            streamrelay.connect(
-                socket_name=socket_name,
-                socket_path=socket_path,
-                tmux=tmux,
-                transport=transport.value,
-                profiles=() if no_profiles else None,
-            ) as server,
-            server.record(target, file, force=force) as recorded,
+            connection.connect() as server,
+            server.record(await named_here(server, target), file, force=force) as recorded,
         ):
             pane = server.pipeline(recorded.stream.panes[0]).info
             output.note(f"recording {pane.address} ({pane.pane}, {pane.command}) into {file}; Ctrl-C ends")

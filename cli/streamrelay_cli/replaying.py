@@ -11,7 +11,7 @@ from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Text
 from streamrelay.recordings import open_recording
 from streamrelay.recordings import replay as replayed
-from streamrelay_cli.options import AsEvents, NoProfiles
+from streamrelay_cli.options import AsEvents, Profiles
 from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
 
 EVENTS_AT_ONCE = 512
@@ -24,7 +24,7 @@ def replay(
             help="A folder of a recorded session, a control-mode recording (.jsonl, .jsonl.gz) or an asciicast."
         ),
     ],
-    no_profiles: NoProfiles = False,
+    profiles: Profiles = True,
     as_json: AsEvents = False,
 ) -> None:
     """Print what the programs of a recording said, as the live stream would have."""
@@ -39,8 +39,8 @@ def replay(
         batch.clear()
 
     try:
-        profiles = () if no_profiles else [profile.reading for profile in load_profiles()]
-        for event in replayed(open_recording(recording), profiles):
+        known = [profile.reading for profile in load_profiles()] if profiles else []
+        for event in replayed(open_recording(recording), known):
             batch.append(event)
             if len(batch) >= EVENTS_AT_ONCE:
                 flush()

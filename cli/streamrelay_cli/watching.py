@@ -7,39 +7,28 @@ from typing import Annotated
 
 import typer
 
-import streamrelay
+from streamrelay import PaneInfo
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, Gap, NeedsHuman, PaneClosed, Text
 from streamrelay.panes.closing import closing_error
-from streamrelay_cli.options import (
-    AsEvents,
-    NoProfiles,
-    Quiet,
-    SocketName,
-    SocketPath,
-    TmuxBinary,
-    Transport,
-    TransportOption,
-)
+from streamrelay_cli.options import AsEvents, Connection, Printing, takes_options
 from streamrelay_cli.output import Output, as_events, as_lines
 from streamrelay_cli.running import run_to_end
+from streamrelay_cli.targets import named_here
 
 
+@takes_options
 def watch(
+    connection: Connection,
+    printing: Printing,
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Panes as tmux writes them: %3, name, name:0.1. Default: this pane; send the output elsewhere then.",
+            help="Panes as tmux writes them: %3, name, name:0.1. Default: this pane (as . is); print elsewhere then.",
             show_default=False,
         ),
     ] = None,
-    socket_name: SocketName = None,
-    socket_path: SocketPath = None,
-    tmux: TmuxBinary = None,
-    transport: TransportOption = Transport.pipes,
-    no_profiles: NoProfiles = False,
     as_json: AsEvents = False,
-    quiet: Quiet = False,
     self_check: Annotated[
         float | None,
         typer.Option(
@@ -52,20 +41,13 @@ def watch(
     ] = None,
 ) -> None:
     """Print each line that the programs in these panes say, once, as it is said; until the panes close or Ctrl-C."""
-    output = Output(quiet=quiet, as_json=as_json)
+    output = printing.output(as_json=as_json)
 
     async def main() -> int:
         closed: list[PaneClosed] = []
         async with (
-            streamrelay.connect(
-                socket_name=socket_name,
-                socket_path=socket_path,
-                tmux=tmux,
-                transport=transport.value,
-                self_check=self_check,
-                profiles=() if no_profiles else None,
-            ) as server,
-            server.watch(*(targets or [])) as stream,
+            connection.connect(self_check=self_check) as server,
+            server.watch(*[await named_here(server, target) for target in targets or []]) as stream,
         ):
             panes = [server.pipeline(pane).info for pane in stream.panes]
             _refuse_to_watch_itself(panes)
@@ -82,7 +64,7 @@ def watch(
     run_to_end(output, main)
 
 
-def _refuse_to_watch_itself(panes: list[streamrelay.PaneInfo]) -> None:
+def _refuse_to_watch_itself(panes: list[PaneInfo]) -> None:
     """What this command prints into a watched pane it would hear, and print again, without end."""
     if not sys.stdout.isatty():
         return

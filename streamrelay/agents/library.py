@@ -1,21 +1,18 @@
 """The profiles that are there: those that come with streamrelay, and the user's own, which go first."""
 
-import os
 from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from streamrelay.agents.profile import AgentProfile, parse_profile
+from streamrelay.config.files import user_folder as config_folder
 from streamrelay.errors import ConfigError
 
 
 def user_folder() -> Path:
-    """Return the folder of the user's own profiles: $XDG_CONFIG_HOME/streamrelay/agents.d, by default in ~/.config."""
-    configured = os.environ.get("XDG_CONFIG_HOME", "")
-    # A relative path is no valid value (XDG base directory specification).
-    home = Path(configured) if configured.startswith("/") else Path.home() / ".config"
-    return home / "streamrelay" / "agents.d"
+    """Return the folder of the user's own profiles: `agents.d` in that of the configuration."""
+    return config_folder() / "agents.d"
 
 
 def load_profiles(folder: Path | None = None) -> tuple[AgentProfile, ...]:

@@ -32,13 +32,17 @@ def only_writer(server_pid: int, pane: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _folder() -> Path:
-    """Return a folder that is the user's alone, else the locks in it would mean nothing."""
+def lock_folder() -> Path:
+    """Return where the locks are, or would be."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and os.access(runtime, os.W_OK):
-        folder = Path(runtime) / "streamrelay"
-    else:
-        folder = Path(tempfile.gettempdir()) / f"streamrelay-{os.getuid()}"
+        return Path(runtime) / "streamrelay"
+    return Path(tempfile.gettempdir()) / f"streamrelay-{os.getuid()}"
+
+
+def _folder() -> Path:
+    """Return a folder that is the user's alone, else the locks in it would mean nothing."""
+    folder = lock_folder()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         owner = folder.stat().st_uid

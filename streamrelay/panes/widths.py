@@ -62,7 +62,7 @@ class WidthCache:
         self._version = version
         self._about = _signature(tmux.binary, version.text)
         name = hashlib.sha256(self._about.encode()).hexdigest()[:24]
-        self.path = _folder() / f"widths-{name}.json"
+        self.path = cache_folder() / f"widths-{name}.json"
 
     def table(self) -> Widths:
         """Return the table to use: what was measured, else what is expected of the version."""
@@ -84,7 +84,8 @@ class WidthCache:
         unfinished.replace(self.path)
 
 
-def _folder() -> Path:
+def cache_folder() -> Path:
+    """Return where measurements are kept: `$XDG_CACHE_HOME/streamrelay`, `~/.cache` by default."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streamrelay"
 
 

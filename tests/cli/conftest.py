@@ -90,10 +90,11 @@ class Cli:
             env=self._environment | environment,
         )
 
-    def start(self, command: str, *arguments: str) -> RunningCommand:
+    def start(self, command: str, *arguments: str, server: bool = True, **environment: str) -> RunningCommand:
         folder = self._folder / str(len(self._running))
         folder.mkdir()
-        running = RunningCommand([command, *self._socket, *arguments], folder, self._environment)
+        words = [command, *(self._socket if server else []), *arguments]
+        running = RunningCommand(words, folder, self._environment | environment)
         self._running.append(running)
         return running
 

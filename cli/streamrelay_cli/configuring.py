@@ -1,0 +1,150 @@
+"""The configuration as the commands see it: what an option is when nobody gives it, and `streamrelay config`.
+
+An option takes the key of its name: `link --budget` that of `link.budget`, `--tmux`, which many commands have, the key
+`tmux`. So what is asked for with an option can be set once for all, and `--help` shows what holds here.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from streamrelay.config.files import PROJECT_FILE, load, project_file, user_file
+from streamrelay.config.layers import Layer
+from streamrelay.config.resolving import Setting
+from streamrelay.config.settings import Settings, all_keys, value_of
+from streamrelay.delivery.message import Policy
+from streamrelay.errors import ConfigError, StreamrelayError, UsageError
+from streamrelay_cli.options import AsJson, Connection, takes_options
+from streamrelay_cli.output import Output
+
+TABLES = {"send": "delivery"}
+"""The table of a command that has none of its own name."""
+WITHOUT = frozenset({"config", "doctor", "tmux", "uninstall"})
+"""Commands that a configuration which makes no sense does not stop."""
+HELP = ("-h", "--help")
+WIDTH = 48
+"""Columns within which `config show` has its sources below each other."""
+
+app = typer.Typer(help="Show what is configured, and where (docs/configuration.md).", no_args_is_help=True)
+
+
+def configure(context: typer.Context) -> None:
+    """Give the commands the configuration: as the defaults of their options, and as `settings`."""
+    if context.resilient_parsing or context.invoked_subcommand in {None, "config"}:
+        return
+    try:
+        settings = load().settings
+    except ConfigError as error:
+        if context.invoked_subcommand not in WITHOUT and not any(word in HELP for word in sys.argv):
+            Output().fail(error)
+        return
+    context.obj = settings
+    context.default_map = {
+        command: _defaults(tree, TABLES.get(command, command), settings)
+        for command, tree in getattr(context.command, "commands", {}).items()
+    }
+
+
+def settings(context: typer.Context) -> Settings:
+    """Return the configuration that a command runs with."""
+    return context.obj if isinstance(context.obj, Settings) else Settings()
+
+
+def delivery_policy(settings: Settings) -> Policy:
+    """Return how messages of a conversation are typed."""
+    return Policy(needs_human=settings.delivery.needs_human, commands=settings.delivery.commands)
+
+
+def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  # typer has no public name for commands
+    """Return what the configuration says of a command's options, and of its commands' if it has any."""
+    keys = all_keys()
+    found: dict[str, Any] = {}
+    for parameter in command.params:
+        key = keys.get(f"{table}.{parameter.name}") or keys.get(parameter.name)
+        if key is not None and parameter.param_type_name == "option":
+            found[parameter.name] = value_of(settings, key)
+    for name, inner in getattr(command, "commands", {}).items():
+        found[name] = _defaults(inner, table, settings)
+    return found
+
+
+@app.command("show")
+@takes_options
+def show(
+    context: typer.Context,
+    connection: Connection,
+    key: Annotated[
+        str, typer.Argument(help="Only this key, or what begins like it: link, link.budget.", show_default=False)
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print every key, what it is set to, and where: by default, in which file and line, by which variable or option.
+
+    The lines could stand in a file as they are.
+    """
+    output = Output(as_json=as_json)
+    try:
+        shown = [one for one in load(flags=_flags(context, connection)) if _is_within(one.key, key)]
+        if not shown:
+            raise UsageError(f"there is no key {key!r}", hint="without a key, all are listed")
+    except StreamrelayError as error:
+        output.fail(error)
+    if as_json:
+        for one in shown:
+            output.json({"key": one.key, "value": one.value, "from": one.source.kind, "where": one.source.where})
+        return
+    output.lines(_as_toml(shown))
+
+
+@app.command("path")
+def path(as_json: AsJson = False) -> None:
+    """Print where the configuration stands: the user's own file, and the project's where there is one."""
+    output = Output(as_json=as_json)
+    files: list[tuple[str, Path, bool]] = [("user", user_file(), user_file().is_file())]
+    project = project_file()
+    if project is not None:
+        files.append(("project", project, True))
+    if as_json:
+        for kind, file, there in files:
+            output.json({"kind": kind, "path": str(file), "exists": there})
+        return
+    output.lines(str(file) for _, file, _ in files)
+    for _, file, there in files:
+        if not there:
+            output.note(f"{file} is not there: the defaults hold")
+    if project is None:
+        output.note(f"there is no {PROJECT_FILE} here or above")
+
+
+def _flags(context: typer.Context, connection: Connection) -> Layer:
+    """Return what was given on the command line, as the last layer."""
+    values: dict[str, object] = {}
+    places: dict[str, str] = {}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name in all_keys() and source is not None and source.name == "COMMANDLINE":
+            values[name] = getattr(connection, name)
+            places[name] = parameter.opts[-1]
+    return Layer("flag", values, places)
+
+
+def _is_within(key: str, table: str) -> bool:
+    return not table or key == table or key.startswith(f"{table}.")
+
+
+def _as_toml(shown: list[Setting]) -> Iterator[str]:
+    """Yield lines that could stand in a file, each with its source behind it; a key without a value is no line."""
+    texts = [_assignment(one.key, one.value) for one in shown]
+    width = min(max(map(len, texts)), WIDTH)
+    for one, text in zip(shown, texts, strict=True):
+        yield f"{text:{width}}  # {' '.join(filter(None, one.source))}"
+
+
+def _assignment(key: str, value: object) -> str:
+    # TOML writes these values as JSON does.
+    return f"# {key}" if value is None else f"{key} = {msgspec.json.encode(value).decode()}"

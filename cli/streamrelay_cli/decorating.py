@@ -1,0 +1,66 @@
+"""`streamrelay tmux`: the lines of a tmux configuration that show conversations, and open what a pane says in a popup.
+
+tmux expands the formats of a key's command only in `run-shell -C`, which then runs what comes out as a command of its
+own; so a pane is named by its id, which holds nothing that could be taken for anything else.
+"""
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamrelay.control import quote
+from streamrelay.notifying.notifier import OPTION
+from streamrelay_cli.options import takes_options
+from streamrelay_cli.output import Output
+
+STATUS = f"#{{?{OPTION}, [#{{{OPTION}}}],}}"
+
+
+@takes_options
+def tmux_command(
+    watch_key: Annotated[
+        str, typer.Option("--watch-key", help="The key, behind tmux's prefix, for a popup of what a pane says.")
+    ] = "W",
+    link_key: Annotated[
+        str, typer.Option("--link-key", help="The key that links a pane with the marked one, in a new window.")
+    ] = "B",
+    status_only: Annotated[bool, typer.Option("--status", help="Print only the format for a status line.")] = False,
+) -> None:
+    """Print lines for ~/.tmux.conf: conversations in the status line, a popup, a key that links (docs/tmux.md)."""
+    output = Output()
+    if status_only:
+        output.line(STATUS)
+        return
+    command = _command()
+    popup = f"display-popup -E -w 90% -h 80% {quote(f'{command} watch #{{pane_id}}')}"
+    # A link that could not be made would close its window before anybody has read why.
+    linking = f"{command} link #{{pane_id}} {{marked}} || {{ echo; echo Enter closes; read -r end; }}"
+    window = f"new-window -n link {quote(linking)}"
+    # tmux cuts what is right of 40 columns, which its own format fills.
+    status = f"set-option -ga status-right {quote(STATUS)}; set-option -g status-right-length 100"
+    output.lines(
+        [
+            "# streamrelay: streamrelay tmux >>~/.tmux.conf; tmux source-file ~/.tmux.conf",
+            "# What becomes of the conversation of the pane that is looked at, in the status line.",
+            f"if-shell -F '#{{m:*{OPTION}*,#{{status-right}}}}' '' {_word(status)}",
+            "# What its program says, in a popup; Ctrl-C closes it.",
+            f"bind-key {_word(watch_key)} run-shell -C {_word(popup)}",
+            "# Links it with the marked pane (prefix m marks one).",
+            f"bind-key {_word(link_key)} run-shell -C {_word(window)}",
+        ]
+    )
+
+
+def _word(text: str) -> str:
+    """Return a text as one word of a configuration, readable where that is possible."""
+    return quote(text) if "'" in text else f"'{text}'"
+
+
+def _command() -> str:
+    """Return this command as a shell takes it, wherever it is run from."""
+    found = shutil.which(sys.argv[0]) or sys.argv[0]
+    return shlex.quote(str(Path(found).absolute())).replace("#", "##")

@@ -1,0 +1,54 @@
+"""`streamrelay history`: what the journal remembers, and for how long."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from streamrelay.config.settings import HistoryTable
+from streamrelay.history.journal import Journal
+from streamrelay.history.retention import journal_file, keep_to
+from streamrelay_cli.options import AsJson, Printing, takes_options
+from streamrelay_cli.running import run_to_end
+
+_DEFAULTS = HistoryTable()
+
+app = typer.Typer(help="What was said, delivered and decided, as the journal has it.", no_args_is_help=True)
+
+
+@app.callback()
+def history() -> None:
+    """What was said, delivered and decided, as the journal has it."""
+
+
+@app.command("prune")
+@takes_options
+def prune(
+    printing: Printing,
+    keep_days: Annotated[
+        float, typer.Option("--keep-days", min=0, help="Forget what is older than so many days; 0 for nothing.")
+    ] = _DEFAULTS.keep_days,
+    most_megabytes: Annotated[
+        float,
+        typer.Option("--most-megabytes", min=0, help="Forget the oldest until it is no larger; 0 for any size."),
+    ] = _DEFAULTS.most_megabytes,
+    as_json: AsJson = False,
+) -> None:
+    """Forget what the journal need not keep, and give its room back."""
+    output = printing.output(as_json=as_json)
+
+    async def main() -> int:
+        file = journal_file()
+        if not file.exists():
+            output.note(f"{file} is not there: nothing was journaled yet")
+            return 0
+        async with Journal(file) as journal:
+            policy = HistoryTable(keep_days=keep_days, most_megabytes=most_megabytes)
+            pruned = await keep_to(policy, journal, time.time())
+        if as_json:
+            output.json(pruned._asdict())
+        else:
+            output.line(f"{pruned.forgotten:,} events forgotten; {file} takes {pruned.bytes:,} bytes")
+        return 0
+
+    run_to_end(output, main)

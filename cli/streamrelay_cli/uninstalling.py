@@ -1,0 +1,65 @@
+"""`streamrelay uninstall`: nothing of ours stays in tmux, nor, if that is wanted, in the user's folders."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamrelay.config.files import user_folder
+from streamrelay.delivery.state import state_home
+from streamrelay.leftovers import clear_folders, clear_server, find_leftovers, own_folders
+from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.running import run_to_end
+
+
+@takes_options
+def uninstall(
+    options: ServerOptions,
+    printing: Printing,
+    data: Annotated[
+        bool, typer.Option("--data", help="Delete what was kept too: outbox, journal, configuration, profiles.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be taken away.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take away what streamrelay left in a tmux server and in your folders; refuses while it is at work there."""
+    output = printing.output(as_json=as_json)
+
+    async def main() -> int:
+        tmux = options.server()
+        found = await find_leftovers(tmux)
+        folders = own_folders(data=data)
+        if dry_run:
+            done = [
+                *(f"session {hub}, a hub without a client" for hub in found.hubs),
+                *(f"option {option.name} of {option.of}" for option in found.options),
+                *(f"folder {folder}" for folder in folders),
+            ]
+        else:
+            done = [*await clear_server(tmux, found), *clear_folders(folders)]
+        if as_json:
+            for one in done:
+                output.json({"removed": one, "dry_run": dry_run})
+        else:
+            output.lines(done)
+        for kept in _kept(data=data):
+            output.note(kept)
+        return 0
+
+    run_to_end(output, main)
+
+
+def _kept(*, data: bool) -> list[str]:
+    """Say what stays, and how it goes."""
+    kept = [] if data else [folder for folder in (state_home(), user_folder()) if folder.is_dir()]
+    notes = [f"kept: {folder} (--data deletes it)" for folder in kept]
+    files = (Path.home() / ".tmux.conf", user_folder().parent / "tmux" / "tmux.conf")
+    notes += [f"{file} mentions streamrelay: its lines are yours to take out" for file in files if _mentions(file)]
+    return notes
+
+
+def _mentions(file: Path) -> bool:
+    try:
+        return "streamrelay" in file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False

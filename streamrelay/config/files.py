@@ -1,0 +1,70 @@
+"""Where the configuration stands: the user's file, the project's, and the environment, read when they are asked for.
+
+A project's file can come with a repository of somebody else's: it cannot set what is the user's alone (`Key`). One that
+belongs to another user, in a folder above that all can write to, is passed over.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from streamrelay.config.layers import Layer, read_environment, read_toml
+from streamrelay.config.resolving import Resolved, resolve
+from streamrelay.errors import ConfigError
+
+PROJECT_FILE = ".streamrelay.toml"
+
+
+def user_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of the user's own files: $XDG_CONFIG_HOME/streamrelay, by default in ~/.config."""
+    configured = environment.get("XDG_CONFIG_HOME", "")
+    # A relative path is no valid value (XDG base directory specification).
+    home = Path(configured) if configured.startswith("/") else Path.home() / ".config"
+    return home / "streamrelay"
+
+
+def user_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return where the user's configuration stands, or would."""
+    return user_folder(environment) / "config.toml"
+
+
+def project_file(start: Path | None = None) -> Path | None:
+    """Return the nearest `.streamrelay.toml`, in `start` (default: the working directory) or above; None without."""
+    try:
+        folder = Path.cwd() if start is None else start.absolute()
+    except OSError:
+        # The working directory is gone: nothing stands above it.
+        return None
+    return next((file for above in (folder, *folder.parents) if _is_trusted(file := above / PROJECT_FILE)), None)
+
+
+def load(
+    *, start: Path | None = None, environment: Mapping[str, str] = os.environ, flags: Layer | None = None
+) -> Resolved:
+    """Return the configuration that holds in a folder; raises ConfigError for what makes no sense in it."""
+    files: list[tuple[Path | None, Literal["user", "project"]]] = [
+        (user_file(environment), "user"),
+        (project_file(start), "project"),
+    ]
+    layers: Iterable[Layer] = (_read(file, kind) for file, kind in files if file is not None)
+    return resolve([*layers, read_environment(environment), flags or Layer("flag")])
+
+
+def _read(file: Path, kind: Literal["user", "project"]) -> Layer:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return Layer(kind)
+    except OSError as error:
+        raise ConfigError(str(file), "", f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(str(file), "", f"no UTF-8: {error.reason}") from error
+    return read_toml(text, file=str(file), kind=kind)
+
+
+def _is_trusted(file: Path) -> bool:
+    try:
+        return file.is_file() and file.stat().st_uid in {os.getuid(), 0}
+    except OSError:
+        return False

@@ -1,0 +1,167 @@
+"""Every key of the configuration, with its type, its bounds, its default and its meaning, as plain values.
+
+The rooms have defaults of their own and know nothing of configuration; tests/config compares the two, and
+docs/configuration.md with both. Tables nest, and a key is named by its path: `link.texts.spent`.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+
+def _about(meaning: str) -> Meta:
+    return Meta(description=meaning)
+
+
+_Text = Annotated[str, Meta(min_length=1)]
+_Count = Annotated[int, Meta(ge=0)]
+_Amount = Annotated[float, Meta(ge=0)]
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table of the configuration."""
+
+
+class LinkTexts(Table, frozen=True, kw_only=True):
+    """What is typed into the sides of a link; templates."""
+
+    frame: Annotated[_Text, _about("What is said to the other side: `{name}`, `{number}`, `{text}`.")] = (
+        "[From {name}] {text}"
+    )
+    spent: Annotated[str, _about("To both sides when the budget is spent: `{title}`, `{deliveries}`.")] = (
+        "[streamrelay] The link with {title} is spent after {deliveries} deliveries: nothing crosses until a person "
+        "extends it. No answer is needed."
+    )
+    extended: Annotated[str, _about("To both sides when it is extended.")] = ""
+    closed: Annotated[str, _about("To the other side when one has closed it.")] = (
+        "[streamrelay] {title} has closed the link: nothing crosses any more. No answer is needed."
+    )
+    ended: Annotated[str, _about("To the other side when one has ended.")] = (
+        "[streamrelay] {title} has ended, and the link with it. No answer is needed."
+    )
+    stopped: Annotated[str, _about("To a listener when the other one stops.")] = (
+        "[streamrelay] {title} has stopped; what it said is in its own session."
+    )
+    gone: Annotated[str, _about("To a listener when the other one has ended.")] = "[streamrelay] {title} has ended."
+
+
+class LinkTable(Table, frozen=True, kw_only=True):
+    """Links: docs/links.md."""
+
+    budget: Annotated[_Count, _about("Deliveries of a link; 0 for no end.")] = 8
+    acknowledgements: Annotated[_Count, _about("Turns in a row that say nothing new; 0 for any number.")] = 2
+    hops: Annotated[_Count, _about("How many times an answer may follow an answer; 0 for no end.")] = 1_000
+    longest: Annotated[_Count, _about("Characters of one delivery; 0 for any.")] = 0
+    per_minute: Annotated[_Count, _about("Deliveries a minute, more of them wait; 0 for any number.")] = 0
+    checkpoints: Annotated[tuple[str, ...], _about("What begins like one of these does not cross.")] = ("[checkpoint]",)
+    phrases: Annotated[tuple[str, ...], _about("What else says nothing new, as sentences.")] = ()
+    notices: Annotated[bool, _about("Whether the two sides are told what becomes of the link.")] = True
+    texts: LinkTexts = LinkTexts()
+
+
+class RelayTable(Table, frozen=True, kw_only=True):
+    """Relays."""
+
+    budget: Annotated[_Count, _about("Deliveries of a relay; 0 for no end.")] = 0
+    acknowledgements: Annotated[_Count, _about("Turns in a row that say nothing new; 0 for any number.")] = 2
+    hops: Annotated[_Count, _about("How many times an answer may follow an answer; 0 for no end.")] = 1_000
+    longest: Annotated[_Count, _about("Characters of one delivery; 0 for any.")] = 0
+    per_minute: Annotated[_Count, _about("Deliveries a minute, more of them wait; 0 for any number.")] = 0
+    checkpoints: Annotated[tuple[str, ...], _about("What begins like one of these is not passed on.")] = ()
+    phrases: Annotated[tuple[str, ...], _about("What else says nothing new, as sentences.")] = ()
+    frame: Annotated[_Text, _about("What the others get: `{name}`, `{number}`, `{text}`.")] = (
+        "{name} ({number}):\n\n{text}"
+    )
+    read_timeout: Annotated[
+        float, Meta(ge=1), _about("Seconds after which a program that reads nothing is given up.")
+    ] = 30.0
+
+
+class DeliveryTable(Table, frozen=True, kw_only=True):
+    """How messages are typed: docs/delivery.md."""
+
+    needs_human: Annotated[
+        Literal["hold", "fail"], _about("What becomes of a message while the program waits for a person.")
+    ] = "hold"
+    commands: Annotated[
+        Literal["send", "refuse"], _about("What becomes of a text that starts with `/ ! # @`, a command to an agent.")
+    ] = "send"
+
+
+class HistoryTable(Table, frozen=True, kw_only=True):
+    """How long the journal remembers."""
+
+    keep_days: Annotated[_Amount, _about("Days after which what was journaled is forgotten; 0 for never.")] = 90.0
+    most_megabytes: Annotated[_Amount, _about("Size above which the oldest is forgotten; 0 for any size.")] = 512.0
+
+
+class Settings(Table, frozen=True, kw_only=True):
+    """All of it."""
+
+    tmux: Annotated[_Text, _about("The tmux binary.")] = "tmux"
+    socket_name: Annotated[_Text | None, _about("Name of the tmux server's socket, as `-L` has it.")] = None
+    socket_path: Annotated[_Text | None, _about("Path of the tmux server's socket, as `-S` has it.")] = None
+    transport: Annotated[
+        Literal["pipes", "cc"], _about("`tmux -C` over two pipes, or `tmux -CC` over a pseudo terminal.")
+    ] = "pipes"
+    profiles: Annotated[bool, _about("Whether what is known of single programs is used.")] = True
+    self_check: Annotated[
+        Annotated[float, Meta(ge=0.1)] | None,
+        _about("Seconds between two comparisons of a resting pane with tmux, in `watch`."),
+    ] = None
+    notify: Annotated[
+        bool, _about("Whether people are told in tmux what happens to their conversations (docs/tmux.md).")
+    ] = True
+    link: LinkTable = LinkTable()
+    relay: RelayTable = RelayTable()
+    delivery: DeliveryTable = DeliveryTable()
+    history: HistoryTable = HistoryTable()
+
+
+class Key(NamedTuple):
+    """One key: its path, the type of its value, its default, and what it means."""
+
+    name: str
+    type: Any
+    default: object
+    meaning: str
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The tables it stands in, and its own name."""
+        return tuple(self.name.split("."))
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return "STREAMRELAY_" + "_".join(self.path).upper()
+
+    @property
+    def yours_alone(self) -> bool:
+        """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
+        return self.name in {"tmux", "delivery.commands"} or self.path[0] == "history"
+
+
+def all_keys() -> dict[str, Key]:
+    """Return every key by its name, in the order in which they stand here."""
+    return {key.name: key for key in _keys(Settings, "")}
+
+
+def _keys(table: type[Table], before: str) -> Iterator[Key]:
+    for field in msgspec.structs.fields(table):
+        name = before + field.name
+        if isinstance(field.type, type) and issubclass(field.type, Table):
+            yield from _keys(field.type, f"{name}.")
+        else:
+            meaning = next(meta.description for meta in reversed(field.type.__metadata__) if meta.description)
+            yield Key(name, field.type, field.default, meaning)
+
+
+def value_of(settings: Settings, key: Key) -> object:
+    """Return what a key is set to."""
+    value: object = settings
+    for name in key.path:
+        value = getattr(value, name)
+    return value

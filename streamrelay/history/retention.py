@@ -1,0 +1,34 @@
+"""How long the journal remembers, and how large it may become (`history` in docs/configuration.md)."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from streamrelay.config.settings import HistoryTable
+from streamrelay.delivery.state import state_folder
+from streamrelay.history.journal import Journal
+
+DAY, MEGABYTE = 86_400.0, 1_000_000
+
+
+class Pruned(NamedTuple):
+    """What pruning did: how many events were forgotten, and the bytes that the journal takes now."""
+
+    forgotten: int
+    bytes: int
+
+
+def journal_file() -> Path:
+    """Return where the user's journal is, or would be: `$XDG_STATE_HOME/streamrelay/journal.db`."""
+    return state_folder() / "journal.db"
+
+
+async def keep_to(policy: HistoryTable, journal: Journal, now: float) -> Pruned:
+    """Forget what is older than the policy's days at `now` (Unix time), then the oldest while it is too large.
+
+    Their room is given back to the file system. 0 stands for no limit.
+    """
+    forgotten = await journal.prune(
+        before=now - policy.keep_days * DAY if policy.keep_days else None,
+        most_bytes=round(policy.most_megabytes * MEGABYTE) if policy.most_megabytes else None,
+    )
+    return Pruned(forgotten, await journal.size())

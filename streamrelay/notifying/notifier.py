@@ -1,0 +1,113 @@
+"""What a board wants shown and said, done in tmux: pane options, and messages in the status lines of people's clients.
+
+Nobody waits for it: what is to be shown next replaces what was not shown yet, and messages beyond a few are dropped.
+Whatever tmux refuses (the pane is gone, the client has left) is nobody's concern any more. At the end everything that
+is shown is taken back; what a process that was killed had shown stays, and `streamrelay uninstall` takes it away.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Iterable
+from types import TracebackType
+from typing import NoReturn, Self
+
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import Event
+from streamrelay.notifying.board import Board, Effect, Notify, Show
+from streamrelay.panes.server import Server
+
+OPTION = "@streamrelay"
+MESSAGE_MILLISECONDS = 8_000
+MOST_MESSAGES = 16
+LAST_TIMEOUT = 5.0
+"""Seconds that taking everything back may need."""
+
+_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{session_id}")
+_CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client_name}")
+
+
+class Notifier:
+    """Shows a board in tmux for as long as it is entered; an async context manager."""
+
+    def __init__(self, server: Server, board: Board) -> None:
+        self._server = server
+        self._board = board
+        self._shows: dict[str, str] = {}
+        self._messages: deque[Notify] = deque(maxlen=MOST_MESSAGES)
+        self._due = asyncio.Event()
+        self._task: asyncio.Task[NoReturn] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._want(self._board.opening())
+        self._task = asyncio.ensure_future(self._work())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._want(self._board.closing())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_TIMEOUT):
+                await self._do_all()
+
+    def take(self, event: Event) -> None:
+        """Take an event of the conversation; returns at once."""
+        self._want(self._board.take(event))
+
+    def _want(self, effects: Iterable[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Show():
+                    self._shows[effect.pane] = effect.text
+                case Notify():
+                    self._messages.append(effect)
+            self._due.set()
+
+    async def _work(self) -> NoReturn:
+        while True:
+            await self._due.wait()
+            self._due.clear()
+            await self._do_all()
+
+    async def _do_all(self) -> None:
+        while self._shows or self._messages:
+            if self._messages:
+                await self._tell(self._messages.popleft())
+            else:
+                pane = next(iter(self._shows))
+                await self._show(pane, self._shows.pop(pane))
+
+    async def _show(self, pane: str, text: str) -> None:
+        words = ("set-option", "-p", "-t", pane)
+        with contextlib.suppress(StreamrelayError):
+            await self._server.query((*words, OPTION, shown(text)) if text else (*words, "-u", OPTION))
+
+    async def _tell(self, message: Notify) -> None:
+        with contextlib.suppress(StreamrelayError):
+            sessions = {session for pane, session in _pairs(await self._server.query(_PANES)) if pane in message.panes}
+            for line in await self._server.query(_CLIENTS):
+                control, session, client = line.split(" ", 2)
+                if control == "0" and session in sessions:
+                    words = ("display-message", "-c", client, "-d", str(MESSAGE_MILLISECONDS), "--")
+                    with contextlib.suppress(StreamrelayError):
+                        await self._server.query((*words, said(f"streamrelay: {message.text}")))
+
+
+def _pairs(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for line in lines:
+        pane, _, session = line.partition(" ")
+        yield pane, session
+
+
+def shown(text: str) -> str:
+    """Return a text as the value of an option that a status line shows: no style in it."""
+    return text.replace("#", "##")
+
+
+def said(text: str) -> str:
+    """Return a text as a message that is expanded like a format and the time of day: as it stands."""
+    return shown(text).replace("%", "%%")
