@@ -107,6 +107,11 @@ class Conversation:
         if not answering:
             self.settle_down()
 
+    def look_for_work(self) -> bool:
+        """See whether the screen shows that the program is at work; return whether it did so before."""
+        worked, self.works = self.works, self._furniture.shows_work(self.rows, self._cursor, self.profile)
+        return worked
+
     def take(self, frame: Frame, now: float, *, whole: bool, stands: bool) -> bool:
         """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` picture.
 

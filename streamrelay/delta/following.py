@@ -53,7 +53,7 @@ class Following:
         request. Below a composer with borders there may also stand the cursor of a program that printed a box: that
         one does not hide it.
         """
-        self._seeded = True
+        again, self._seeded = self._seeded, True
         self.look_anew(frame)
         self._alternate = frame.alternate
         self.is_active = frame.alternate or self._composer.asks_for_paste
@@ -61,6 +61,10 @@ class Following:
         if not self.is_active and self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden):
             self.is_active = self._composer.asks_for_paste = self._cutter.moved = True
             self._composer.withdraws = False
+        if again and self.converses and (self._turns.is_open or (self._awaited and self.conversation.has_moved_on)):
+            # What it shows now it may have shown for long, and show nothing more.
+            worked = self.conversation.look_for_work()
+            self._note_change(worked, self._speaker.now)
 
     def look_anew(self, frame: Frame) -> None:
         """Go on with a screen on which nothing stands where it stood.
@@ -68,7 +72,7 @@ class Following:
         Between turns a program may paint its transcript again for the new size: that continues nothing.
         """
         self._may_continue = False
-        self.conversation.look_anew(frame, answering=self._turns.is_open)
+        self.conversation.look_anew(frame, answering=self._turns.is_open or self._awaited)
 
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""

@@ -49,6 +49,7 @@ from streamrelay.events import ClosedReason
 from streamrelay.panes.burial import last_words
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, list_window, parse_panes
+from streamrelay.panes.log import PaneLog
 from streamrelay.panes.looks import Look, Looks, look_line, read_looks
 from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
 from streamrelay.panes.reconnecting import Patience
@@ -118,26 +119,32 @@ class Attachments:
             words += [";", *(word[:-1] + "\\;" if word.endswith(";") else word for word in command)]
         return (await self._tmux.run(*words[1:])).splitlines()
 
-    async def watch(self, infos: Iterable[PaneInfo], listener: Listener, tap: Tap | None = None) -> list[PanePipeline]:
+    async def watch(
+        self, infos: Iterable[PaneInfo], listener: Listener, tap: Tap | None = None, log: PaneLog | None = None
+    ) -> list[PanePipeline]:
         """Hand the events of panes to `listener` from here on; opens pipelines where there are none yet.
 
-        `tap` is handed what the pipelines are told: all of it, so raises UsageError where there is one already. Raises
-        PaneGone where one of the panes is not there any more; then none is watched.
+        `tap` is handed what the pipelines are told: all of it, so raises UsageError where there is one already; `log`,
+        that of a single pane, likewise, and what it holds the pane's stream is told again first. Raises PaneGone where
+        one of the panes is not there any more; then none is watched.
         """
         async with self._changing:
             pipelines, new = [], []
             for info in infos:
                 carried = self._panes.get(info.pane)
                 if carried is None:
+                    told = tap if log is None else log.take
                     new.append(
-                        PanePipeline(info, self._profiles, rendering=self._rendering, widths=self.widths, tap=tap)
+                        PanePipeline(info, self._profiles, rendering=self._rendering, widths=self.widths, tap=told)
                     )
-                elif tap is not None:
+                elif tap is not None or log is not None:
                     raise UsageError(
                         f"pane {info.pane} is watched already", hint="record it before anything watches it"
                     )
                 pipelines.append(new[-1] if carried is None else carried.pipeline)
                 pipelines[-1].add_listener(listener)
+                if log is not None:
+                    _resume(pipelines[-1], log)
             try:
                 if gone := await self._carry(new):
                     pane = gone[0].info.pane
@@ -531,6 +538,15 @@ class Attachments:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _resume(pipeline: PanePipeline, log: PaneLog) -> None:
+    """Go on with what is in a log, or begin it."""
+    past = log.past()
+    if past is None:
+        log.begin(pipeline.began)
+    else:
+        pipeline.resume(past)
 
 
 def _ignore(_result: CommandResult) -> None:

@@ -15,6 +15,7 @@ import socket
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, Literal
 
 from streamrelay.delta.frames import SETTLE
@@ -24,6 +25,7 @@ from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed
 from streamrelay.panes.burial import RESTED, LastWords
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.log import Past
 from streamrelay.panes.recovery import DEEPEST, Held, Known, missed, read_held, recovery_line
 from streamrelay.panes.rendering import Backlog, Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
@@ -91,6 +93,27 @@ class PanePipeline:
         self._missing: str | None = None
         self._shallow_until = 0.0
         self._change = asyncio.Event()
+        self._resuming = False
+        self._past_messages: dict[str, bool] = {}
+        """The messages that an earlier process told the stream of, and whether it told of their Enter."""
+
+    def resume(self, past: Past) -> None:
+        """Go on where an earlier process ended: the stream is told what that one was told, and says the same again.
+
+        What was printed since is asked of tmux next, and until it has answered no time passes.
+        """
+        self._resuming = True
+        self._began = past.began
+        command, tap, self._tap = self.info.command, self._tap, None
+        for entry in past.entries:
+            if isinstance(entry, Began | Ran):
+                command = entry.command
+            elif isinstance(entry, Pasted | Submitted):
+                self._past_messages[entry.message_id] = isinstance(entry, Submitted)
+            self._enter(entry)
+        self.info = replace(self.info, command=command)
+        self._tap, self._seeded = tap, True
+        self._missing = "detached"
 
     @property
     def began(self) -> float:
@@ -175,8 +198,11 @@ class PanePipeline:
             )  # fmt: skip
 
     def output(self, data: bytes, read_at: float) -> None:
-        """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn."""
-        if self._seeded and not self.closed:
+        """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn.
+
+        While tmux is asked what was missed they are in its answer, which has its place behind them.
+        """
+        if self._seeded and not self.closed and not self._resuming:
             first = not self._backlog
             self._backlog.put(data, read_at)
             self._rendering.add(self, len(data), read_at, first=first)
@@ -251,6 +277,8 @@ class PanePipeline:
 
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""
+        self._resuming = False
+        held = None
         if self._missing is not None:
             held = read_held(blocks, self._depth)
             snapshot = None if held is None else held.snapshot
@@ -260,6 +288,10 @@ class PanePipeline:
             snapshot = read_snapshot(blocks)
         if snapshot is not None and not self.closed:
             self.seed(snapshot)
+        if held is not None and held.title != self._screen.title and not self.closed:
+            # Programs say by their titles whether they are at work.
+            title = "".join(character for character in held.title if character.isprintable())
+            self._enter(Output(self._now(), self.info.pane, f"\x1b]2;{title}\x07".encode()))
         return snapshot is not None
 
     @property
@@ -321,12 +353,16 @@ class PanePipeline:
         self._enter(Looked(self._now(), self.info.pane))
 
     def inject(self, message_id: str, text: str) -> None:
-        """Note that `text` is about to be pasted."""
+        """Note that `text` is about to be pasted, unless an earlier process has."""
+        if message_id in self._past_messages:
+            return
         self.catch_up()
         self._enter(Pasted(self._now(), self.info.pane, message_id, text))
 
     def submit(self, message_id: str) -> None:
-        """Note that the Enter behind it is about to be sent."""
+        """Note that the Enter behind it is about to be sent, unless an earlier process has."""
+        if self._past_messages.pop(message_id, False):
+            return
         self.catch_up()
         self._enter(Submitted(self._now(), self.info.pane, message_id))
 
@@ -404,6 +440,8 @@ class PanePipeline:
     def _set_timer(self, *, not_before: float = 0.0) -> None:
         """Have the clock come back when the next deadline is due; a timer that is early sets itself again."""
         due: float | None = None
+        if self._resuming:
+            return
         if self._backlog:
             due = None if self._backlog.is_marked else self._backlog.last_read + SETTLE
         elif not self.closed and (deadline := self._stream.deadline()) is not None:

@@ -50,6 +50,7 @@ class Held:
     history_limit: int
     cursor: int
     """The row up to which the program has printed."""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def recovery_line(pane: str, depth: int) -> str:
         *snapshot_commands(pane),
         (*capture, "-N"),
         (*capture, "-J"),
-        ("display-message", "-p", "-t", pane, "#{history_limit}"),
+        ("display-message", "-p", "-t", pane, "#{history_limit} #{pane_title}"),
     )
 
 
@@ -76,14 +77,16 @@ def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
     """Return what the replies to `recovery_line` say; None if they don't (the pane went away meanwhile)."""
     if len(blocks) != _BLOCKS:
         return None
-    _, *current, rows, joined, limit = blocks
+    _, *current, rows, joined, told = blocks
     snapshot = read_snapshot(current)
-    if snapshot is None or not limit or not limit[0].isdigit():
+    limit, _, title = (told[0] if told else b"").partition(b" ")
+    if snapshot is None or not limit.isdigit():
         return None
     history = min(snapshot.history_total, depth)
     rows = [*rows, *[b""] * (history + snapshot.lines - len(rows))]
     cursor = history + snapshot.cursor.y
-    return Held(snapshot, rows, tuple(wrapped for wrapped, _ in laid_out(rows, joined)), history, int(limit[0]), cursor)
+    wrapped = tuple(wrapped for wrapped, _ in laid_out(rows, joined))
+    return Held(snapshot, rows, wrapped, history, int(limit), cursor, title.decode("utf-8", "replace"))
 
 
 def missed(known: Known, held: Held) -> Recovered | None:

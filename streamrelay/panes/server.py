@@ -14,8 +14,10 @@ import regex
 from streamrelay.agents import AgentProfile
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
+from streamrelay.events import Event
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
+from streamrelay.panes.log import PaneLog, last_events
 from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
 from streamrelay.panes.recorder import Recorded, recording_into
 from streamrelay.panes.returning import Returning
@@ -172,20 +174,29 @@ class Server:
             yield subscription
 
     @asynccontextmanager
-    async def listen(self, pane: str, listener: Listener) -> AsyncIterator[PanePipeline]:
+    async def listen(self, pane: str, listener: Listener, log: PaneLog | None = None) -> AsyncIterator[PanePipeline]:
         """Hand the events of a pane to `listener` as they come, without a queue, for as long as this is open.
 
-        Raises TargetNotFound for a pane that is not there, PaneGone for one whose program has ended.
+        What is in the `log` is said again first, and then what was printed since. With a log, raises UsageError for a
+        pane that this server watches already. Raises TargetNotFound for a pane that is not there, PaneGone for one
+        whose program has ended.
         """
         info = await self._find(pane)
         if info.dead:
             raise PaneGone(f"the program in pane {pane} has ended", data={"pane": pane})
-        [pipeline] = await self._attachments.watch([info], listener)
+        [pipeline] = await self._attachments.watch([info], listener, log=log)
         try:
             yield pipeline
         finally:
             pipeline.remove_listener(listener)
             await self._attachments.unwatch([info.pane])
+
+    def last_events(self, log: PaneLog) -> list[Event]:
+        """Return all that the stream of a pane has said, by its log, to its end: it is not there any more."""
+        past = log.past()
+        profiles = [profile.reading for profile in self._profiles.values()]
+        now = asyncio.get_running_loop().time()
+        return [] if past is None else last_events(past, profiles, self._attachments.widths, now)
 
     async def _running(self) -> int:
         """Return the pid of the server that is there now, which is taken for the one connected to."""

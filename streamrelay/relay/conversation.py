@@ -20,7 +20,7 @@ from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
-from streamrelay.relay.places import Place, Typing
+from streamrelay.relay.places import Memory, Place, Typing
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.steps import Decision, Keeper, Machine, RelayCounts, Step
 
@@ -32,6 +32,13 @@ MOST_WAITING = 100_000
 @dataclass(frozen=True, slots=True)
 class _Heard:
     place: Place
+    events: Sequence[Event]
+    heard: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Recalled:
+    pane: str
     events: Sequence[Event]
 
 
@@ -47,7 +54,7 @@ class _Lost:
     error: StreamrelayError
 
 
-_Item = _Heard | _Decided | _Lost | Receipt
+_Item = _Heard | _Recalled | _Decided | _Lost | Receipt
 
 
 class Conversation:
@@ -85,19 +92,40 @@ class Conversation:
 
     # Who is there
 
+    @property
+    def panes(self) -> list[str]:
+        """The panes that are heard and typed to."""
+        return list(self._places)
+
     def place(self, pane: str) -> Place | None:
         """Return a pane that is heard and typed to."""
         return self._places.get(pane)
 
-    async def admit(self, info: PaneInfo, typing: Typing | None = None) -> None:
+    async def admit(self, info: PaneInfo, typing: Typing | None = None, memory: Memory | None = None) -> None:
         """Hear a pane and be able to type to it; raises PaneTaken, PaneGone and ShellRefused."""
         if info.pane in self._places:
             return
-        place = Place(self._server, info, typing or self._typing, hear=self._hear, report=self._report, lose=self._lose)
+        place = Place(
+            self._server,
+            info,
+            typing or self._typing,
+            hear=self._hear,
+            report=self._report,
+            lose=self._lose,
+            memory=memory,
+        )
         await place.open()
         self._places[info.pane] = place
         self._machine.speaks_in_turns(info.pane, place.is_agent)
         place.begin()
+
+    def recall(self, pane: str, events: Sequence[Event]) -> None:
+        """Take up the last events of a pane that is not there any more."""
+        self._put(_Recalled(pane, events))
+
+    async def put_again(self, message: Message, pane: str) -> None:
+        """Type what an earlier process had decided to."""
+        await self._type(message, pane)
 
     async def dismiss(self, pane: str) -> None:
         """Let go of a pane."""
@@ -166,7 +194,7 @@ class Conversation:
         if self._lost:
             events, self._lost = [Gap(reason="slow_subscriber", lost_events=self._lost), *events], 0
         self._waiting += len(events)
-        self._put(_Heard(place, events))
+        self._put(_Heard(place, events, place.heard))
 
     def _report(self, progress: Progress) -> None:
         if progress.state == "pasted":
@@ -198,15 +226,21 @@ class Conversation:
         waiting: list[asyncio.Future[None]] = []
         for item in items:
             match item:
-                case _Heard(place=place, events=events):
+                case _Heard(place=place, events=events, heard=heard):
+                    step.heard[place.info.pane] = heard
                     for event in events:
                         self._take(place, event, now, step)
+                case _Recalled(pane=pane, events=events):
+                    step.events += events
+                    step.gone.append(pane)
+                    for event in events:
+                        step.follow(self._machine.handle(event, now))
                 case _Decided(decision=decision, done=done):
                     self._decide(decision, done, now, step)
                     if done is not None:
                         waiting.append(done)
                 case _Lost(place=place, error=error):
-                    step.follow(self._gone_for(place, error, now))
+                    step.follow(self._gone_for(place, error, now, step))
                 case Receipt():
                     step.events.append(item)
         step.follow(self._machine.advance(now))
@@ -226,7 +260,7 @@ class Conversation:
         end = self._end_of(place, event)
         step.follow(self._machine.handle(event, now))
         if end is not None:
-            step.follow(self._gone_for(place, end, now))
+            step.follow(self._gone_for(place, end, now, step))
 
     def _decide(self, decision: Decision, done: "asyncio.Future[None] | None", now: float, step: Step) -> None:
         try:
@@ -237,13 +271,14 @@ class Conversation:
             if not done.done():
                 done.set_exception(error)
 
-    def _gone_for(self, place: Place, error: StreamrelayError, now: float) -> list[Effect]:
+    def _gone_for(self, place: Place, error: StreamrelayError, now: float, step: Step) -> list[Effect]:
         """Go on without a participant, or end; who is lost after the end is still missing for the last delivery."""
         pane = place.info.pane
         place.gone.set()
         if self._places.get(pane) is not place:
             return []
         del self._places[pane]
+        step.gone.append(pane)
         closing = asyncio.ensure_future(place.close())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)

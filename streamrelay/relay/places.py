@@ -14,6 +14,7 @@ from streamrelay.delivery.writer import READ_TIMEOUT, PaneWriter
 from streamrelay.errors import ShellRefused, StreamrelayError
 from streamrelay.events import Event
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.log import PaneLog
 from streamrelay.panes.server import Server
 
 LAST_RECEIPTS_TIMEOUT = 3.0
@@ -38,6 +39,14 @@ class Typing:
                 )
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is known of a pane from before: the log of its stream, and how many events of that were taken up."""
+
+    log: PaneLog
+    taken: int = 0
+
+
 class Place:
     """One pane, from when it is opened until it is closed.
 
@@ -54,12 +63,17 @@ class Place:
         hear: Callable[["Place", Sequence[Event]], None],
         report: Callable[[Progress], None],
         lose: Callable[["Place", BaseException], None],
+        memory: Memory | None = None,
     ) -> None:
         """Take a pane; raises ShellRefused for a shell where nobody allowed that."""
         typing.check([info])
         self.info = info
         self.gone = asyncio.Event()
         """Set when its program, or the pane itself, is not there any more."""
+        self.heard = 0
+        """How many events its stream has said."""
+        self._memory = memory
+        self._early: list[Event] | None = []
         self._server = server
         self._typing = typing
         self._hear = hear
@@ -91,7 +105,7 @@ class Place:
         try:
             self._entered.enter_context(only_writer(self._server.info.pid, self.info.pane))
             pipeline = await self._entered.enter_async_context(
-                self._server.listen(self.info.pane, lambda events: self._hear(self, events))
+                self._server.listen(self.info.pane, self._take, None if self._memory is None else self._memory.log)
             )
             self._writer = PaneWriter(
                 self._server,
@@ -108,8 +122,22 @@ class Place:
             await self._entered.aclose()
             raise
 
+    def _take(self, events: Sequence[Event]) -> None:
+        """Hand on what was not taken up before."""
+        self.heard += len(events)
+        again = 0 if self._memory is None else self._memory.taken - (self.heard - len(events))
+        if not (news := events[again:] if again > 0 else events):
+            return
+        if self._early is not None:
+            self._early += news
+        else:
+            self._hear(self, news)
+
     def begin(self) -> None:
-        """Begin to type."""
+        """Begin to type, and to hand on what was said, from the beginning."""
+        early, self._early = self._early, None
+        if early:
+            self._hear(self, early)
         self._writing = asyncio.ensure_future(self._write())
 
     async def _write(self) -> None:

@@ -57,11 +57,13 @@ class Step:
     outgoing: list[Outgoing] = field(default_factory=list)
     heard: dict[str, int] = field(default_factory=dict)
     """How many events of a pane were taken up in all, for those of which some were."""
+    gone: list[str] = field(default_factory=list)
+    """The panes that were lost."""
     closed: str = ""
     """Why a relay has ended, where one has."""
 
     def __bool__(self) -> bool:
-        return bool(self.events or self.outgoing)
+        return bool(self.events or self.outgoing or self.gone)
 
     def follow(self, effects: Iterable[Effect]) -> None:
         """Note what follows, in order."""

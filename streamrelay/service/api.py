@@ -33,6 +33,8 @@ class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
     needs_human: Literal["hold", "fail"] = "hold"
     commands: Literal["send", "refuse"] = "send"
     allow_shell: bool = False
+    patience: float | None = None
+    """Seconds in which it has to be typed; None for as long as it takes."""
     policy: Policy | None = None
     """Of a link that is made; None for the default."""
 

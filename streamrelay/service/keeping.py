@@ -1,23 +1,28 @@
 """What a service keeps so that it can go on after any end: the journal, and with it how things stood after each event.
 
-One transaction holds the events of a step, what changed by them, and the messages that follow (`out/...`), which go
-into the outbox only then. Whatever is not committed is as if it had not happened; a message that is committed and not
-yet known to be in the outbox is put there again, where its id keeps it from being taken twice.
+One transaction holds the events of a step, what changed by them, how far each pane's stream was taken up, and the
+messages that follow (`out/...`), which go into the outbox only then. Whatever is not committed is as if it had not
+happened: the pane's log (streamrelay.panes.log) says it again. A message that is committed and not yet known to be in
+the outbox is put there again, where its id keeps it from being taken twice.
 """
 
 import itertools
+import secrets
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
 from streamrelay.delivery.message import Message
 from streamrelay.history.journal import Journal
+from streamrelay.panes.log import PaneLog
+from streamrelay.relay.places import Memory
 from streamrelay.relay.steps import Outgoing, Step
 from streamrelay.service.feed import Feed
 
-OUT = "out/"
+OUT, PLACE, SERVER = "out/", "place/", "server"
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -27,14 +32,28 @@ class Pending(msgspec.Struct, frozen=True):
     pane: str
 
 
+class Remembered(msgspec.Struct, frozen=True):
+    """A pane that is heard: the program that was addressed there, the log of its stream, how far that was taken up."""
+
+    program: str
+    log: str
+    allow_shell: bool = False
+    taken: int = 0
+
+
 class Kept:
     """The keeper of a service's conversation."""
 
-    def __init__(self, journal: Journal, feed: Feed, changes: Callable[[], dict[str, bytes | None]]) -> None:
-        """Take what is asked, with each step, for what has changed by it."""
+    def __init__(
+        self, journal: Journal, feed: Feed, folder: Path, changes: Callable[[], dict[str, bytes | None]]
+    ) -> None:
+        """Take the folder for logs, and what is asked, with each step, for what has changed by it."""
+        self.places: dict[str, Remembered] = {}
         self._journal = journal
         self._feed = feed
+        self._folder = folder
         self._changes = changes
+        self._logs: dict[str, PaneLog] = {}
         self._began = time.monotonic()
         self._host = socket.gethostname()
         self._numbers = itertools.count(time.time_ns())
@@ -48,6 +67,8 @@ class Kept:
             return
         there, self._there = self._there, []
         keep |= dict.fromkeys(there)
+        keep |= self._taken(step.heard)
+        keep |= {PLACE + pane: None for pane in step.gone}
         for outgoing in step.outgoing:
             for pane in outgoing.panes:
                 key = f"{OUT}{next(self._numbers):020d}"
@@ -59,10 +80,8 @@ class Kept:
             if event.host is msgspec.UNSET:
                 event.host = self._host
         self._feed.publish(await self._journal.append(step.events, keep=keep))
-
-    async def note(self, values: Mapping[str, bytes | None]) -> None:
-        """Commit values of their own."""
-        await self._journal.append([], keep=values)
+        for pane in step.gone:
+            self._drop(pane)
 
     def gone_out(self, outgoing: Sequence[Outgoing]) -> None:
         """Know that messages are in the outbox: with the next step they need not be kept any more."""
@@ -71,7 +90,61 @@ class Kept:
                 if (key := self._on_their_way.pop((each.message.message_id, pane), None)) is not None:
                     self._there.append(key)
 
+    async def note(self, values: Mapping[str, bytes | None]) -> None:
+        """Commit values of their own."""
+        await self._journal.append([], keep=values)
+
+    # Panes
+
+    async def remember(self, pane: str, program: str, *, allow_shell: bool) -> Memory:
+        """Begin to remember a pane."""
+        name = f"{pane[1:]}-{secrets.token_hex(4)}.jsonl"
+        remembered = Remembered(program, name, allow_shell)
+        await self.note({PLACE + pane: msgspec.json.encode(remembered)})
+        return self.recall(pane, remembered)
+
+    def recall(self, pane: str, remembered: Remembered) -> Memory:
+        """Return what is remembered of a pane, and go on remembering."""
+        log = PaneLog(self._folder / remembered.log)
+        log.open()
+        self.places[pane], self._logs[pane] = remembered, log
+        return Memory(log, remembered.taken)
+
+    async def forget(self, pane: str) -> None:
+        """Remember nothing of a pane that is not heard any more."""
+        await self.note({PLACE + pane: None})
+        self._drop(pane)
+
+    def close(self) -> None:
+        """Let go of all logs; they stay."""
+        for log in self._logs.values():
+            log.close()
+
+    def clear(self) -> None:
+        """Delete the logs that nobody remembers."""
+        known = {remembered.log for remembered in self.places.values()}
+        for path in self._folder.iterdir():
+            if path.name not in known:
+                path.unlink(missing_ok=True)
+
+    def _taken(self, heard: Mapping[str, int]) -> dict[str, bytes | None]:
+        for pane, taken in heard.items():
+            if pane in self.places:
+                self.places[pane] = msgspec.structs.replace(self.places[pane], taken=taken)
+        return {PLACE + pane: msgspec.json.encode(self.places[pane]) for pane in heard if pane in self.places}
+
+    def _drop(self, pane: str) -> None:
+        self.places.pop(pane, None)
+        if (log := self._logs.pop(pane, None)) is not None:
+            log.discard()
+
 
 def pending(kept: Mapping[str, bytes]) -> dict[str, Pending]:
     """Return what was on its way to the outbox, oldest first, by key."""
-    return {key: msgspec.json.decode(value, type=Pending) for key, value in sorted(kept.items()) if key.startswith(OUT)}
+    return {key: msgspec.json.decode(value, type=Pending) for key, value in kept.items() if key.startswith(OUT)}
+
+
+def remembered(kept: Mapping[str, bytes]) -> dict[str, Remembered]:
+    """Return the panes that were heard."""
+    places = {key: value for key, value in kept.items() if key.startswith(PLACE)}
+    return {key[len(PLACE) :]: msgspec.json.decode(value, type=Remembered) for key, value in places.items()}

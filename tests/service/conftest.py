@@ -27,6 +27,10 @@ ready = ['^>$']
 composer = '^> ?(?P<draft>.*)$'
 mid_turn = "queue"
 """
+START = f"""
+[start]
+command = ["{sys.executable}", "-m", "streamrelay.testing.agent", "--works", "0.1", "--log"]
+"""
 
 
 class Stage:
@@ -56,10 +60,14 @@ class Stage:
 
     @asynccontextmanager
     async def service(self) -> AsyncIterator[LocalService]:
-        sprite = parse_profile("sprite", SPRITE, source="sprite.toml")
+        sprite = parse_profile("sprite", SPRITE + START, source="sprite.toml")
         connection = streamrelay.connect(tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=[sprite])
         async with connection as server, LocalService(server, folder=self.folder / "state") as service:
-            yield service
+            try:
+                yield service
+            except TimeoutError:
+                print(*await service.read_since(0, limit=100_000), sep="\n")
+                raise
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ import asyncio
 import logging
 
 import pytest
+from msgspec import structs
 
 from streamrelay.errors import SessionTaken, ShellRefused, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
 from streamrelay.links.link import Policy
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
+from streamrelay.sessions.model import StartSession
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage, journaled
 
@@ -110,7 +112,7 @@ async def test_a_relay_suspends_the_links_of_its_members(stage: Stage):
         }  # fmt: skip
         stage.types("Ann", "begin")
         await stage.until_heard("Cy", "Ann (1):\n\nanswer 1")
-        await wait_until_async(lambda: not service._machine.relays, PATIENCE, "the budget to be spent")
+        await wait_until_async(lambda: not service._core.machine.relays, PATIENCE, "the budget to be spent")
         suspended = await journaled(service, LinkSuspended)
         assert [(event.link, event.by) for event in suspended] == [(link.link_id, relay.relay), (link.link_id, "")]
         assert [each.state for each in await service.links()] == ["open"]
@@ -124,7 +126,7 @@ async def test_people_pause_mute_and_stop_everything(stage: Stage):
         await service.pause(True)
         await service.create_link("Ann", "Bob", Policy(budget=1))
         stage.types("Ann", "speak")
-        held = lambda: service._machine.links.links()[0].relay.standing.held  # noqa: E731
+        held = lambda: service._core.machine.links.links()[0].relay.standing.held  # noqa: E731
         await wait_until_async(held, PATIENCE, "what Ann says to wait")
         assert (await service.status()).paused
         assert await journaled(service, RelayDelivered) == []
@@ -178,3 +180,30 @@ async def test_events_are_read_from_any_place_and_go_on(stage: Stage):
         await asyncio.wait_for(read(5), PATIENCE)
         assert seen == again[5:]
         assert [found.text for found in await service.search_history("answer", session="Ann")] == ["answer 1"]
+
+
+@pytest.mark.requirement("AGT-01b")
+async def test_a_session_is_started_as_a_peer_and_its_links_end_with_it(stage: Stage):
+    ann = stage.start("Ann")
+    async with stage.service() as service:
+        request = StartSession(agent="sprite", title="Bob", cwd=str(stage.folder), caller=ann)
+        bob = await service.start_session(
+            structs.replace(request, arguments=[str(stage.folder / "Bob")], direct=True, prompt="begin")
+        )
+        assert bob.started_here
+        assert bob.session != bob.pane
+        await stage.until_heard("Bob", "[From Ann] begin")
+        await stage.until_heard("Ann", "[From Bob] answer 1")
+        assert await journaled(service, StopTold) == []
+        (link,) = await service.links(bob.session)
+        assert {party.session for party in link.parties} == {ann, bob.session}
+        cy = await service.start_session(structs.replace(request, arguments=[str(stage.folder / "Cy")], title="Cy"))
+        assert len(await service.links()) == 1
+        await service.end_session(bob.session)
+        assert await service.links() == []
+        await stage.until_heard("Ann", "[streamrelay] Bob has ended, and the link with it. No answer is needed.")
+        await service.end_session(cy.session)
+        await stage.until_heard("Ann", "[streamrelay] Cy has ended.")
+        assert {session.title for session in await service.sessions()} == {"keeper", "Ann"}
+        with pytest.raises(UsageError):
+            await service.end_session("Ann")

@@ -1,0 +1,129 @@
+"""What a pane's stream is told, on disk as it is told, so that another process goes on with it where this one ended.
+
+Each entry is written before the stream is told of it. So whatever the stream has said, the log makes another stream say
+again, event by event; what the program printed behind the last entry is asked of tmux, as after any lost connection. A
+log is a control-mode recording (`streamrelay.recordings`), not packed, and nobody else's to read. Where the disk
+refuses, the log is given up: what is said is still heard, but would be lost with the process.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from streamrelay.delta.profiles import Profile
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.errors import RecordingError
+from streamrelay.events import Event, PaneClosed
+from streamrelay.recordings.control_stream import ControlRecording
+from streamrelay.recordings.entering import enter
+from streamrelay.recordings.model import Began, Ended, Entry
+from streamrelay.recordings.writing import line_of
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.widths import Widths
+
+logger = logging.getLogger(__name__)
+
+
+class Past(NamedTuple):
+    """What a stream was told by an earlier process, and when it began (loop time; the clock of one boot)."""
+
+    began: float
+    entries: Iterator[Entry]
+
+
+def last_events(past: Past, profiles: Sequence[Profile], widths: Widths | None, now: float) -> list[Event]:
+    """Return all that a stream says of its past, to its end: its pane is not there any more at `now` (loop time)."""
+    stream: DeltaStream | None = None
+    events: list[Event] = []
+    for entry in past.entries:
+        if isinstance(entry, Began):
+            screen = TmuxScreen(entry.screen.columns, entry.screen.lines, widths=widths)
+            stream = DeltaStream(screen, session=entry.session, pane=entry.pane, profiles=profiles)
+        if stream is not None:
+            events += enter(stream, entry)
+    if stream is not None and not (events and isinstance(events[-1], PaneClosed)):
+        events += stream.gap(now - past.began, "detached")
+        events += stream.close(now - past.began, "pane_gone")
+    return events
+
+
+class _Clock(msgspec.Struct, tag="clock", tag_field="dir"):
+    began: float
+    t: float = 0.0
+
+
+class PaneLog:
+    """The log of one pane; it is written from when it is opened until it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+        """Bytes written by now."""
+        self._descriptor = -1
+
+    def open(self) -> None:
+        """Begin to write, behind what is there; raises RecordingError."""
+        try:
+            self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self.size = os.fstat(self._descriptor).st_size
+        except OSError as error:
+            raise RecordingError(f"{self.path} cannot be written: {error.strerror}") from error
+
+    def past(self) -> Past | None:
+        """Return what was written by an earlier process; None where that was nothing that can be read."""
+        try:
+            with self.path.open("rb") as file:
+                clock = msgspec.json.decode(file.readline(), type=_Clock)
+            # Cut off in the middle of an entry: what is added would be taken for its end.
+            self._end_line()
+            return Past(clock.began, self._entries())
+        except (OSError, msgspec.MsgspecError, RecordingError):
+            return None
+
+    def _entries(self) -> Iterator[Entry]:
+        try:
+            yield from ControlRecording(self.path).entries()
+        except RecordingError as error:
+            logger.warning("%s is damaged, and read up to there: %s", self.path, error.message)
+
+    def begin(self, began: float) -> None:
+        """Begin anew, with a stream that began at that loop time."""
+        if self._descriptor >= 0:
+            os.ftruncate(self._descriptor, 0)
+            self.size = 0
+            self._write(msgspec.json.encode(_Clock(began)) + b"\n")
+
+    def take(self, entry: Entry) -> None:
+        """Write an entry down; that nobody listens any more is not the end of what is logged."""
+        if self._descriptor >= 0 and not (isinstance(entry, Ended) and entry.reason == "recording_ended"):
+            self._write(line_of(entry))
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+    def _end_line(self) -> None:
+        if self.size and self._descriptor >= 0:
+            data = self.path.read_bytes()
+            os.ftruncate(self._descriptor, data.rfind(b"\n") + 1)
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as error:
+            logger.warning("%s cannot be written, and is given up: %s", self.path, error.strerror)
+            self.discard()
+        self.size += len(data)
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

@@ -1,0 +1,166 @@
+"""What every call of a service needs: the parts it is made of, opened and closed in order, and who is heard.
+
+A pane is heard as soon as it is needed, and no longer than somebody needs it: a link, a relay, a listener, whoever
+watches it, or a message that may still be answered.
+"""
+
+import asyncio
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, Self
+
+from streamrelay.delivery.outbox import Outbox
+from streamrelay.delivery.state import state_folder
+from streamrelay.errors import UsageError
+from streamrelay.events import Event, Receipt
+from streamrelay.history.journal import Journal
+from streamrelay.links.link import Party, Texts
+from streamrelay.links.noting import note
+from streamrelay.panes.server import Server
+from streamrelay.relay.conversation import Conversation
+from streamrelay.relay.places import Typing
+from streamrelay.relay.steps import Decision
+from streamrelay.service.feed import Feed
+from streamrelay.service.keeping import Kept
+from streamrelay.service.machine import ServiceMachine
+from streamrelay.service.restoring import Restoring
+from streamrelay.sessions.model import Session
+from streamrelay.sessions.sessions import Sessions
+
+SWEEP_EVERY = 15.0
+UNANSWERED = 600.0
+"""Seconds for which a pane is heard after the last word of a message to it."""
+
+
+class Core:
+    """The parts of one service; an async context manager. See `LocalService` for the arguments."""
+
+    def __init__(self, server: Server, *, folder: Path | None, outbox: Path | None, texts: Texts | None) -> None:
+        self.server = server
+        self.folder = folder or state_folder()
+        self.sessions = Sessions(server)
+        self.journal = Journal(self.folder / "journal.db")
+        self.outbox = Outbox(outbox or self.folder / "outbox.db")
+        self.machine: ServiceMachine
+        self.feed: Feed
+        self.conversation: Conversation
+        self.working: asyncio.Future[NoReturn]
+        self.started_at = time.time()
+        self.problems: list[str] = []
+        self._kept: Kept
+        self._texts = texts
+        self._admitting: dict[str, asyncio.Lock] = {}
+        self._last_receipts: dict[str, float] = {}
+        self._entered = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._entered.enter_context(_alone_in(self.folder))
+            await self._entered.enter_async_context(self.journal)
+            await self._entered.enter_async_context(self.outbox)
+            await self._begin()
+        except BaseException:
+            await self._entered.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._entered.aclose()
+
+    async def _begin(self) -> None:
+        before = await self.journal.kept()
+        logs = self.folder / "panes"
+        logs.mkdir(mode=0o700, exist_ok=True)
+        self.machine = ServiceMachine.restored(before, self._texts)
+        self.feed = Feed(self.journal, await self.journal.last_seq())
+        self._kept = Kept(self.journal, self.feed, logs, self.machine.changes)
+        self.conversation = Conversation(
+            self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=self._kept
+        )
+        self._entered.callback(self._kept.close)
+        self._entered.callback(self.feed.close)
+        self._entered.push_async_callback(self.conversation.close)
+        restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox)
+        self.problems += await restoring.restore(before)
+        self._kept.clear()
+        self.working = asyncio.ensure_future(self.conversation.work(self._note))
+        self._entered.push_async_callback(_ended, self.working)
+        self._entered.push_async_callback(_ended, asyncio.ensure_future(self._sweep()))
+
+    def _note(self, event: Event) -> None:
+        note(event, self.machine.links)
+        if isinstance(event, Receipt):
+            self._last_receipts[event.pane] = asyncio.get_running_loop().time()
+
+    async def find(self, name: str) -> Session:
+        """Return the session that is meant; raises TargetNotFound and UsageError."""
+        return await self.sessions.find(name)
+
+    async def admit(self, session: Session, *, allow_shell: bool = False) -> None:
+        """Have a session heard, and typed to when there is something; raises PaneTaken, PaneGone and ShellRefused."""
+        pane = session.pane
+        async with self._admitting.setdefault(pane, asyncio.Lock()):
+            self._last_receipts[pane] = asyncio.get_running_loop().time()
+            typing = Typing(allow_shell=allow_shell, outbox=self.outbox)
+            if (place := self.conversation.place(pane)) is not None:
+                typing.check([place.info])
+                return
+            info = await self.server.find(pane)
+            typing.check([info])
+            memory = await self._kept.remember(pane, info.command, allow_shell=allow_shell)
+            try:
+                await self.conversation.admit(info, typing, memory)
+            except BaseException:
+                await self._kept.forget(pane)
+                raise
+
+    async def dismiss(self, pane: str) -> None:
+        """Hear a pane no more."""
+        async with self._admitting.setdefault(pane, asyncio.Lock()):
+            await self.conversation.dismiss(pane)
+            await self._kept.forget(pane)
+
+    async def do(self, decision: Decision) -> None:
+        """Have something decided, and all that follows kept and on its way."""
+        if self.working.done():
+            self.working.result()
+        await self.conversation.decided(decision)
+
+    async def _sweep(self) -> NoReturn:
+        """Let go, from time to time, of panes that nobody needs."""
+        while True:
+            await asyncio.sleep(SWEEP_EVERY)
+            needed = self.machine.panes
+            now = asyncio.get_running_loop().time()
+            for pane in self.conversation.panes:
+                if pane not in needed and now - self._last_receipts.get(pane, now) > UNANSWERED:
+                    await self.dismiss(pane)
+
+
+def party(session: Session) -> Party:
+    """Return a session as a link takes it."""
+    return Party(session.session, session.pane, session.title, session.session_name)
+
+
+async def _ended(task: "asyncio.Future[NoReturn]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Be the only service that keeps its state in a folder; raises UsageError if another one does."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "service.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            hint = "`streamrelay daemon status` tells of it"
+            raise UsageError(f"another service keeps its state in {folder}", hint=hint) from error
+        yield

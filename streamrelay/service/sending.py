@@ -1,0 +1,143 @@
+"""Messages to sessions, and sessions that are started with one."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+
+from streamrelay.delivery.message import Policy as TypingPolicy
+from streamrelay.delivery.writer import check_message_id
+from streamrelay.errors import StreamrelayError
+from streamrelay.relay.rules import Effect
+from streamrelay.service.api import Delivery, SendMessage, SendResult
+from streamrelay.service.core import Core, party
+from streamrelay.service.machine import Sending, Sent
+from streamrelay.sessions.model import Session, StartSession
+
+PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
+"""Seconds for which a program that was started is waited for, without and with something to be given to it."""
+_LAST_WORDS_TIMEOUT = 3.0
+
+
+def new_id(kind: str) -> str:
+    """Return an id that nothing has."""
+    return f"{kind}-{secrets.token_hex(4)}"
+
+
+async def send(core: Core, request: SendMessage) -> SendResult:
+    """Deliver a message, and link, listen or close as it says; what of that cannot be done is a warning."""
+    target = await core.find(request.to)
+    message_id = request.message_id or f"send-{secrets.token_hex(6)}"
+    check_message_id(message_id)
+    await core.admit(target, allow_shell=request.allow_shell)
+    caller, warning = await _caller(core, request, target)
+    sending = Sending(
+        message_id=message_id,
+        text=request.text,
+        target=party(target),
+        caller=None if caller is None else party(caller),
+        then="close" if request.close_link else "link" if request.direct else "listen",
+        policy=request.policy,
+        typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
+    )
+    sent = Sent()
+
+    def decide(now: float) -> list[Effect]:
+        nonlocal sent
+        sent, effects = core.machine.send(sending, link_id=new_id("link"), at=time.time(), now=now)
+        return effects
+
+    await core.do(decide)
+    if request.close_link and not sent.closed:
+        warning = warning or f"there is no link with {target.title} to be closed"
+    of_target = [each for each in await deliveries(core, message_id) if each.pane == target.pane]
+    gone = Delivery(message_id=message_id, pane=target.pane, state="failed", reason="pane_gone")
+    return SendResult(
+        message_id=message_id,
+        delivery=of_target[0] if of_target else gone,
+        link="" if sent.link is None else sent.link.link_id,
+        listening=sent.listening,
+        warning=warning,
+    )
+
+
+async def _caller(core: Core, request: SendMessage, target: Session) -> tuple[Session | None, str]:
+    """Return who says it, or what hinders that somebody does: a message is delivered all the same."""
+    if not request.caller:
+        return None, ""
+    try:
+        caller = await core.find(request.caller)
+        if caller.session == target.session:
+            return None, "a session cannot be linked with itself"
+        await core.admit(caller)
+    except StreamrelayError as error:
+        return None, f"the calling session {request.caller} cannot be heard: {error.message}"
+    return caller, ""
+
+
+async def deliveries(core: Core, message_id: str) -> list[Delivery]:
+    """Return how a message stands, one entry a target."""
+    await core.outbox.flush()
+    return [
+        Delivery(
+            message_id=entry.message_id,
+            pane=entry.pane,
+            state=entry.state,
+            reason=entry.reason,
+            removed=entry.removed,
+            file=entry.file,
+        )
+        for entry in await core.outbox.find(message_id)
+    ]
+
+
+async def start(core: Core, request: StartSession) -> Session:
+    """Start a session, connect it with who asked for it, and give it what it is to do, as soon as it takes that."""
+    session = await core.sessions.start(request)
+    await core.admit(session, allow_shell=True)
+    session = await core.sessions.until_ready(session, PROMPT_PATIENCE if request.prompt else PATIENCE)
+    # What it asked of its terminal before it was heard tells by its looks alone, and by now it has some. It may also be
+    # another program: many agents are started by a script.
+    await core.dismiss(session.pane)
+    await core.admit(session, allow_shell=True)
+    if request.prompt:
+        await send(
+            core,
+            SendMessage(
+                to=session.session,
+                text=request.prompt,
+                caller=request.caller,
+                direct=request.direct,
+                allow_shell=True,
+            ),
+        )
+    elif request.caller:
+        await _connect(core, request, session)
+    return await core.find(session.session)
+
+
+async def _connect(core: Core, request: StartSession, session: Session) -> None:
+    """Link a new session with who asked for it, or have that one told when it stops."""
+    caller = await core.find(request.caller)
+    await core.admit(caller)
+    parties = party(caller), party(session)
+
+    def decide(now: float) -> list[Effect]:
+        if request.direct:
+            return core.machine.link(*parties, link_id=new_id("link"), at=time.time(), now=now)[1]
+        core.machine.links.listen(*parties, listener_id=new_id("stop"))
+        return []
+
+    await core.do(decide)
+
+
+async def end(core: Core, name: str) -> None:
+    """End a session that was started here, and with it its links and listeners."""
+    session = await core.find(name)
+    place = core.conversation.place(session.pane)
+    await core.sessions.end(session.session)
+    if place is not None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_TIMEOUT):
+                await place.gone.wait()
+    await core.do(lambda now: core.machine.leave(session.pane, "ended", now))
