@@ -3,8 +3,10 @@
 One client on a hub hears them all (`panes.hub`). What happens to panes, windows and sessions is followed from tmux's
 notifications, but each is only a reason to list again the window it names: what tmux lists is the truth, and
 notifications differ between versions. So following costs what happens, not what is there. A pane that moves to a
-window that was not linked is followed there; what it printed meanwhile is not seen, so its stream says `gap` and goes
-on from a new snapshot.
+window that was not linked is followed there; what it printed meanwhile comes late (`panes.recovery`).
+
+tmux sends every pane of a linked window, and once it has sent anything of a pane it keeps for us what that prints while
+its window is not linked, without bound (3.3a to 3.8). So whatever is heard of and not carried is paused.
 """
 
 import asyncio
@@ -12,7 +14,10 @@ import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
+
+import regex
 
 from streamrelay.control import (
     ClientDetached,
@@ -53,6 +58,7 @@ from streamrelay.panes.log import PaneLog
 from streamrelay.panes.looks import Look, Looks, look_line, read_looks
 from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
 from streamrelay.panes.reconnecting import Patience
+from streamrelay.panes.recovery import place_line
 from streamrelay.panes.rendering import Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import snapshot_line
@@ -63,11 +69,15 @@ logger = logging.getLogger(__name__)
 SEED_TIMEOUT = 10.0
 _AT_ONCE = 256
 """Panes whose screens are asked for together; their replies wait in tmux until they are read."""
-_ATTEMPTS = 3
+_LOOKS = 4
+_LATE = 0.03
+"""How often, and after how many seconds of silence, it is looked whether all has come that a moved pane printed."""
+_ATTEMPTS = 20
 """How often a pane that moves while its window is being linked is looked for again."""
 
 _Result = TypeVar("_Result")
 
+_PANE_IN_LAYOUT = regex.compile(r"\d+x\d+,\d+,\d+,(\d+)")
 _DEAD = "streamrelay-dead"
 _FOLLOW_DEATHS = command_line(("refresh-client", "-B", _DEAD + "::#{W:#{P:#{?pane_dead,#{pane_id} ,}}}"))
 """Has tmux tell, once a second, which panes are dead. Of a pane that remains when its program ends, that is told in no
@@ -94,6 +104,7 @@ class Attachments:
         self.widths: Widths | None = None
         """How wide characters are to this server; None for the built-in table."""
         self.selfcheck = SelfCheck()
+        self._paused: set[str] = set()
         self._looks = Looks(self._look)
         self._patience = Patience()
         self._rendering: Rendering[PanePipeline] = Rendering(hold=self._hold, failed=self._failed)
@@ -214,6 +225,7 @@ class Attachments:
         if self._hub is None:
             hub = await Hub(self._tmux, self._handle, transport=self._transport).open()
             self._hub = hub
+            self._paused.clear()
             self._follows_deaths = False
             self._spawn(self._outlive(hub))
         return self._hub
@@ -292,7 +304,7 @@ class Attachments:
         seeded: set[str] = set()
         for at in range(0, len(there), _AT_ONCE):
             batch = there[at : at + _AT_ONCE]
-            done = await asyncio.gather(*map(self._seed, batch))
+            done = await asyncio.gather(*(self._rejoin(one) if one.has_moved else self._seed(one) for one in batch))
             seeded |= {one.info.pane for one, is_seeded in zip(batch, done, strict=True) if is_seeded}
         return [one for one in pipelines if one.info.pane not in seeded]
 
@@ -300,11 +312,19 @@ class Attachments:
         """Have the window of a pane linked instead of the one it had before."""
         carried = self._panes.get(info.pane)
         self._panes[info.pane] = _Carried(pipeline, info.window)
+        self._paused.discard(info.pane)
         with contextlib.suppress(CommandFailed):
             await hub.hold(info.window)
         if carried is not None:
             hub.release(carried.window)
         pipeline.update(info)
+
+    def _pause(self, hub: Hub, pane: str) -> None:
+        """Have tmux neither send nor keep what a pane prints, until it is carried."""
+        if pane not in self._paused:
+            self._paused.add(pane)
+            with contextlib.suppress(StreamrelayError):
+                hub.client.request(command_line(("refresh-client", "-A", f"{pane}:pause")), _ignore)
 
     def _follow_deaths(self, hub: Hub) -> None:
         if not self._follows_deaths:
@@ -322,6 +342,7 @@ class Attachments:
         hub = self._hub
         if hub is not None and self._panes:
             for carried in dropped:
+                self._pause(hub, carried.pipeline.info.pane)
                 hub.release(carried.window)
         elif hub is not None:
             self._hub = None
@@ -352,6 +373,19 @@ class Attachments:
             return any(there)
 
         return await self._at_reply(pipeline.info.pane, pipeline.question, splice)
+
+    async def _rejoin(self, pipeline: PanePipeline) -> bool:
+        """Go on with a pane that moved once all it printed has come, or with what tmux holds if it says no more."""
+        line = place_line(pipeline.info.pane)
+        for _ in range(_LOOKS):
+            changed = asyncio.ensure_future(pipeline.changed())
+            try:
+                if await self._at_reply(pipeline.info.pane, line, pipeline.arrived) is not False:
+                    return True
+                await asyncio.wait([changed], timeout=_LATE)
+            finally:
+                changed.cancel()
+        return await self._seed(pipeline)
 
     async def _seed_again(self, pipeline: PanePipeline) -> None:
         with contextlib.suppress(StreamrelayError):
@@ -385,6 +419,7 @@ class Attachments:
         pane = pipeline.info.pane
         logger.exception("the pipeline of pane %s failed", pane)
         if (carried := self._panes.pop(pane, None)) is not None and self._hub is not None:
+            self._pause(self._hub, pane)
             self._hub.release(carried.window)
         pipeline.fail()
 
@@ -405,6 +440,8 @@ class Attachments:
                 if carried is not None:
                     carried.pipeline.output(event.data, read_at)
                     self._looks.printed(event.pane)
+                elif self._hub is not None:
+                    self._pause(self._hub, event.pane)
             else:
                 self._notice(event)
         self._rendering.take_turns()
@@ -416,6 +453,8 @@ class Attachments:
             return
         match event:
             case LayoutChange() | WindowAdd() | WindowClose() | UnlinkedWindowClose() if hub.holds(event.window):
+                if isinstance(event, LayoutChange):
+                    self._mark_absent(event)
                 self._want(event.window)
             case SubscriptionChanged(name=name, value=value) if name == _DEAD:
                 self._want(*(self._panes[pane].window for pane in value.split() if pane in self._panes))
@@ -432,6 +471,13 @@ class Attachments:
                         carried.pipeline.update(replace(carried.pipeline.info, session_name=name))
             case _:
                 pass
+
+    def _mark_absent(self, event: LayoutChange) -> None:
+        """Note which panes are not in their window any more: they may be back before it is listed."""
+        there = {f"%{number}" for number in _PANE_IN_LAYOUT.findall(event.layout)}
+        for pane in [pane for pane, one in self._panes.items() if one.window == event.window and pane not in there]:
+            pipeline = self._panes[pane].pipeline
+            self._guarded(pipeline, partial(pipeline.missed, "moved"))
 
     def _want(self, *windows: str) -> None:
         self._changed.update(windows)
@@ -470,8 +516,8 @@ class Attachments:
             if pane in gone:
                 continue
             was, here = one.pipeline.info, now[pane]
-            if here.window != one.window:
-                one.pipeline.missed("moved")
+            if here.window != one.window or one.pipeline.has_moved:
+                self._guarded(one.pipeline, partial(one.pipeline.moved, here))
                 moved.append(one.pipeline)
             elif (was.columns, was.lines) != (here.columns, here.lines):
                 resized.append(one.pipeline)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from streamrelay.control import ControlClient, command_line
 from streamrelay.errors import TmuxError
-from streamrelay.panes.recovery import DEEPEST, Held, read_held, recovery_line
+from streamrelay.panes.recovery import DEEPEST, Held, held_line, read_held
 
 RELEASE = "@streamrelay_release"
 """A pane with this option set is closed when its program has ended and its last words are read."""
@@ -20,7 +20,7 @@ RESTED = 2.5
 
 tmux looks once a second whether it has, so it was there for one of them at least.
 """
-_BLOCKS = 10
+_BLOCKS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def last_words_line(pane: str) -> str:
     """Return the command line that asks for all that `read_last_words` needs."""
     return " ; ".join(
         (
-            recovery_line(pane, DEEPEST),
+            held_line(pane, DEEPEST),
             command_line(
                 ("display-message", "-p", "-t", pane, "#{pane_dead_status}"),
                 ("display-message", "-p", "-t", pane, "#{E:remain-on-exit-format}"),

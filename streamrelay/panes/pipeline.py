@@ -26,10 +26,19 @@ from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed
 from streamrelay.panes.burial import RESTED, LastWords
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import Past
-from streamrelay.panes.recovery import DEEPEST, Held, Known, missed, read_held, recovery_line
+from streamrelay.panes.recovery import (
+    DEEPEST,
+    Held,
+    Known,
+    is_shown,
+    missed,
+    read_held,
+    recovery_line,
+    skip_line,
+)
 from streamrelay.panes.rendering import Backlog, Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
-from streamrelay.panes.snapshot import read_snapshot, snapshot_line
+from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_snapshot, snapshot_line
 from streamrelay.recordings.entering import enter
 from streamrelay.recordings.model import (
     Began,
@@ -41,16 +50,18 @@ from streamrelay.recordings.model import (
     Pasted,
     Ran,
     Reseeded,
+    Resized,
     Submitted,
     Waited,
 )
 from streamrelay.vt import TmuxScreen
+from streamrelay.vt.comparing import divergences
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.widths import Widths, unicode14
 
 _SHALLOW = 60.0
 """Seconds for which history is not asked for again, after it did not hold what was missed."""
-_ALWAYS_SAID = ("detached", "moved")
+_ALWAYS_SAID = ("detached",)
 """Reasons for which a gap is said even where nothing is lost: what was missed comes late."""
 _AGAIN = 0.002
 """Seconds after which a deadline is looked at again that is due, and may not pass before more was read."""
@@ -91,6 +102,7 @@ class PanePipeline:
         self._timer_at = 0.0
         self._seeded = False
         self._missing: str | None = None
+        self._unknown = 0
         self._shallow_until = 0.0
         self._change = asyncio.Event()
         self._resuming = False
@@ -269,8 +281,44 @@ class PanePipeline:
             self._missing = self._missing or reason
 
     @property
+    def has_moved(self) -> bool:
+        """Whether what it prints may come late since it moved."""
+        return self._missing == "moved"
+
+    def moved(self, info: PaneInfo) -> None:
+        """Note that the pane went to where `info` says, and that what it prints may come late until `arrived`."""
+        self.missed("moved")
+        screen = self._screen
+        if self._seeded and not self.closed and (info.columns, info.lines) != (screen.columns, screen.lines):
+            self._unknown = screen.history_total - len(screen.history_text()) if info.lines > screen.lines else 0
+            self._enter(Resized(self._now(), info.pane, info.columns, info.lines))
+        self.update(info)
+
+    def arrived(self, blocks: Sequence[Sequence[bytes]]) -> bool | None:
+        """Tell by tmux's replies to `place_line` here whether all has come that a pane printed that moved.
+
+        None for one that has moved or changed since: that is taken up when it is noticed.
+        """
+        self.catch_up()
+        held = read_held(blocks, 0)
+        if held is None or self.closed or not self.has_moved:
+            return False
+        size = (held.snapshot.columns, held.snapshot.lines)
+        if list(blocks[0]) != [self.info.window.encode()] or size != (self._screen.columns, self._screen.lines):
+            return None
+        cursor = (self._screen.cursor.x, self._screen.cursor.y)
+        if not is_shown(self._screen.text(), cursor, held, unknown=self._unknown):
+            return False
+        self._missing = None
+        if divergences(self._screen, held.snapshot):
+            self.seed(held.snapshot)
+        return True
+
+    @property
     def question(self) -> str:
         """The command line that asks tmux how the pane stands, and for what was missed where something was."""
+        if not self._seeded:
+            return " ; ".join((skip_line(self.info.pane), snapshot_line(self.info.pane)))
         if self._missing is None:
             return snapshot_line(self.info.pane)
         return recovery_line(self.info.pane, self._depth)
@@ -285,7 +333,7 @@ class PanePipeline:
             if held is not None and not self.closed:
                 self._recover(held)
         else:
-            snapshot = read_snapshot(blocks)
+            snapshot = read_snapshot(blocks[-SNAPSHOT_BLOCKS:])
         if snapshot is not None and not self.closed:
             self.seed(snapshot)
         if held is not None and held.title != self._screen.title and not self.closed:

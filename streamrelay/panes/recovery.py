@@ -9,8 +9,11 @@ of the pane, the rows above its cursor, is looked for in what tmux shows now:
 * not one of its rows is there: all of what tmux holds is new, and something before it is lost;
 * anything else (a screen that was painted again, rows that repeat) tells nothing: what was missed is lost.
 
-The queries share one command line with the end of the pause, so that nothing is printed between them, and what comes
-behind their reply comes after what they show (40 of 40 times, tmux 3.3a).
+The queries share one command line with a pause and its end, so that nothing is printed between them, what tmux still
+kept for us is skipped, and what comes behind their reply comes after what they show (40 of 40 times, tmux 3.3a).
+
+What a pane prints while its window is not linked is not missed: tmux keeps it, and sends it in front of what the pane
+prints next (3.3a and 3.8, control.c, control_write_output). So a pane that moved is first looked at without skipping.
 """
 
 from collections.abc import Sequence
@@ -24,7 +27,7 @@ DEEPEST = 10_000
 """Rows of history that are asked for at most: as many as are known here."""
 _KNOWN = 200
 """Rows above the cursor that are looked for."""
-_BLOCKS = 8
+_BLOCKS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +65,19 @@ class Recovered:
 
 
 def recovery_line(pane: str, depth: int) -> str:
-    """Return the command line that ends a pane's pause and asks for all that `read_held` needs."""
+    """Return the command line that ends a pane's pause, skips what waits, and asks for all that `read_held` needs."""
+    return " ; ".join((skip_line(pane), held_line(pane, depth)))
+
+
+def skip_line(pane: str) -> str:
+    """Return the command line after which a pane is sent from here on, paused or kept before or not."""
+    return command_line(*(("refresh-client", "-A", f"{pane}:{what}") for what in ("pause", "continue")))
+
+
+def held_line(pane: str, depth: int) -> str:
+    """Return the command line that asks for all that `read_held` needs."""
     capture = ("capture-pane", "-p", "-t", pane, "-S", str(-depth))
     return command_line(
-        ("refresh-client", "-A", f"{pane}:continue"),
         *snapshot_commands(pane),
         (*capture, "-N"),
         (*capture, "-J"),
@@ -73,11 +85,16 @@ def recovery_line(pane: str, depth: int) -> str:
     )
 
 
+def place_line(pane: str) -> str:
+    """Return the command line that asks in which window a pane is, and for all `read_held` needs but history."""
+    return " ; ".join((command_line(("display-message", "-p", "-t", pane, "#{window_id}")), held_line(pane, 0)))
+
+
 def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
-    """Return what the replies to `recovery_line` say; None if they don't (the pane went away meanwhile)."""
-    if len(blocks) != _BLOCKS:
+    """Return what the replies to these lines say; None if they don't (the pane went away meanwhile)."""
+    if len(blocks) < _BLOCKS:
         return None
-    _, *current, rows, joined, told = blocks
+    *current, rows, joined, told = blocks[-_BLOCKS:]
     snapshot = read_snapshot(current)
     limit, _, title = (told[0] if told else b"").partition(b" ")
     if snapshot is None or not limit.isdigit():
@@ -87,6 +104,19 @@ def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
     cursor = history + snapshot.cursor.y
     wrapped = tuple(wrapped for wrapped, _ in laid_out(rows, joined))
     return Held(snapshot, rows, wrapped, history, int(limit), cursor, title.decode("utf-8", "replace"))
+
+
+def is_shown(rows: Sequence[str], cursor: tuple[int, int], held: Held, *, unknown: int = 0) -> bool:
+    """Tell whether the rows of a screen are those that tmux holds, so that nothing is missing.
+
+    The cursor is (x, y). In a pane that became higher tmux shows rows of its history again, up to `unknown` of which
+    are not known here.
+    """
+    shown = [row.decode("utf-8", "replace").rstrip() for row in held.rows[held.history :]]
+    again = held.snapshot.cursor.y - cursor[1]
+    if not 0 <= again <= (unknown if any(rows) else 0) or held.snapshot.cursor.x != cursor[0]:
+        return False
+    return shown[again:] == [row.rstrip() for row in rows[: len(shown) - again]] and not any(rows[len(shown) - again :])
 
 
 def missed(known: Known, held: Held) -> Recovered | None:

@@ -20,6 +20,8 @@ _FORMATS = (
     "wrap_flag", "origin_flag", "scroll_region_upper", "scroll_region_lower", "keypad_cursor_flag", "keypad_flag",
     "bracket_paste_flag",
 )  # fmt: skip
+SNAPSHOT_BLOCKS = 4
+"""Replies to `snapshot_line`."""
 _STYLING = regex.compile(rb"\x1b(?:\[[0-9;:]*m|\][^\x07\x1b]*(?:\x07|\x1b\\))|[\x0e\x0f]")
 
 
@@ -42,7 +44,7 @@ def snapshot_commands(pane: str) -> tuple[tuple[str, ...], ...]:
 
 def read_snapshot(blocks: Sequence[Sequence[bytes]]) -> Snapshot | None:
     """Return the snapshot that the four replies make; None if they don't (the pane went away meanwhile)."""
-    if len(blocks) != 4:
+    if len(blocks) != SNAPSHOT_BLOCKS:
         return None
     rows, joined, pending, state = blocks
     values = [int(field) if field.isdigit() else 0 for field in (state[0] if state else b"").split(b" ")]

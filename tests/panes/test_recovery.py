@@ -1,8 +1,10 @@
 """What was missed, read off what tmux still holds."""
 
+from dataclasses import replace
+
 import pytest
 
-from streamrelay.panes.recovery import Held, Known, missed
+from streamrelay.panes.recovery import Held, Known, is_shown, missed
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Snapshot
 
@@ -72,3 +74,21 @@ def test_a_pane_that_nothing_happened_to_misses_nothing():
     assert found is not None
     assert found.whole
     assert printed(found.data) == ["prompt"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "cursor", "unknown", "shown"),
+    [
+        (["a", "b", "prompt"], (6, 2), 0, True),
+        (["b", "prompt", ""], (6, 1), 0, False),
+        (["b", "prompt", ""], (6, 1), 1, True),
+        (["", "", ""], (6, 1), 1, False),
+        (["a", "b", "prom"], (4, 2), 0, False),
+        (["a", "c", "prompt"], (6, 2), 0, False),
+    ],
+    ids=["the same", "a row more", "a row of history again", "nothing known", "behind", "another row"],
+)
+def test_whether_all_that_tmux_holds_was_heard(rows, cursor, unknown, shown):
+    now = held(["a", "b", "prompt"], history=0)
+    now = replace(now, snapshot=replace(now.snapshot, cursor=Cursor(6, 2)))
+    assert is_shown(rows, cursor, now, unknown=unknown) is shown
