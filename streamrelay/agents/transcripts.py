@@ -81,19 +81,34 @@ def read_passages(line: bytes | str) -> list[Passage]:
 
 def transcript_files(profile: AgentProfile) -> list[Path]:
     """Return an agent's transcripts, newest first; none of one that keeps them elsewhere or not as JSON Lines."""
-    transcript = profile.transcript
-    if transcript is None or transcript.format != "jsonl" or not transcript.path.startswith("~/"):
+    place = _place(profile)
+    if place is None:
         return []
-    whole = located(transcript.path, transcript.home)
-    # What stands before the first pattern is a name, whatever characters the user's home has.
-    depth = next((number for number, part in enumerate(whole.parts) if "*" in part), len(whole.parts) - 1)
+    folder, pattern = place
     dated: list[tuple[float, Path]] = []
-    for file in Path(*whole.parts[:depth]).glob(str(Path(*whole.parts[depth:]))):
+    for file in folder.glob(pattern):
         try:
             dated.append((file.stat().st_mtime, file))
         except OSError:
             continue
     return [file for _, file in sorted(dated, reverse=True)[:_MOST_FILES]]
+
+
+def is_transcript_of(profile: AgentProfile, file: Path) -> bool:
+    """Tell whether a file stands where an agent keeps its transcripts."""
+    place = _place(profile)
+    return place is not None and file.resolve().is_relative_to(place[0].resolve())
+
+
+def _place(profile: AgentProfile) -> tuple[Path, str] | None:
+    """Return the folder of an agent's transcripts, and the pattern of their names in it."""
+    transcript = profile.transcript
+    if transcript is None or transcript.format != "jsonl" or not transcript.path.startswith("~/"):
+        return None
+    parts = located(transcript.path, transcript.home).parts
+    # What stands before the first pattern is a name, whatever characters the user's home has.
+    depth = next((number for number, part in enumerate(parts) if "*" in part), len(parts) - 1)
+    return Path(*parts[:depth]), str(Path(*parts[depth:]))
 
 
 def search_transcripts(
