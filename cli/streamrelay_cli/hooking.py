@@ -12,7 +12,7 @@ from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import InstalledHook, StopHooks
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import StreamrelayError
-from streamrelay_cli.options import AsJson
+from streamrelay_cli.options import AsJson, Printing, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.telling import tell
 
@@ -21,35 +21,40 @@ Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another wh
 
 
 @app.command("install")
-def install(agent: Agent, as_json: AsJson = False) -> None:
+@takes_options
+def install(printing: Printing, agent: Agent, as_json: AsJson = False) -> None:
     """Put a stop hook into an agent's configuration; `remove` leaves it as it was, to the byte."""
-    output = Output(as_json=as_json)
+    output = printing.output(as_json=as_json)
     try:
-        _print(output, [_hooks().install(agent, [_program()])])
+        _print(output, [own_hooks().install(agent, [_program()])])
     except StreamrelayError as error:
         output.fail(error)
     output.note("an agent that runs already may have to be started again")
 
 
 @app.command("show")
+@takes_options
 def show(
-    agent: Annotated[str, typer.Argument(help="One agent; all of them by default.")] = "", as_json: AsJson = False
+    printing: Printing,
+    agent: Annotated[str, typer.Argument(help="One agent; all of them by default.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Show which agents have our hook, and where."""
-    output = Output(as_json=as_json)
+    output = printing.output(as_json=as_json)
     try:
-        hooks = _hooks()
+        hooks = own_hooks()
         _print(output, [hooks.show(name) for name in ([agent] if agent else hooks.agents)])
     except StreamrelayError as error:
         output.fail(error)
 
 
 @app.command("remove")
-def remove(agent: Agent) -> None:
+@takes_options
+def remove(printing: Printing, agent: Agent) -> None:
     """Take our hook out of an agent's configuration; everything else there stays as it is."""
-    output = Output()
+    output = printing.output()
     try:
-        output.note("removed" if _hooks().remove(agent) else "there was none")
+        output.note("removed" if own_hooks().remove(agent) else "there was none")
     except StreamrelayError as error:
         output.fail(error)
 
@@ -62,7 +67,8 @@ def hook(
     raise typer.Exit(tell([agent, *([report] if report else [])]))
 
 
-def _hooks() -> StopHooks:
+def own_hooks() -> StopHooks:
+    """Return the hooks of the agents that are known here."""
     return StopHooks(load_profiles(), state_folder())
 
 

@@ -6,18 +6,20 @@ from typing import Annotated
 import msgspec
 import typer
 
-import streamrelay
+from streamrelay import Server
 from streamrelay.delivery.sending import open_outbox, send
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, NeedsHuman, Receipt
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Sessions
-from streamrelay_cli.options import AsJson, Quiet, SocketName, SocketPath, TmuxBinary
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
 
 
+@takes_options
 def start(
+    connection: Connection,
+    printing: Printing,
     agent: Annotated[str, typer.Argument(help="A profile's name (streamrelay profiles), or any command.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments, behind -- if they are options.")] = None,
     title: Annotated[str, typer.Option("--title", help="How others know it; its name by default.")] = "",
@@ -30,18 +32,14 @@ def start(
     patience: Annotated[
         float, typer.Option("--timeout", min=0, help="Seconds to wait until it is ready; 0 not to wait.")
     ] = 30.0,
-    socket_name: SocketName = None,
-    socket_path: SocketPath = None,
-    tmux: TmuxBinary = None,
     as_json: AsJson = False,
-    quiet: Quiet = False,
 ) -> None:
     """Start an agent or any program in a tmux session of its own, and print its session id.
 
     It is waited for until it is ready. What it asks of a person first, whether it may trust a folder, or to log in, is
     told and never answered.
     """
-    output = Output(quiet=quiet, as_json=as_json)
+    output = printing.output(as_json=as_json)
     # As the person sees it, links and all.
     folder = str((cwd or Path()).absolute())
 
@@ -63,7 +61,7 @@ def start(
             lines=lines,
             prompt=prompt,
         )
-        async with streamrelay.connect(socket_name=socket_name, socket_path=socket_path, tmux=tmux) as server:
+        async with connection.connect() as server:
             sessions = Sessions(server)
             session = await sessions.start(request)
             if not as_json:
@@ -84,20 +82,17 @@ def start(
     run_to_end(output, main)
 
 
+@takes_options
 def end(
+    options: ServerOptions,
+    printing: Printing,
     session: Annotated[str, typer.Argument(help="Its id, a title that only one has, or its pane.")],
-    socket_name: SocketName = None,
-    socket_path: SocketPath = None,
-    tmux: TmuxBinary = None,
-    quiet: Quiet = False,
 ) -> None:
     """End a session that was started by `start`, with its program."""
-    output = Output(quiet=quiet)
+    output = printing.output()
 
     async def main() -> int:
-        async with streamrelay.connect(
-            socket_name=socket_name, socket_path=socket_path, tmux=tmux, profiles=()
-        ) as server:
+        async with Server(options.server()) as server:
             sessions = Sessions(server)
             found: Session = await sessions.find(session)
             await sessions.end(found.session)
