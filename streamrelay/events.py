@@ -299,11 +299,22 @@ class StopTold(Event, tag="stop_told"):
     reason: str
 
 
+class AgentStopped(Event, tag="agent_stopped"):
+    """An agent's own hook told that its turn is over: a vote, whatever its screen shows.
+
+    `answer` is what it says it has answered, in its own notation, where it says so; what was seen of that is `Text`.
+    """
+
+    agent: str
+    answer: str = ""
+
+
 AnyEvent = (
     PaneOpened | PaneResized | ProgramChanged | PaneClosed | Text | Live | Retracted | TurnStarted | TurnEnded
     | NeedsHuman | Activity | Injected | Receipt | Gap | RelayOpened | RelayDelivered
     | RelayWithheld | RelayPaused | RelayMuted | RelayLeft | RelayClosed
     | LinkCreated | LinkSpent | LinkExtended | LinkSuspended | LinkClosed | StopTold
+    | AgentStopped
 )  # fmt: skip
 
 

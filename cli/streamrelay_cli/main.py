@@ -13,6 +13,7 @@ from streamrelay_cli import (
     demo,
     doctoring,
     explaining,
+    hooking,
     learning,
     linking,
     listing,
@@ -23,6 +24,7 @@ from streamrelay_cli import (
     rendering,
     replaying,
     sending,
+    starting,
     uninstalling,
     watching,
 )
@@ -38,6 +40,8 @@ app.command("watch")(watching.watch)
 app.command("relay")(relaying.relay)
 app.command("link")(linking.link)
 app.command("send")(sending.send_command)
+app.command("start")(starting.start)
+app.command("end")(starting.end)
 app.command("ls")(listing.ls)
 app.command("doctor")(doctoring.doctor)
 app.command("tmux")(decorating.tmux_command)
@@ -49,6 +53,8 @@ app.command("render")(rendering.render)
 app.command("replay")(replaying.replay)
 app.command("explain")(explaining.explain)
 app.command("learn")(learning.learn)
+app.command("hook")(hooking.hook)
+app.add_typer(hooking.app, name="hooks")
 app.add_typer(profiling.app, name="profiles")
 app.add_typer(configuring.app, name="config")
 app.add_typer(remembering.app, name="history")

@@ -8,6 +8,7 @@ import typer
 from streamrelay.config.files import user_folder
 from streamrelay.delivery.state import state_home
 from streamrelay.leftovers import clear_folders, clear_server, find_leftovers, own_folders
+from streamrelay_cli.hooking import own_hooks
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
 
@@ -33,10 +34,11 @@ def uninstall(
             done = [
                 *(f"session {hub}, a hub without a client" for hub in found.hubs),
                 *(f"option {option.name} of {option.of}" for option in found.options),
+                *_take_hooks(dry_run=True),
                 *(f"folder {folder}" for folder in folders),
             ]
         else:
-            done = [*await clear_server(tmux, found), *clear_folders(folders)]
+            done = [*_take_hooks(), *await clear_server(tmux, found), *clear_folders(folders)]
         if as_json:
             for one in done:
                 output.json({"removed": one, "dry_run": dry_run})
@@ -47,6 +49,17 @@ def uninstall(
         return 0
 
     run_to_end(output, main)
+
+
+def _take_hooks(*, dry_run: bool = False) -> list[str]:
+    """Take our hooks out of agents' configurations; return what was taken, or would be."""
+    hooks = own_hooks()
+    installed = [hooks.show(agent) for agent in hooks.agents]
+    found = [hook for hook in installed if hook.command is not None]
+    if not dry_run:
+        for hook in found:
+            hooks.remove(hook.agent)
+    return [f"hook of {hook.agent} in {hook.file}" for hook in found]
 
 
 def _kept(*, data: bool) -> list[str]:

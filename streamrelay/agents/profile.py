@@ -61,6 +61,10 @@ class StopHook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     file: str
     event: str
+    format: Literal["settings", "notify"] | None = None
+    """How it is written there (settings_file.py, notify_file.py); None for a way that only a person knows."""
+    home: str = ""
+    """The environment variable that names the folder which is the first below home in `file` otherwise."""
 
 
 class Transcript(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -68,6 +72,8 @@ class Transcript(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     path: str
     format: Literal["jsonl", "sqlite", "markdown"]
+    home: str = ""
+    """As of a stop hook."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ class Speaker:
 
     def next_turn(self, message_id: str | None, *, at_prompt: bool = False) -> None:
         """Something was submitted to the program."""
-        ended = self.turns.submitted(message_id, at_prompt=at_prompt)
+        ended = self.turns.submitted(message_id, self.now, at_prompt=at_prompt)
         if message_id is not None:
             self._turn_of[message_id] = self.turns.turn
             if len(self._turn_of) > MOST_PENDING:

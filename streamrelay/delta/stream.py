@@ -22,6 +22,7 @@ from streamrelay.delta.reasons import Reasons
 from streamrelay.delta.speaking import Speaker
 from streamrelay.delta.standing import Standing
 from streamrelay.events import (
+    AgentStopped,
     ClosedReason,
     Event,
     Gap,
@@ -203,6 +204,11 @@ class DeltaStream:
         """Note that another program is in the foreground."""
         self._recognise(command=command)
         return self._say(now, ProgramChanged(command=command))
+
+    def stopped(self, now: float, agent: str, answer: str) -> list[Event]:
+        """Note that the program's own hook told that its turn is over."""
+        self._turns.stopped(now)
+        return self._say(now, AgentStopped(agent=agent, answer=answer))
 
     def gap(
         self, now: float, reason: str, *, lost_bytes: int | None = None, lost_lines: int | None = None

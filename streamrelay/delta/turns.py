@@ -3,6 +3,8 @@
 * A turn begins with the program's first output after something was submitted to it.
 * A witness that has said *busy* since then is believed: while it says so, no silence ends the turn; when it says
   *idle* and the screen has rested for `SIGNAL_REST`, the turn has ended, and that is certain.
+* The program's own stop hook says both: that it was at work, and that it is over. Where it comes within `HOOK_LAG` of
+  a message it can be the word on the turn before, and then it is a vote like any other.
 * Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
   shown its message), and that is not certain: what comes later without a new message opens a continuation, a turn of
   the same number.
@@ -19,8 +21,10 @@ QUIET = 1.5
 UNHEARD = 10.0
 """Seconds of quiet for which a program is waited for that has not even shown its message."""
 SIGNAL_REST = 0.15
+HOOK_LAG = 0.5
+"""Seconds that a hook's word may take to arrive; an answer that is over sooner is not ended by it."""
 
-Witness = Literal["composer", "title", "agent_state", "furniture"]
+Witness = Literal["composer", "title", "agent_state", "furniture", "hook"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Turns:
         self._witnesses: dict[Witness, Vote] = {}
         self._disagreements = 0
         self._busy_since_submission = False
+        self._submitted_at = -HOOK_LAG
 
     @property
     def is_open(self) -> bool:
@@ -70,7 +75,7 @@ class Turns:
         """Whether an answer is under way, or a witness says that the program is at work."""
         return self._open or self.is_busy
 
-    def submitted(self, message_id: str | None, *, at_prompt: bool = False) -> Ended | None:
+    def submitted(self, message_id: str | None, now: float = 0.0, *, at_prompt: bool = False) -> Ended | None:
         """Something was submitted to the program: what it prints next answers it.
 
         At a prompt the program had been waiting, so the turn that was open is over and is returned; a message that
@@ -83,6 +88,7 @@ class Turns:
         self.turn += 1
         self._message_id = message_id
         self._busy_since_submission = self.is_busy
+        self._submitted_at = now
         return ended
 
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
@@ -91,6 +97,12 @@ class Turns:
         if says == "idle" and self.is_busy:
             self._disagreements += 1
         if says == "busy":
+            self._busy_since_submission = True
+
+    def stopped(self, now: float) -> None:
+        """Take the word of the program's own stop hook."""
+        self.vote("hook", "idle", now)
+        if self._open and now - self._submitted_at >= HOOK_LAG:
             self._busy_since_submission = True
 
     def dismiss_witnesses(self) -> None:

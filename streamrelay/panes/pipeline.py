@@ -52,6 +52,7 @@ from streamrelay.recordings.model import (
     Reseeded,
     Resized,
     Submitted,
+    Told,
     Waited,
 )
 from streamrelay.vt import TmuxScreen
@@ -419,6 +420,11 @@ class PanePipeline:
             return
         self.catch_up()
         self._enter(Submitted(self._now(), self.info.pane, message_id))
+
+    def stopped(self, agent: str, answer: str) -> None:
+        """Note that the program's own hook told that its turn is over."""
+        self.catch_up()
+        self._enter(Told(self._now(), self.info.pane, agent, answer))
 
     def close(self, reason: ClosedReason, *, status: int | None = None, tail_certain: bool = False) -> None:
         """The pane is watched no more; the last events go out."""

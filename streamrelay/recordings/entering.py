@@ -14,6 +14,7 @@ from streamrelay.recordings.model import (
     Reseeded,
     Resized,
     Submitted,
+    Told,
     Waited,
 )
 
@@ -42,5 +43,7 @@ def enter(stream: DeltaStream, entry: Entry) -> list[Event]:
             return stream.gap(entry.t, entry.reason, lost_lines=entry.lost_lines)
         case Looked():
             return stream.look(entry.t)
+        case Told():
+            return stream.stopped(entry.t, entry.agent, entry.answer)
         case Ended():
             return stream.close(entry.t, entry.reason, status=entry.status, tail_certain=entry.tail_certain)

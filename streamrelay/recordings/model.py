@@ -85,6 +85,13 @@ class Looked(_Entry, frozen=True):
     """Somebody who was about to type looked whether a person is needed."""
 
 
+class Told(_Entry, frozen=True):
+    """The program's own hook told that its turn is over."""
+
+    agent: str
+    answer: str = ""
+
+
 class Waited(_Entry, frozen=True):
     """Time passed, and something was due."""
 
@@ -97,7 +104,7 @@ class Ended(_Entry, frozen=True):
     tail_certain: bool = False
 
 
-Entry = Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | Waited | Ended
+Entry = Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | Told | Waited | Ended
 
 
 class Recording(Protocol):

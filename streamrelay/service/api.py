@@ -13,7 +13,22 @@ import msgspec
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Policy
-from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.model import Session, SessionState, StartSession
+
+__all__ = [
+    "CreateRelay",
+    "Delivery",
+    "Relay",
+    "RelayMember",
+    "RelayParticipant",
+    "SendMessage",
+    "SendResult",
+    "Service",
+    "Session",
+    "SessionState",
+    "StartSession",
+    "Status",
+]
 
 
 class SendMessage(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,6 +39,41 @@ def test_what_comes_later_without_a_message_opens_a_continuation_of_the_same_num
     assert turns.said() == Began(1, None)
 
 
+@pytest.mark.requirement("DEL-04a")
+def test_the_word_of_a_stop_hook_ends_a_turn_for_certain() -> None:
+    turns = answering(Turns(), at=1.0)
+    turns.stopped(1.4)
+    assert turns.deadline() == 1.4 + SIGNAL_REST
+    ended = turns.advance(1.4 + SIGNAL_REST)
+    assert ended is not None
+    assert (ended.reason, ended.certain) == ("signal", True)
+    assert Vote("hook", "idle", 1.4) in ended.votes
+
+
+def test_the_word_of_a_stop_hook_ends_nothing_while_another_witness_says_busy() -> None:
+    turns = answering(Turns(), at=1.0)
+    turns.vote("furniture", "busy", 1.1)
+    turns.stopped(1.4)
+    assert turns.deadline() is None
+    turns.vote("furniture", "idle", 2.0)
+    ended = turns.advance(2.0 + SIGNAL_REST)
+    assert ended is not None
+    assert (ended.certain, ended.disagreements) == (True, 1)
+
+
+def test_the_word_of_a_stop_hook_that_comes_late_is_not_about_the_message_that_overtook_it() -> None:
+    turns = answering(Turns(), at=1.0)
+    assert turns.advance(1.0 + QUIET) is not None
+    turns.submitted("m2", 3.0)
+    turns.output(3.05)
+    turns.said()
+    turns.stopped(3.1)
+    ended = turns.advance(3.05 + QUIET)
+    assert turns.turn == 2
+    assert ended is not None
+    assert not ended.certain
+
+
 def test_output_puts_the_end_off() -> None:
     turns = answering(Turns())
     turns.output(2.0)

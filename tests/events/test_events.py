@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from streamrelay.events import (
     Activity,
+    AgentStopped,
     AnyEvent,
     Event,
     Gap,
@@ -96,6 +97,7 @@ EVENTS: list[Event] = [
         link="link-1", reason="closed", by="$1", deliveries=9, traffic={"ann (1)": Traffic(4, 90, 5, 260)}, **COMMON
     ),
     StopTold(caller="$1", target="$2", reason="signal", **COMMON),
+    AgentStopped(agent="claude", answer="**Done.**", **COMMON),
 ]
 
 

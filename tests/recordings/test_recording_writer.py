@@ -24,6 +24,7 @@ from streamrelay.recordings.model import (
     Reseeded,
     Resized,
     Submitted,
+    Told,
     Waited,
 )
 from streamrelay.recordings.writing import line_of
@@ -46,6 +47,7 @@ ALL: list[Entry] = [
     Output(0.25, "%3", b"\x1b[2J\\ caf\xc3 \x00\x7f\n"),
     Waited(0.3, "%3"),
     Looked(0.3, "%3"),
+    Told(0.3, "%3", "claude", "Done."),
     Pasted(1 / 3, "%3", "m1", "two\nlines"),
     Submitted(0.5, "%3", "m1"),
     Resized(0.6, "%3", 30, 4),

@@ -1,0 +1,88 @@
+"""`streamrelay hooks`: agents tell when they have stopped; and `hook`, which is what they run for that."""
+
+import dataclasses
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streamrelay.agents import load_profiles
+from streamrelay.agents.hooks import InstalledHook, StopHooks
+from streamrelay.delivery.state import state_folder
+from streamrelay.errors import StreamrelayError
+from streamrelay_cli.options import AsJson, Printing, takes_options
+from streamrelay_cli.output import Output
+from streamrelay_cli.telling import tell
+
+app = typer.Typer(help="Have agents tell, by hooks of their own, when they have stopped.", no_args_is_help=True)
+Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another whose profile knows how.")]
+
+
+@app.command("install")
+@takes_options
+def install(printing: Printing, agent: Agent, as_json: AsJson = False) -> None:
+    """Put a stop hook into an agent's configuration; `remove` leaves it as it was, to the byte."""
+    output = printing.output(as_json=as_json)
+    try:
+        _print(output, [own_hooks().install(agent, [_program()])])
+    except StreamrelayError as error:
+        output.fail(error)
+    output.note("an agent that runs already may have to be started again")
+
+
+@app.command("show")
+@takes_options
+def show(
+    printing: Printing,
+    agent: Annotated[str, typer.Argument(help="One agent; all of them by default.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show which agents have our hook, and where."""
+    output = printing.output(as_json=as_json)
+    try:
+        hooks = own_hooks()
+        _print(output, [hooks.show(name) for name in ([agent] if agent else hooks.agents)])
+    except StreamrelayError as error:
+        output.fail(error)
+
+
+@app.command("remove")
+@takes_options
+def remove(printing: Printing, agent: Agent) -> None:
+    """Take our hook out of an agent's configuration; everything else there stays as it is."""
+    output = printing.output()
+    try:
+        output.note("removed" if own_hooks().remove(agent) else "there was none")
+    except StreamrelayError as error:
+        output.fail(error)
+
+
+def hook(
+    agent: Annotated[str, typer.Argument(help="Whose hook it is.")],
+    report: Annotated[str, typer.Argument(help="What it reports, as JSON; standard input by default.")] = "",
+) -> None:
+    """Tell the daemon what an agent's hook reports: what agents run, silent, and always successful."""
+    raise typer.Exit(tell([agent, *([report] if report else [])]))
+
+
+def own_hooks() -> StopHooks:
+    """Return the hooks of the agents that are known here."""
+    return StopHooks(load_profiles(), state_folder())
+
+
+def _program() -> str:
+    """Return the command that runs now, as others can run it."""
+    started = Path(sys.argv[0])
+    found = str(started.absolute()) if started.name == "streamrelay" and started.exists() else None
+    beside = Path(sys.executable).with_name("streamrelay")
+    return found or shutil.which("streamrelay") or str(beside)
+
+
+def _print(output: Output, hooks: list[InstalledHook]) -> None:
+    for one in hooks:
+        if output.as_json:
+            output.json({**dataclasses.asdict(one), "file": str(one.file)})
+        else:
+            output.line(f"{one.agent}: {one.command or 'no hook'} ({one.event} in {one.file})")

@@ -1,0 +1,118 @@
+"""`streamrelay start` and `end`: sessions in tmux by profile, with ids of their own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from streamrelay import Server
+from streamrelay.delivery.sending import open_outbox, send
+from streamrelay.errors import UsageError
+from streamrelay.events import Event, NeedsHuman, Receipt
+from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.sessions import Sessions
+from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
+from streamrelay_cli.running import run_to_end
+
+
+@takes_options
+def start(
+    connection: Connection,
+    printing: Printing,
+    agent: Annotated[str, typer.Argument(help="A profile's name (streamrelay profiles), or any command.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments, behind -- if they are options.")] = None,
+    title: Annotated[str, typer.Option("--title", help="How others know it; its name by default.")] = "",
+    cwd: Annotated[Path | None, typer.Option("--cwd", help="Where it is started; here by default.")] = None,
+    environment: Annotated[
+        list[str] | None, typer.Option("--env", "-e", help="A variable for it.", metavar="NAME=VALUE")
+    ] = None,
+    size: Annotated[str, typer.Option("--size", help="Columns and lines, at least 40x10.", metavar="120x40")] = "",
+    prompt: Annotated[str, typer.Option("--prompt", help="What it is given to do, once it is ready.")] = "",
+    patience: Annotated[
+        float, typer.Option("--timeout", min=0, help="Seconds to wait until it is ready; 0 not to wait.")
+    ] = 30.0,
+    as_json: AsJson = False,
+) -> None:
+    """Start an agent or any program in a tmux session of its own, and print its session id.
+
+    It is waited for until it is ready. What it asks of a person first, whether it may trust a folder, or to log in, is
+    told and never answered.
+    """
+    output = printing.output(as_json=as_json)
+    # As the person sees it, links and all.
+    folder = str((cwd or Path()).absolute())
+
+    def publish(event: Event) -> None:
+        if isinstance(event, Receipt):
+            output.note(f"prompt: {event.state}{f' ({event.reason})' if event.reason else ''}")
+        elif isinstance(event, NeedsHuman):
+            output.note(f"waits for a person ({event.kind}): {event.text}")
+
+    async def main() -> int:
+        columns, lines = _size(size)
+        request = StartSession(
+            agent=agent,
+            arguments=arguments or (),
+            title=title,
+            cwd=folder,
+            environment=dict(map(_variable, environment or ())),
+            columns=columns,
+            lines=lines,
+            prompt=prompt,
+        )
+        async with connection.connect() as server:
+            sessions = Sessions(server)
+            session = await sessions.start(request)
+            if not as_json:
+                output.line(session.session)
+            if patience:
+                async with server.watch(session.pane):
+                    session = await sessions.until_ready(session, patience)
+            if session.advice:
+                output.note(session.advice)
+            if prompt:
+                info = await server.find(session.pane)
+                async with open_outbox() as outbox:
+                    await send(server, info, prompt, publish=publish, outbox=outbox)
+        if as_json:
+            output.json(msgspec.to_builtins(session))
+        return 0
+
+    run_to_end(output, main)
+
+
+@takes_options
+def end(
+    options: ServerOptions,
+    printing: Printing,
+    session: Annotated[str, typer.Argument(help="Its id, a title that only one has, or its pane.")],
+) -> None:
+    """End a session that was started by `start`, with its program."""
+    output = printing.output()
+
+    async def main() -> int:
+        async with Server(options.server()) as server:
+            sessions = Sessions(server)
+            found: Session = await sessions.find(session)
+            await sessions.end(found.session)
+        output.note(f"ended {found.title} ({found.session})")
+        return 0
+
+    run_to_end(output, main)
+
+
+def _size(size: str) -> tuple[int, int]:
+    columns, _, lines = size.partition("x")
+    if not size:
+        return 0, 0
+    if not (columns.isdecimal() and lines.isdecimal()):
+        raise UsageError(f"{size!r} is no size", hint="columns and lines: --size 120x40")
+    return int(columns), int(lines)
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, is_one, value = text.partition("=")
+    if not is_one:
+        raise UsageError(f"{text!r} is no variable with its value", hint="-e NAME=VALUE")
+    return name, value

@@ -1,0 +1,85 @@
+"""The files of an agent that is configured by its user: where they are, and changing one without harm.
+
+A file is replaced as a whole or not at all, where a link leads to, with its mode and owner. What was changed by
+somebody else while we looked is never overwritten.
+"""
+
+import contextlib
+import os
+import shlex
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from streamrelay.errors import ConfigError
+
+_ATTEMPTS = 5
+
+
+def located(path: str, home: str) -> Path:
+    """Return a path of a profile: the variable `home`, where it is set, stands for the first folder below `~`."""
+    configured = os.environ.get(home, "") if home else ""
+    below = path.removeprefix("~/")
+    if configured.startswith("/") and below != path:
+        return Path(configured, *below.split("/")[1:])
+    return Path(path).expanduser()
+
+
+def read_text(path: Path) -> str | None:
+    """Return a file's text as it is, line ends included; None where there is none. Raises ConfigError."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ConfigError(str(path), "", "is no file")
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(str(path), "", f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(str(path), "", f"no UTF-8: {error.reason}") from error
+
+
+def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
+    """Replace a file's text by what `changed` makes of it, None standing for no file; return whether it differs.
+
+    Raises ConfigError, and then nothing is changed.
+    """
+    real = Path(os.path.realpath(path))
+    for _ in range(_ATTEMPTS):
+        before = read_text(real)
+        after = changed(before)
+        if after == before:
+            return False
+        try:
+            if after is None:
+                real.unlink()
+                return True
+            with _written(real, after) as new:
+                if read_text(real) == before:
+                    new.replace(real)
+                    return True
+        except OSError as error:
+            raise ConfigError(str(path), "", f"cannot be written: {error.strerror}") from error
+    raise ConfigError(str(path), "", "is being changed by somebody else", hint="try again")
+
+
+@contextlib.contextmanager
+def _written(real: Path, text: str) -> Iterator[Path]:
+    """Write a text to a new file beside the real one, as its like; it is gone afterwards, unless it took its place."""
+    there = real.stat() if real.exists() else None
+    if there is not None and not there.st_mode & stat.S_IWUSR:
+        raise ConfigError(str(real), "", "is read-only", hint=f"chmod u+w {shlex.quote(str(real))}")
+    descriptor, name = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+            if there is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
+                with contextlib.suppress(PermissionError):
+                    os.fchown(file.fileno(), there.st_uid, there.st_gid)
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -1,0 +1,77 @@
+"""A stop hook in a TOML file, as the program that Codex runs when a turn is over:
+
+    notify = ["streamrelay", "hook", "codex"]
+
+There can be one such program only, so one of the user's is never replaced. Ours is the first line of the file, because
+a key behind a table's heading would be the table's; taking that line out gives the very same text. Pure.
+"""
+
+import json
+import tomllib
+from collections.abc import Sequence
+
+import regex
+
+KEY = "notify"
+_BEGINNING = regex.compile(rf"[ \t]*['\"]?{KEY}['\"]?[ \t]*=")
+
+
+class TomlError(ValueError):
+    """What is wrong with a text, or stands in the way."""
+
+
+def install(text: str, words: Sequence[str]) -> str:
+    """Return the text with the program in it, instead of one of ours; raises TomlError where another has the place."""
+    text = remove(text)
+    if (other := _parse(text).get(KEY)) is not None:
+        raise TomlError(f"{KEY} has a program already: {other}")
+    mark, rest = _without_mark(text)
+    end = "\r\n" if rest[: rest.find("\n") + 1].endswith("\r\n") else "\n"
+    # A JSON string is a basic string of TOML.
+    return f"{mark}{KEY} = {json.dumps(list(words), ensure_ascii=False)}{end}{rest}"
+
+
+def remove(text: str) -> str:
+    """Return the text without our program, however it is written now."""
+    if not _is_ours(_parse(text).get(KEY)):
+        return text
+    mark, rest = _without_mark(text)
+    lines = rest.splitlines(keepends=True)
+    for first, line in enumerate(lines):
+        if not _BEGINNING.match(line):
+            continue
+        for last in range(first + 1, len(lines) + 1):
+            if _alone("".join(lines[first:last])):
+                return "".join((mark, *lines[:first], *lines[last:]))
+    raise TomlError(f"{KEY} is written in a way that is not understood")
+
+
+def installed(text: str) -> list[str] | None:
+    """Return our program's words; None where it is not there."""
+    value = _parse(text).get(KEY)
+    return [str(word) for word in value] if _is_ours(value) and isinstance(value, list) else None
+
+
+def _alone(text: str) -> bool:
+    """Tell whether a text is our entry and nothing else."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return table.keys() == {KEY} and _is_ours(table[KEY])
+
+
+def _is_ours(value: object) -> bool:
+    return isinstance(value, list) and value[-2:] == ["hook", "codex"] and "streamrelay" in str(value[0])
+
+
+def _without_mark(text: str) -> tuple[str, str]:
+    """Divide a text into the mark of its byte order, if it has one, and the rest."""
+    return ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
+
+
+def _parse(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(_without_mark(text)[1])
+    except tomllib.TOMLDecodeError as error:
+        raise TomlError(f"no TOML: {error}") from error

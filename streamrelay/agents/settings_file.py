@@ -1,0 +1,147 @@
+"""A stop hook in an agent's settings, a JSON file of the form that Claude Code, Gemini CLI and Qwen Code share:
+
+    {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "streamrelay hook claude"}]}]}}
+
+It is put in as the first item of what is there, and taken out again by where it stands, so every other byte of the file
+stays what it was: taking out what was put in gives the very same text, and whatever was changed elsewhere meanwhile,
+by hand or by the agent, keeps its change. Pure.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import regex
+
+from streamrelay.agents.jsonc import Item, JsonError, Node, parse, string, trivia_end
+
+Made = Literal["file", "settings", "hooks", "event"]
+"""What was not there before: the file, its one object, the object of the hooks, the list of the event."""
+_BLANKS = regex.compile(r"[ \t\r\n]*")
+
+
+def install(text: str, event: str, command: str, ours: regex.Pattern[str]) -> tuple[str, tuple[Made, ...]]:
+    """Return the text with the hook in it, and what had to be made for that.
+
+    A hook of `ours` that is there already gets this command. Raises JsonError for a text that is none, or holds
+    something else where hooks belong.
+    """
+    group = {"hooks": [{"type": "command", "command": command}]}
+    if trivia_end(text, 0) == len(text):
+        whole = json.dumps({"hooks": {event: [group]}}, ensure_ascii=False)
+        head = len(text) - len(text.lstrip("\ufeff"))
+        return text[:head] + whole + text[head:], ("settings", "hooks", "event")
+    root = _container(parse(text), "object", "the file")
+    if (known := _find(text, root, event, ours)) is not None:
+        was = known.command
+        return text[: was.start] + json.dumps(command, ensure_ascii=False) + text[was.end :], ()
+    hooks = root.last("hooks")
+    if hooks is None:
+        return _put_first(text, root, _member("hooks", {event: [group]})), ("hooks", "event")
+    within = _container(hooks.value, "object", "hooks")
+    groups = within.last(event)
+    if groups is None:
+        return _put_first(text, within, _member(event, [group])), ("event",)
+    listed = _container(groups.value, "array", f"hooks.{event}")
+    return _put_first(text, listed, json.dumps(group, ensure_ascii=False)), ()
+
+
+def remove(text: str, event: str, ours: regex.Pattern[str], made: Sequence[Made]) -> str:
+    """Return the text without the hook, and without what was `made` for it if nothing else is in there now."""
+    if trivia_end(text, 0) == len(text):
+        return text
+    while (found := _find(text, root := _container(parse(text), "object", "the file"), event, ours)) is not None:
+        alone = len(found.handlers.items) == 1
+        text = _take_out(text, found.groups, found.group) if alone else _take_out(text, found.handlers, found.handler)
+    hooks = root.last("hooks")
+    groups = hooks.value.last(event) if hooks is not None else None
+    if hooks is not None and groups is not None and "event" in made and _is_empty(groups.value, "array"):
+        text = _take_out(text, hooks.value, groups)
+        root = parse(text)
+        hooks = root.last("hooks")
+    if hooks is not None and "hooks" in made and _is_empty(hooks.value, "object"):
+        text = _take_out(text, root, hooks)
+        root = parse(text)
+    if "settings" in made and _is_empty(root, "object"):
+        text = text[: root.start] + text[root.end :]
+    return text
+
+
+def installed(text: str, event: str, ours: regex.Pattern[str]) -> str | None:
+    """Return the command of the hook that is in a text; None where there is none of ours."""
+    if trivia_end(text, 0) == len(text):
+        return None
+    found = _find(text, _container(parse(text), "object", "the file"), event, ours)
+    return None if found is None else string(text, found.command)
+
+
+def _container(node: Node, kind: Literal["object", "array"], name: str) -> Node:
+    if node.kind != kind:
+        raise JsonError(f"{name} is no {kind}")
+    return node
+
+
+def _is_empty(node: Node, kind: Literal["object", "array"]) -> bool:
+    return node.kind == kind and not node.items
+
+
+def _member(key: str, value: object) -> str:
+    return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _put_first(text: str, node: Node, item: str) -> str:
+    """Put an item in front of the others, on a line of its own where they have such."""
+    if not node.items:
+        return text[: node.start + 1] + item + text[node.start + 1 :]
+    at = node.items[0].start
+    before = text[node.start + 1 : at]
+    gap = before[len(before.rstrip(" \t\r\n")) :]
+    line = gap.rfind("\n")
+    if line > 0 and gap[line - 1] == "\r":
+        line -= 1
+    return text[:at] + item + "," + gap[max(0, line) :] + text[at:]
+
+
+def _take_out(text: str, node: Node, item: Item) -> str:
+    """Take an item out, with its comma; what `_put_first` did is undone to the byte."""
+    place = node.items.index(item)
+    start, end = item.start, item.end
+    comma = trivia_end(text, end)
+    if text[comma : comma + 1] == ",":
+        blanks = _BLANKS.match(text, comma + 1)
+        # The blanks behind it came with it, unless it is a last one.
+        end = blanks.end() if blanks is not None and place + 1 < len(node.items) else comma + 1
+    elif place:
+        comma = trivia_end(text, node.items[place - 1].end)
+        between = text[comma + 1 : start]
+        # A comment that stands between is nobody's but the user's.
+        return text[:comma] + (between if between.strip() else "") + text[end:]
+    before, behind = text[node.start + 1 : start], text[end : node.end - 1]
+    if len(node.items) == 1 and before and not (before + behind).strip():
+        # Somebody wrote it anew, on lines that are nobody's then.
+        start, end = node.start + 1, node.end - 1
+    return text[:start] + text[end:]
+
+
+class _Found(NamedTuple):
+    """A handler of ours: where it stands, and its command."""
+
+    groups: Node
+    group: Item
+    handlers: Node
+    handler: Item
+    command: Node
+
+
+def _find(text: str, root: Node, event: str, ours: regex.Pattern[str]) -> _Found | None:
+    """Return the first handler of ours; what is no list of handlers holds none."""
+    hooks = root.last("hooks")
+    groups = hooks.value.last(event) if hooks is not None else None
+    for group in groups.value.items if groups is not None else ():
+        handlers = group.value.last("hooks")
+        for handler in handlers.value.items if handlers is not None else ():
+            command = handler.value.last("command")
+            words = string(text, command.value) if command is not None else None
+            if groups and handlers and command and words is not None and ours.search(words) is not None:
+                return _Found(groups.value, group, handlers.value, handler, command.value)
+    return None

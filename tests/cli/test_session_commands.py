@@ -1,0 +1,142 @@
+"""`start`, `end` and `hooks`, as a person and as an agent's hook run them."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from streamrelay_cli.telling import socket_paths, tell
+
+from streamrelay.testing.tmux import PrivateTmux
+
+
+@pytest.mark.requirement("AGT-01a")
+def test_a_session_is_started_and_ended_by_its_id(cli, private_tmux, tmp_path):
+    private_tmux.new_session("keeper", ["cat"])
+    words = ["sh", "--cwd", str(tmp_path), "--title", "Ann", "-e", "GREETING=a b;", "--size", "90x20", "--timeout", "0"]
+    started = cli.run("start", *words, "--", "-c", 'echo "$0 $GREETING" > told; sleep 100', "$HOME;")
+    assert (started.returncode, started.stderr) == (0, "")
+    session = started.stdout.strip()
+    assert (tmp_path / "told").read_text() == "$HOME; a b;\n"
+    assert private_tmux.run("display-message", "-p", "-t", "Ann:", "#{window_width}x#{window_height}") == "90x20"
+    ended = cli.run("end", session)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", f"ended Ann ({session})\n")
+    assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "keeper"
+    assert cli.run("end", session).returncode == 20
+
+
+def test_a_session_that_is_ready_takes_its_prompt(cli, private_tmux):
+    private_tmux.new_session("keeper", ["cat"])
+    started = cli.run("start", "cat", "--prompt", "hello", "--json")
+    assert started.returncode == 0, started.stderr
+    session = json.loads(started.stdout)
+    assert session["started_here"]
+    assert "prompt: submitted" in started.stderr
+    assert private_tmux.run("capture-pane", "-p", "-t", session["pane"]).split()[:2] == ["hello", "hello"]
+
+
+@pytest.mark.parametrize("words", [["cat", "--size", "39x20"], ["cat", "-e", "x"]])
+def test_arguments_that_make_no_sense_are_refused(cli, private_tmux, words):
+    private_tmux.new_session("keeper", ["cat"])
+    refused = cli.run("start", *words)
+    assert refused.returncode == 2
+    assert "hint:" in refused.stderr
+
+
+@pytest.mark.requirement("AGT-03b")
+def test_hooks_are_put_in_shown_and_taken_out(cli, tmp_path):
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"model":"x"}')
+    home = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state"), "CLAUDE_CONFIG_DIR": ""}
+    assert cli.run("hooks", "install", "claude", server=False, **home).returncode == 0
+    shown = cli.run("hooks", "show", "claude", "--json", server=False, **home)
+    told = json.loads(shown.stdout)
+    assert told["command"].endswith("streamrelay hook claude")
+    assert json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"] == told["command"]
+    assert cli.run("hooks", "remove", "claude", server=False, **home).returncode == 0
+    assert settings.read_text() == '{"model":"x"}'
+
+
+class Listener:
+    """A unix socket that keeps what it is posted once."""
+
+    def __init__(self, path: str, *, answers: bool = True) -> None:
+        Path(path).parent.mkdir(parents=True)
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(path)
+        self._socket.listen()
+        self._socket.settimeout(20)
+        self._answers = answers
+        self.got = b""
+        self.thread = threading.Thread(target=self._take, daemon=True)
+        self.thread.start()
+
+    def _take(self) -> None:
+        connection, _ = self._socket.accept()
+        with self._socket, connection:
+            connection.settimeout(20)
+            while b"\r\n\r\n" not in self.got or len(self.got.partition(b"\r\n\r\n")[2]) < self._length():
+                self.got += connection.recv(65536)
+            if self._answers:
+                connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+            else:
+                connection.recv(1)
+
+    def _length(self) -> int:
+        head = self.got.partition(b"\r\n\r\n")[0].lower()
+        return int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+
+
+@pytest.fixture
+def inside(private_tmux: PrivateTmux) -> dict[str, str]:
+    """What the environment of a program in a pane is, with state and runtime folders of its own."""
+    folder = private_tmux.directory
+    return {
+        "TMUX": f"{private_tmux.socket_path},12,0",
+        "TMUX_PANE": "%3",
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "s"),
+        "XDG_RUNTIME_DIR": str(folder / "r"),
+    }
+
+
+@pytest.mark.parametrize("where", [0, 1])
+def test_a_hook_is_posted_wherever_the_daemon_listens(private_tmux, inside, where):
+    listener = Listener(list(socket_paths(private_tmux.socket_path, inside))[where])
+    payload = {"hook_event_name": "Stop", "last_assistant_message": "é" * 100_000}
+    command = Path(sys.executable).with_name("streamrelay")
+    told = subprocess.run(
+        [command, "hook", "claude"],
+        input=json.dumps(payload),
+        env=inside,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    listener.thread.join(20)
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+    head, _, body = listener.got.partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /v1/hooks HTTP/1.1\r\n")
+    assert json.loads(body) == {"agent": "claude", "pane": "%3", "payload": payload}
+
+
+def test_a_daemon_that_hangs_does_not_hold_the_agent_up(private_tmux, inside):
+    listener = Listener(next(socket_paths(private_tmux.socket_path, inside)), answers=False)
+    began = time.monotonic()
+    assert tell(["claude", "{}"], inside) == 0
+    assert time.monotonic() - began < 15
+    listener.thread.join(20)
+
+
+@pytest.mark.parametrize(
+    ("report", "changed"),
+    [("{}", {}), ("no JSON", {}), ("[1]", {}), ("{}", {"TMUX": ""}), ("{}", {"TMUX_PANE": ""}), ("{}", {"HOME": ""})],
+)
+def test_without_a_daemon_a_hook_is_silent_and_succeeds(inside, report, changed):
+    assert tell(["claude", report], inside | changed) == 0
