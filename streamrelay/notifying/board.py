@@ -5,7 +5,7 @@ or that it waits for a person. Nothing is shown of what was said. People are tol
 a dialog that waits (once, until the program goes on), a budget that is spent.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from streamrelay.events import (
@@ -51,6 +51,63 @@ class Notify:
 Effect = Show | Notify
 
 
+class Waiting:
+    """Which panes wait for a person, and for what."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, str] = {}
+
+    def take(self, event: Event, labels: Mapping[str, str]) -> list[Effect]:
+        """Take an event of one of the labelled panes, or of any other; return what is to be told."""
+        match event:
+            case NeedsHuman() if event.pane in labels and self.kinds.get(event.pane) != event.kind:
+                self.kinds[event.pane] = event.kind
+                return [Notify((event.pane,), f"{labels[event.pane]} waits for a person ({event.kind})")]
+            case TurnStarted() | TurnEnded() | Activity() | ProgramChanged() | PaneClosed():
+                self.kinds.pop(event.pane, None)
+            case Text(origin="program" | "typed"):
+                self.kinds.pop(event.pane, None)
+            case _:
+                pass
+        return []
+
+
+class Shown:
+    """What stands in the status lines of panes."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def become(self, texts: Mapping[str, str]) -> list[Effect]:
+        """Return what turns it into these texts, by pane."""
+        changed = [
+            pane for pane in self._texts.keys() | texts.keys() if self._texts.get(pane, "") != texts.get(pane, "")
+        ]
+        self._texts = dict(texts)
+        return [Show(pane, texts.get(pane, "")) for pane in changed]
+
+
+def waits(kind: str) -> str:
+    """Return what a pane shows whose program waits for a person."""
+    return f"waits for you: {kind}"
+
+
+def words(pane: str, labels: Mapping[str, str], *, deliveries: int, budget: int, state: str) -> str:
+    """Return what a pane shows of a conversation of these panes; a `budget` of 0 is none. Nothing if it is alone."""
+    others = ", ".join(label for other, label in labels.items() if other != pane)
+    if not others:
+        return ""
+    if len(others) > MOST_CHARACTERS:
+        others = others[: MOST_CHARACTERS - 1] + "…"
+    count = f"{deliveries}/{budget}" if budget else str(deliveries)
+    return " ".join(filter(None, (others, count, state)))
+
+
+def spent(labels: Mapping[str, str], deliveries: int) -> Notify:
+    """Return what is told when the budget of a conversation of these panes is spent."""
+    return Notify(tuple(labels), f"{' and '.join(labels.values())}: the budget of {deliveries} deliveries is spent")
+
+
 @dataclass(frozen=True, slots=True)
 class _Standing:
     deliveries: int = 0
@@ -67,25 +124,19 @@ class Board:
         self._labels = dict(labels)
         self._standing = _Standing(budget=budget)
         self._muted: set[str] = set()
-        self._waiting: dict[str, str] = {}
-        self._shown: dict[str, str] = {}
+        self._waiting = Waiting()
+        self._shown = Shown()
 
     def opening(self) -> list[Effect]:
         """Return what is shown at the beginning."""
-        return [*self._show()]
+        return self._show()
 
     def take(self, event: Event) -> list[Effect]:
         """Take an event of the conversation."""
-        told: list[Effect] = []
+        told = self._waiting.take(event, self._labels)
         was = self._standing
         match event:
-            case NeedsHuman() if event.pane in self._labels and self._waiting.get(event.pane) != event.kind:
-                self._waiting[event.pane] = event.kind
-                told.append(Notify((event.pane,), f"{self._labels[event.pane]} waits for a person ({event.kind})"))
-            case TurnStarted() | TurnEnded() | Activity() | ProgramChanged() | Text(origin="program" | "typed"):
-                self._waiting.pop(event.pane, None)
             case PaneClosed():
-                self._waiting.pop(event.pane, None)
                 self._labels.pop(event.pane, None)
             case LinkCreated():
                 self._standing = replace(was, budget=event.budget)
@@ -95,7 +146,7 @@ class Board:
                 self._standing = replace(was, deliveries=was.deliveries + 1)
             case LinkSpent():
                 self._standing = replace(was, state="spent")
-                told.append(self._spent(event.deliveries))
+                told.append(spent(self._labels, event.deliveries))
             case RelayPaused():
                 self._standing = replace(was, state="paused" if event.paused else "")
             case RelayMuted():
@@ -105,37 +156,22 @@ class Board:
                     del self._labels[pane]
             case RelayClosed() | LinkClosed():
                 if event.reason in {"spent", "budget_spent"} and was.state != "spent":
-                    told.append(self._spent(event.deliveries))
+                    told.append(spent(self._labels, event.deliveries))
                 self._labels.clear()
+            case _:
+                pass
         return [*told, *self._show()]
 
     def closing(self) -> list[Effect]:
         """Return what takes everything back that is shown."""
-        self._labels.clear()
-        return [*self._show()]
+        return self._shown.become({})
 
-    def _spent(self, deliveries: int) -> Notify:
-        names = " and ".join(self._labels.values())
-        return Notify(tuple(self._labels), f"{names}: the budget of {deliveries} deliveries is spent")
-
-    def _show(self) -> Iterable[Effect]:
-        """Yield what differs from what is shown."""
-        now = {pane: self._text(pane) for pane in self._labels}
-        for pane in self._shown.keys() | now.keys():
-            text = now.get(pane, "")
-            if self._shown.get(pane, "") != text:
-                yield Show(pane, text)
-        self._shown = now
+    def _show(self) -> list[Effect]:
+        return self._shown.become({pane: self._text(pane) for pane in self._labels})
 
     def _text(self, pane: str) -> str:
-        if pane in self._waiting:
-            return f"waits for you: {self._waiting[pane]}"
-        others = ", ".join(label for other, label in self._labels.items() if other != pane)
-        if not others:
-            return ""
-        if len(others) > MOST_CHARACTERS:
-            others = others[: MOST_CHARACTERS - 1] + "…"
+        if pane in self._waiting.kinds:
+            return waits(self._waiting.kinds[pane])
         standing = self._standing
-        count = f"{standing.deliveries}/{standing.budget}" if standing.budget else str(standing.deliveries)
         state = standing.state or ("muted" if self._labels[pane] in self._muted else "")
-        return " ".join(filter(None, (others, count, state)))
+        return words(pane, self._labels, deliveries=standing.deliveries, budget=standing.budget, state=state)

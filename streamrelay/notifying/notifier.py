@@ -8,13 +8,13 @@ is shown is taken back; what a process that was killed had shown stays, and `str
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import NoReturn, Protocol, Self
 
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event
-from streamrelay.notifying.board import Board, Effect, Notify, Show
+from streamrelay.notifying.board import Effect, Notify, Show
 from streamrelay.panes.server import Server
 
 OPTION = "@streamrelay"
@@ -25,6 +25,19 @@ LAST_TIMEOUT = 5.0
 
 _PANES = ("list-panes", "-a", "-F", "#{pane_id} #{session_id}")
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client_name}")
+
+
+class Board(Protocol):
+    """What decides what is shown and told."""
+
+    def opening(self) -> Sequence[Effect]:
+        """Return what is shown at the beginning."""
+
+    def take(self, event: Event) -> Sequence[Effect]:
+        """Take an event."""
+
+    def closing(self) -> Sequence[Effect]:
+        """Return what takes everything back that is shown."""
 
 
 class Notifier:

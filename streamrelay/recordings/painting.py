@@ -94,8 +94,9 @@ class PaintLog:
         return [slot.line for slot in self._slots]
 
     def time_of(self, offset: int) -> float:
-        """Return when the byte at an offset was read."""
-        return self._times[max(0, bisect_right(self._reads, (offset, len(self.output))) - 1)]
+        """Return when the byte at an offset was read; 0 where none was read at all."""
+        at = max(0, bisect_right(self._reads, (offset, len(self.output))) - 1)
+        return self._times[at] if self._times else 0.0
 
     @property
     def end(self) -> int:

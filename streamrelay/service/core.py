@@ -20,10 +20,12 @@ from streamrelay.events import Event, Receipt
 from streamrelay.history.journal import Journal
 from streamrelay.links.link import Party, Texts
 from streamrelay.links.noting import note
+from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
 from streamrelay.relay.conversation import Conversation
 from streamrelay.relay.places import Typing
 from streamrelay.relay.steps import Decision
+from streamrelay.service.board import ServiceBoard
 from streamrelay.service.feed import Feed
 from streamrelay.service.keeping import Kept
 from streamrelay.service.machine import ServiceMachine
@@ -39,7 +41,9 @@ UNANSWERED = 600.0
 class Core:
     """The parts of one service; an async context manager. See `LocalService` for the arguments."""
 
-    def __init__(self, server: Server, *, folder: Path | None, outbox: Path | None, texts: Texts | None) -> None:
+    def __init__(
+        self, server: Server, *, folder: Path | None, outbox: Path | None, texts: Texts | None, notify: bool
+    ) -> None:
         self.server = server
         self.folder = folder or state_folder()
         self.sessions = Sessions(server)
@@ -53,6 +57,8 @@ class Core:
         self.problems: list[str] = []
         self._kept: Kept
         self._texts = texts
+        self._notify = notify
+        self._notifier: Notifier | None = None
         self._admitting: dict[str, asyncio.Lock] = {}
         self._last_receipts: dict[str, float] = {}
         self._entered = AsyncExitStack()
@@ -89,12 +95,17 @@ class Core:
         restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox)
         self.problems += await restoring.restore(before)
         self._kept.clear()
+        if self._notify:
+            notifier = Notifier(self.server, ServiceBoard(self.machine))
+            self._notifier = await self._entered.enter_async_context(notifier)
         self.working = asyncio.ensure_future(self.conversation.work(self._note))
         self._entered.push_async_callback(_ended, self.working)
         self._entered.push_async_callback(_ended, asyncio.ensure_future(self._sweep()))
 
     def _note(self, event: Event) -> None:
         note(event, self.machine.links)
+        if self._notifier is not None:
+            self._notifier.take(event)
         if isinstance(event, Receipt):
             self._last_receipts[event.pane] = asyncio.get_running_loop().time()
 

@@ -43,13 +43,20 @@ class LocalService:
     """All calls of `streamrelay.service.api.Service`, done here; an async context manager.
 
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
-    one service at a time may have; an `outbox` beside it may be shared with everybody.
+    one service at a time may have; an `outbox` beside it may be shared with everybody. With `notify`, people in tmux
+    see how conversations stand and are told what waits for them (streamrelay.notifying).
     """
 
     def __init__(
-        self, server: Server, *, folder: Path | None = None, outbox: Path | None = None, texts: Texts | None = None
+        self,
+        server: Server,
+        *,
+        folder: Path | None = None,
+        outbox: Path | None = None,
+        texts: Texts | None = None,
+        notify: bool = False,
     ) -> None:
-        self._core = Core(server, folder=folder, outbox=outbox, texts=texts)
+        self._core = Core(server, folder=folder, outbox=outbox, texts=texts, notify=notify)
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()

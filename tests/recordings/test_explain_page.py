@@ -201,3 +201,12 @@ def test_rows_that_stood_there_before_have_no_bytes(tmp_path: Path) -> None:
     assert [(start, stop) for _, start, stop, _ in painted["old row"]] == [(0, 0)]
     assert [(start, stop) for _, start, stop, _ in painted["new row"]] == [(0, 9)]
     assert pictures(pane)[-1][1] == ["old row", "new row", ""]
+
+
+def test_a_pane_that_said_nothing_has_a_page(tmp_path: Path) -> None:
+    screen = Snapshot(20, 3, (b"old row", b"", b""), (False,) * 3, Cursor(0, 1))
+    with RecordingWriter(tmp_path / "a.jsonl") as writer:
+        writer.write([Began(0.0, "%3", "work", "cat", "", screen)])
+    pane = data_of(made(tmp_path / "a.jsonl"))["panes"]["%3"]
+    assert [states[-1][1] for states in pane["rows"] if states] == ["old row"]
+    assert [(span[0], span[1], span[2]) for span in pane["spans"]] == [(0.0, 0, 0)]

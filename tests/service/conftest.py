@@ -59,10 +59,10 @@ class Stage:
         self.tmux.run("send-keys", "-t", self.panes[name], "Enter")
 
     @asynccontextmanager
-    async def service(self) -> AsyncIterator[LocalService]:
+    async def service(self, *, notify: bool = False) -> AsyncIterator[LocalService]:
         sprite = parse_profile("sprite", SPRITE + START, source="sprite.toml")
         connection = streamrelay.connect(tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=[sprite])
-        async with connection as server, LocalService(server, folder=self.folder / "state") as service:
+        async with connection as server, LocalService(server, folder=self.folder / "state", notify=notify) as service:
             try:
                 yield service
             except TimeoutError:
