@@ -38,7 +38,7 @@ from streamrelay.panes.recovery import (
 )
 from streamrelay.panes.rendering import Backlog, Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
-from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_snapshot, snapshot_line
+from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_snapshot, snapshot_line
 from streamrelay.recordings.entering import enter
 from streamrelay.recordings.model import (
     Began,
@@ -103,6 +103,8 @@ class PanePipeline:
         self._seeded = False
         self._missing: str | None = None
         self._unknown = 0
+        self._generation: int | None = None
+        """Of which history of tmux's the rows are counted here, where it counts them."""
         self._shallow_until = 0.0
         self._change = asyncio.Event()
         self._resuming = False
@@ -270,6 +272,7 @@ class PanePipeline:
         verdict = selfcheck.judge(self._screen, reply)
         if verdict is not None and verdict.divergences:
             self._enter(Missed(self._now(), self.info.pane, "divergence"))
+            self._generation = read_generation(reply)
             self.seed(verdict.snapshot)
         self._set_timer()
         return verdict
@@ -291,6 +294,7 @@ class PanePipeline:
         screen = self._screen
         if self._seeded and not self.closed and (info.columns, info.lines) != (screen.columns, screen.lines):
             self._unknown = screen.history_total - len(screen.history_text()) if info.lines > screen.lines else 0
+            self._generation = None
             self._enter(Resized(self._now(), info.pane, info.columns, info.lines))
         self.update(info)
 
@@ -311,6 +315,7 @@ class PanePipeline:
             return False
         self._missing = None
         if divergences(self._screen, held.snapshot):
+            self._generation = held.generation
             self.seed(held.snapshot)
         return True
 
@@ -332,8 +337,10 @@ class PanePipeline:
             snapshot = None if held is None else held.snapshot
             if held is not None and not self.closed:
                 self._recover(held)
+                self._generation = held.generation
         else:
             snapshot = read_snapshot(blocks[-SNAPSHOT_BLOCKS:])
+            self._generation = read_generation(blocks[-SNAPSHOT_BLOCKS:])
         if snapshot is not None and not self.closed:
             self.seed(snapshot)
         if held is not None and held.title != self._screen.title and not self.closed:
@@ -354,7 +361,7 @@ class PanePipeline:
         now, pane = self._now(), self.info.pane
         if found is None or not found.whole:
             self._shallow_until = self._loop.time() + _SHALLOW
-            self._enter(Missed(now, pane, reason or ""))
+            self._enter(Missed(now, pane, reason or "", lost_lines=None if found is None else found.lost))
         elif reason in _ALWAYS_SAID:
             self._enter(Missed(now, pane, reason, lost_lines=0))
         if found is not None:
@@ -370,7 +377,7 @@ class PanePipeline:
     def _known(self) -> Known:
         y = self._screen.cursor.y
         rows = [*self._screen.history_text(), *self._screen.text()[:y]]
-        return Known(rows, self._screen.history_total + y)
+        return Known(rows, self._screen.history_total + y, self._generation)
 
     def bury(self, last: LastWords | None) -> None:
         """Close, with what tmux holds of a program that has ended and whose pane remains."""

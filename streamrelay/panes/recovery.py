@@ -1,13 +1,16 @@
 """What a pane printed while nobody heard it, as far as tmux's history still holds it.
 
-tmux says nowhere how many lines went by: its history loses a tenth at a time, and no format counts. So what is known
-of the pane, the rows above its cursor, is looked for in what tmux shows now:
+Up to 3.7 tmux says nowhere how many rows went by: its history loses a tenth at a time, and no format counts. So what is
+known of the pane, the rows above its cursor, is looked for in what tmux shows now:
 
 * found at one place: whatever stands below it was missed, and nothing is lost;
 * found at the place where it has to be, in a history that has not begun to lose rows: the same, however often the rows
   repeat;
 * not one of its rows is there: all of what tmux holds is new, and something before it is lost;
 * anything else (a screen that was painted again, rows that repeat) tells nothing: what was missed is lost.
+
+Since 3.8 the rows are counted (`history_added`), and the place where the known ones have to be is always known: however
+often they repeat, and where history lost them it is known how many more it lost.
 
 The queries share one command line with a pause and its end, so that nothing is printed between them, what tmux still
 kept for us is skipped, and what comes behind their reply comes after what they show (40 of 40 times, tmux 3.3a).
@@ -20,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamrelay.control import command_line
-from streamrelay.panes.snapshot import laid_out, read_snapshot, snapshot_commands
+from streamrelay.panes.snapshot import laid_out, read_generation, read_snapshot, snapshot_commands
 from streamrelay.vt.engine import Snapshot
 
 DEEPEST = 10_000
@@ -34,11 +37,13 @@ _BLOCKS = 7
 class Known:
     """What is known of a pane: the rows above its cursor's, oldest first and without trailing blanks, and their number.
 
-    `passed` counts the rows that ever stood above the cursor's row, those that history lost included.
+    `passed` counts the rows that ever stood above the cursor's row, those that history lost included. Where tmux counts
+    them too, `generation` is of which history (see `read_generation`).
     """
 
     rows: Sequence[str]
     passed: int
+    generation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +59,24 @@ class Held:
     cursor: int
     """The row up to which the program has printed."""
     title: str = ""
+    generation: int | None = None
+    """Of which history its rows are counted, where they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Bytes that print what was missed, from the row of the cursor on; and whether anything before them is lost."""
+    """Bytes that print what was missed, from the row of the cursor on; and how many rows before them are lost.
+
+    None where something is, and nobody knows how much.
+    """
 
     data: bytes
-    whole: bool
+    lost: int | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is lost."""
+        return self.lost == 0
 
 
 def recovery_line(pane: str, depth: int) -> str:
@@ -81,7 +96,7 @@ def held_line(pane: str, depth: int) -> str:
         *snapshot_commands(pane),
         (*capture, "-N"),
         (*capture, "-J"),
-        ("display-message", "-p", "-t", pane, "#{history_limit} #{pane_title}"),
+        ("display-message", "-p", "-t", pane, "#{history_limit} #{history_size} #{pane_title}"),
     )
 
 
@@ -96,14 +111,16 @@ def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
         return None
     *current, rows, joined, told = blocks[-_BLOCKS:]
     snapshot = read_snapshot(current)
-    limit, _, title = (told[0] if told else b"").partition(b" ")
-    if snapshot is None or not limit.isdigit():
+    limit, _, rest = (told[0] if told else b"").partition(b" ")
+    size, _, title = rest.partition(b" ")
+    if snapshot is None or not limit.isdigit() or not size.isdigit():
         return None
-    history = min(snapshot.history_total, depth)
+    history = min(int(size), depth)
     rows = [*rows, *[b""] * (history + snapshot.lines - len(rows))]
     cursor = history + snapshot.cursor.y
     wrapped = tuple(wrapped for wrapped, _ in laid_out(rows, joined))
-    return Held(snapshot, rows, wrapped, history, int(limit), cursor, title.decode("utf-8", "replace"))
+    words = title.decode("utf-8", "replace")
+    return Held(snapshot, rows, wrapped, history, int(limit), cursor, words, read_generation(current))
 
 
 def is_shown(rows: Sequence[str], cursor: tuple[int, int], held: Held, *, unknown: int = 0) -> bool:
@@ -126,16 +143,20 @@ def missed(known: Known, held: Held) -> Recovered | None:
     rows = [row.decode("utf-8", "replace").rstrip() for row in held.rows]
     sought = [row.rstrip() for row in known.rows[-_KNOWN:]]
     expected = known.passed - (held.snapshot.history_total - held.history)
+    is_counted = held.generation is not None and held.generation == known.generation
     is_complete = held.snapshot.history_total < held.history_limit - held.history_limit // 10
     # The cursor of a program that has ended is not known: it may be below the last row in use.
     below = min(held.cursor + 1, len(rows))
-    if is_complete and len(sought) <= expected <= below and rows[expected - len(sought) : expected] == sought:
-        return Recovered(_printed(held, expected), whole=True)
+    if is_counted and expected < 0:
+        return Recovered(_printed(held, 0), lost=-expected)
+    left = sought[max(len(sought) - expected, 0) :] if is_counted else sought
+    if (is_counted or is_complete) and len(left) <= expected <= below and rows[expected - len(left) : expected] == left:
+        return Recovered(_printed(held, expected), lost=0)
     places = [place for place in range(len(sought), below + 1) if rows[place - len(sought) : place] == sought]
     if len(places) == 1 and any(sought):
-        return Recovered(_printed(held, places[0]), whole=True)
+        return Recovered(_printed(held, places[0]), lost=0)
     if not places and any(sought) and not {row for row in sought if row} & set(rows):
-        return Recovered(_printed(held, 0), whole=False)
+        return Recovered(_printed(held, 0), lost=None)
     return None
 
 

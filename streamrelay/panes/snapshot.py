@@ -5,7 +5,9 @@ behind everything that the snapshot already shows (60 of 60 times, tmux 3.3a). t
 are found by laying the rows against the same rows as `capture-pane -J` joins them. That also tells which blanks at the
 end of a row are in use: since 3.4 `-N` prints more of them, and `-J` alone stays exact.
 
-What a version has no format for is empty: the mode of bracketed paste is told since 3.8.
+What a version has no format for is empty: the mode of bracketed paste is told since 3.7, and since 3.8 how many rows
+ever entered history, with a number that changes whenever rows in it are joined, split or cleared. There the count of
+rows goes on from a snapshot as tmux's own; elsewhere it begins with the rows that history holds.
 """
 
 from collections.abc import Sequence
@@ -18,7 +20,7 @@ from streamrelay.vt.engine import Cursor, Modes, Snapshot
 _FORMATS = (
     "cursor_x", "cursor_y", "pane_width", "pane_height", "history_size", "alternate_on", "cursor_flag", "insert_flag",
     "wrap_flag", "origin_flag", "scroll_region_upper", "scroll_region_lower", "keypad_cursor_flag", "keypad_flag",
-    "bracket_paste_flag",
+    "bracket_paste_flag", "history_added", "history_generation",
 )  # fmt: skip
 SNAPSHOT_BLOCKS = 4
 """Replies to `snapshot_line`."""
@@ -47,9 +49,11 @@ def read_snapshot(blocks: Sequence[Sequence[bytes]]) -> Snapshot | None:
     if len(blocks) != SNAPSHOT_BLOCKS:
         return None
     rows, joined, pending, state = blocks
-    values = [int(field) if field.isdigit() else 0 for field in (state[0] if state else b"").split(b" ")]
+    fields = (state[0] if state else b"").split(b" ")
+    values = [int(field) if field.isdigit() else 0 for field in fields]
     if len(values) != len(_FORMATS):
         return None
+    *values, added, _ = values
     x, y, columns, lines, history_size, alternate, visible, insert, wrap, origin, upper, lower, *keys = values
     rows = [*rows, *[b""] * (lines - len(rows))][:lines]
     laid = laid_out([_STYLING.sub(b"", row) for row in rows], joined)
@@ -59,7 +63,7 @@ def read_snapshot(blocks: Sequence[Sequence[bytes]]) -> Snapshot | None:
         rows=tuple(_without_blanks(row, surplus) for row, (_, surplus) in zip(rows, laid, strict=True)),
         wrapped=tuple(wrapped for wrapped, _ in laid),
         cursor=Cursor(x, y),
-        history_total=history_size,
+        history_total=added if fields[-1] else history_size,
         alternate=bool(alternate),
         scroll_region=(upper, lower) if (upper, lower) != (0, lines - 1) else None,
         modes=Modes(
@@ -73,6 +77,13 @@ def read_snapshot(blocks: Sequence[Sequence[bytes]]) -> Snapshot | None:
         ),
         pending=_unescaped(b"\n".join(pending)),
     )
+
+
+def read_generation(blocks: Sequence[Sequence[bytes]]) -> int | None:
+    """Return the number of the history that the four replies count the rows of; None where they don't (up to 3.7)."""
+    state = blocks[3] if len(blocks) == 4 else ()
+    generation = state[0].rpartition(b" ")[2] if state else b""
+    return int(generation) if generation.isdigit() else None
 
 
 def laid_out(rows: Sequence[bytes], joined: Sequence[bytes]) -> list[tuple[bool, int]]:

@@ -63,7 +63,37 @@ async def test_what_history_no_longer_held_is_a_gap(private_tmux, server, heard,
             await falls_behind(server, private_tmux, pane, 6000)
             await says.until(lambda s: s.said and s.said[-1].startswith("00006001"))
             said = numbers(says.said)
-            assert [gap.reason for gap in says.of(Gap)] == ["paused"]
+            [gap] = says.of(Gap)
+            assert gap.reason == "paused"
             [lost] = [number for number, after in pairwise(said) if after != number + 1]
             assert said == [*range(1, lost + 1), *range(6002 - (len(said) - lost), 6002)]
             assert len(said) - lost > 400, "what history held is said"
+            counts = private_tmux.run("display-message", "-p", "-t", pane, "#{history_added}") != ""
+            assert gap.lost_lines == (6001 - len(said) if counts else None)
+
+
+@pytest.mark.requirement("ENG-07b")
+async def test_rows_that_are_all_the_same_are_missed_by_their_number(private_tmux, server, heard, impatient):
+    """Only a tmux that counts rows (3.8) can tell, once its history is full."""
+    private_tmux.run("set-option", "-g", "history-limit", "2000")
+    script = """
+        stty -echo
+        yes same | head -n 3000
+        while read first last; do
+            [ $first = $last ] || yes same | head -n 1500
+            seq -f "%08.0f" $last $last
+        done
+    """
+    pane = private_tmux.new_session("work", ["sh", "-c", script])
+    await wait_until_async(lambda: private_tmux.run("capture-pane", "-p", "-t", pane).count("same") > 20)
+    if not private_tmux.run("display-message", "-p", "-t", pane, "#{history_added}"):
+        pytest.skip("this tmux counts no rows")
+    with onlooker(private_tmux, "work"):
+        async with server.watch(pane) as stream:
+            says = heard(stream)
+            await says.until(lambda s: s.of(PaneOpened))
+            await falls_behind(server, private_tmux, pane, 1500)
+            private_tmux.run("send-keys", "-t", pane, "1502 1502", "Enter")
+            await says.until(lambda s: s.said and s.said[-1] == "00001502")
+            assert says.of(Gap) == []
+            assert says.said == ["same"] * 1500 + ["00001500", "00001501", "00001502"]

@@ -10,14 +10,21 @@ from streamrelay.vt.engine import Cursor, Snapshot
 
 
 def held(
-    rows: list[str], *, history: int, limit: int = 2000, total: int | None = None, alternate: bool = False
+    rows: list[str],
+    *,
+    history: int,
+    limit: int = 2000,
+    total: int | None = None,
+    alternate: bool = False,
+    generation: int | None = None,
 ) -> Held:
     """What a pane holds whose cursor is in its last row."""
     snapshot = Snapshot(
         columns=20, lines=len(rows) - history, rows=(), wrapped=(), cursor=Cursor(0, len(rows) - history - 1),
         history_total=history if total is None else total, alternate=alternate,
     )  # fmt: skip
-    return Held(snapshot, [row.encode() for row in rows], [False] * len(rows), history, limit, len(rows) - 1)
+    printed_rows = [row.encode() for row in rows]
+    return Held(snapshot, printed_rows, [False] * len(rows), history, limit, len(rows) - 1, generation=generation)
 
 
 def printed(data: bytes) -> list[str]:
@@ -92,3 +99,36 @@ def test_whether_all_that_tmux_holds_was_heard(rows, cursor, unknown, shown):
     now = held(["a", "b", "prompt"], history=0)
     now = replace(now, snapshot=replace(now.snapshot, cursor=Cursor(6, 2)))
     assert is_shown(rows, cursor, now, unknown=unknown) is shown
+
+
+def test_where_rows_are_counted_their_number_tells_however_often_they_repeat():
+    known = Known(["y"] * 30, 2030, generation=3)
+    found = missed(known, held(["y"] * 40, history=20, total=2020, generation=3))
+    assert found is not None
+    assert (found.lost, printed(found.data)) == (0, ["y"] * 10)
+
+
+def test_where_rows_are_counted_it_is_known_how_many_are_lost():
+    known = Known(["y"] * 30, 100, generation=0)
+    found = missed(known, held(["y"] * 40, history=30, total=250, generation=0))
+    assert found is not None
+    assert (found.lost, printed(found.data)) == (250 - 30 - 100, ["y"] * 40)
+
+
+def test_what_history_has_just_lost_of_the_known_rows_is_not_missed():
+    known = Known(NUMBERS[:30], 30, generation=0)
+    found = missed(known, held(NUMBERS[20:60], history=30, total=50, generation=0))
+    assert found is not None
+    assert (found.lost, printed(found.data)) == (0, NUMBERS[30:60])
+
+
+def test_a_count_of_another_history_tells_nothing():
+    known = Known(["y"] * 30, 2030, generation=3)
+    assert missed(known, held(["y"] * 40, history=20, total=2020, generation=4)) is None
+
+
+def test_rows_that_are_others_than_they_should_be_are_not_taken_for_the_known_ones():
+    known = Known(NUMBERS[:30], 30, generation=0)
+    painted_again = ["other", *NUMBERS[21:60]]
+    found = missed(known, held(painted_again, history=30, total=50, generation=0))
+    assert found is None or not found.whole
