@@ -295,6 +295,7 @@ class PanePipeline:
         screen = self._screen
         if self._seeded and not self.closed and (info.columns, info.lines) != (screen.columns, screen.lines):
             self._unknown = screen.history_total - len(screen.history_text()) if info.lines > screen.lines else 0
+            self._generation = None
             self._enter(Resized(self._now(), info.pane, info.columns, info.lines))
         self.update(info)
 
@@ -315,6 +316,7 @@ class PanePipeline:
             return False
         self._missing = None
         if divergences(self._screen, held.snapshot):
+            self._generation = held.generation
             self.seed(held.snapshot)
         return True
 

@@ -12,6 +12,7 @@ from tests.vt.test_against_tmux import COMMON, SIZES, rows_of, spoken, streams
 
 STREAMS = 40
 _WIDE = re.compile("[世界😀]")
+_ALTERNATE = re.compile(rb"\x1b\[\?(?:10)?4([79])")
 PARTS = 3
 MIXTURES = {
     "lines": ["text"] * 6 + ["c0"] * 3 + ["wide"] * 2,
@@ -69,8 +70,10 @@ def test_same_as_a_running_tmux(oracle: Oracle, mixture: str, size: tuple[int, i
         [(part, to) for part, (_, to) in zip(spoken(oracle, [data for data, _ in parts]), parts, strict=True)]
         for parts in resized_streams(mixture, *size)
     ]
-    if mixture == "alternate" and oracle.widths.manners.widens:
-        pytest.skip("newer versions differ where 1047 and 1049 are mixed, and perhaps elsewhere: not worked out")
+    if oracle.widths.manners.widens:
+        # A main screen that is left by 1047 and shown again by 1049 is another one in newer versions: 1 of 120 streams.
+        made = [parts for parts in made if len({*_ALTERNATE.findall(b"".join(data for data, _ in parts))}) < 2]
+    assert len(made) >= STREAMS // 4
     if not splits_at_the_margin(oracle):
         made = [[(_WIDE.sub("ww", data.decode()).encode(), to) for data, to in parts] for parts in made]
     for parts, answer in zip(made, oracle.resized(made, *size), strict=True):
