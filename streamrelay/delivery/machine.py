@@ -116,6 +116,11 @@ class DeliveryMachine:
         """Whether nothing is left to be typed."""
         return self._current is None and not self._queue
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is left to be typed, and no answer waited for."""
+        return self.idle and not self._followed
+
     def deadline(self) -> float | None:
         """Return when `look` is due at the latest; None while nothing is waited for."""
         return self._due

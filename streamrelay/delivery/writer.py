@@ -107,6 +107,11 @@ class PaneWriter:
         """Whether everything that was taken up is submitted, or has failed."""
         return self._machine.idle
 
+    @property
+    def rests(self) -> bool:
+        """Whether it is idle, and no answer waited for."""
+        return self._machine.rests
+
     async def recover(self) -> list[Entry]:
         """Take up what an earlier writer of this pane left in the outbox; return what that was.
 

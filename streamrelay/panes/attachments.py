@@ -61,7 +61,7 @@ from streamrelay.panes.reconnecting import Patience
 from streamrelay.panes.recovery import place_line
 from streamrelay.panes.rendering import Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
-from streamrelay.panes.snapshot import snapshot_line
+from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 from streamrelay.vt.widths import Widths
 
 logger = logging.getLogger(__name__)
@@ -198,6 +198,18 @@ class Attachments:
             return verdicts[-1]
 
         return await self._at_reply(pane, snapshot_line(pane), judge)
+
+    async def renew(self, pane: str, log: PaneLog, renewed: Callable[[], None]) -> bool:
+        """Have a pane's stream begin anew in another log; False for a pane that does not rest."""
+        pipeline = self.pipeline(pane)
+
+        def renew(blocks: list[Sequence[bytes]]) -> bool:
+            snapshot, done = read_snapshot(blocks), [False]
+            if snapshot is not None and not pipeline.closed:
+                self._guarded(pipeline, lambda: done.append(pipeline.renew(snapshot, log, renewed)))
+            return done[-1]
+
+        return await self._at_reply(pane, snapshot_line(pane), renew)
 
     @property
     def resting(self) -> list[str]:

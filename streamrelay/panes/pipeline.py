@@ -25,7 +25,7 @@ from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed
 from streamrelay.panes.burial import RESTED, LastWords
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.log import Past
+from streamrelay.panes.log import PaneLog, Past
 from streamrelay.panes.recovery import (
     DEEPEST,
     Held,
@@ -95,7 +95,8 @@ class PanePipeline:
         self._began = self._loop.time()
         self._host = socket.gethostname()
         self._screen = TmuxScreen(info.columns, info.lines, widths=widths)
-        self._stream = DeltaStream(self._screen, session=info.session_name, pane=info.pane, profiles=profiles)
+        self._profiles = profiles
+        self._stream = self._new_stream()
         self._listeners: list[Listener] = []
         self._rendering = rendering
         self._backlog = Backlog()
@@ -129,6 +130,33 @@ class PanePipeline:
         self.info = replace(self.info, command=command)
         self._tap, self._seeded = tap, True
         self._missing = "detached"
+
+    def renew(self, snapshot: Snapshot, log: PaneLog, renewed: Callable[[], None]) -> bool:
+        """Begin anew, into another log, on the screen tmux holds at this place; False for a pane that does not rest.
+
+        `renewed` is called between the last event of the old stream and the first one of the new.
+        """
+        self.catch_up()
+        if not self.rests or self._missing is not None or self.answers:
+            return False
+        asks_for_paste = self.standing.asks_for_paste
+        self._began = self._loop.time()
+        self._screen = TmuxScreen(self.info.columns, self.info.lines, widths=self._widths)
+        self._stream = self._new_stream()
+        self._past_messages.clear()
+        log.begin(self._began)
+        self._tap = log.take
+        self._seeded = False
+        renewed()
+        self.seed(snapshot)
+        if asks_for_paste:
+            # A snapshot does not tell.
+            self._enter(Output(self._now(), self.info.pane, b"\x1b[?2004h"))
+        return True
+
+    def _new_stream(self) -> DeltaStream:
+        info = self.info
+        return DeltaStream(self._screen, session=info.session_name, pane=info.pane, profiles=self._profiles)
 
     @property
     def began(self) -> float:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -190,6 +190,13 @@ class Server:
         finally:
             pipeline.remove_listener(listener)
             await self._attachments.unwatch([info.pane])
+
+    async def renew(self, pane: str, log: PaneLog, renewed: Callable[[], None]) -> bool:
+        """Have the stream of a pane that is listened to with a log begin anew in another; False if it does not rest.
+
+        `renewed` is called between the last event of the old stream and the first one of the new.
+        """
+        return await self._attachments.renew(pane, log, renewed)
 
     def last_events(self, log: PaneLog) -> list[Event]:
         """Return all that the stream of a pane has said, by its log, to its end: it is not there any more."""

@@ -17,6 +17,7 @@ from streamrelay.errors import PaneGone, ProgramLeft, StreamrelayError
 from streamrelay.events import Event, Gap, PaneClosed, PaneOpened, ProgramChanged, Receipt, Text, TurnStarted
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.log import PaneLog
 from streamrelay.panes.publishing import Publish
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
@@ -37,6 +38,11 @@ class _Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class _Renewed:
+    pane: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Recalled:
     pane: str
     events: Sequence[Event]
@@ -54,7 +60,7 @@ class _Lost:
     error: StreamrelayError
 
 
-_Item = _Heard | _Recalled | _Decided | _Lost | Receipt
+_Item = _Heard | _Renewed | _Recalled | _Decided | _Lost | Receipt
 
 
 class Conversation:
@@ -118,6 +124,11 @@ class Conversation:
         self._places[info.pane] = place
         self._machine.speaks_in_turns(info.pane, place.is_agent)
         place.begin()
+
+    async def renew(self, pane: str, log: PaneLog) -> bool:
+        """Have the stream of a pane begin anew in another log; False if it does not rest."""
+        place = self._places.get(pane)
+        return place is not None and await place.renew(log, lambda: self._put(_Renewed(pane)))
 
     def recall(self, pane: str, events: Sequence[Event]) -> None:
         """Take up the last events of a pane that is not there any more."""
@@ -230,6 +241,9 @@ class Conversation:
                     step.heard[place.info.pane] = heard
                     for event in events:
                         self._take(place, event, now, step)
+                case _Renewed(pane=pane):
+                    step.heard[pane] = 0
+                    step.renewed.add(pane)
                 case _Recalled(pane=pane, events=events):
                     step.events += events
                     step.gone.append(pane)

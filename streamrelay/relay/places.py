@@ -18,6 +18,8 @@ from streamrelay.panes.log import PaneLog
 from streamrelay.panes.server import Server
 
 LAST_RECEIPTS_TIMEOUT = 3.0
+LONGEST_LOG = 32 << 20
+"""Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,20 @@ class Place:
         except BaseException:
             await self._entered.aclose()
             raise
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether its log has become so long that it takes seconds to read, and nothing hinders to begin another."""
+        return self._memory is not None and self._memory.log.size > LONGEST_LOG and self.writer.rests
+
+    async def renew(self, log: PaneLog, renewed: Callable[[], None]) -> bool:
+        """Have its stream begin anew in another log; False if it does not rest."""
+
+        def begin() -> None:
+            self._memory, self.heard = Memory(log), 0
+            renewed()
+
+        return await self._server.renew(self.info.pane, log, begin)
 
     def _take(self, events: Sequence[Event]) -> None:
         """Hand on what was not taken up before."""

@@ -57,13 +57,15 @@ class Step:
     outgoing: list[Outgoing] = field(default_factory=list)
     heard: dict[str, int] = field(default_factory=dict)
     """How many events of a pane were taken up in all, for those of which some were."""
+    renewed: set[str] = field(default_factory=set)
+    """The panes whose streams began anew; `heard` counts from there."""
     gone: list[str] = field(default_factory=list)
     """The panes that were lost."""
     closed: str = ""
     """Why a relay has ended, where one has."""
 
     def __bool__(self) -> bool:
-        return bool(self.events or self.outgoing or self.gone)
+        return bool(self.events or self.outgoing or self.gone or self.renewed)
 
     def follow(self, effects: Iterable[Effect]) -> None:
         """Note what follows, in order."""

@@ -5,6 +5,7 @@ watches it, or a message that may still be answered.
 """
 
 import asyncio
+import contextlib
 import fcntl
 import time
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from typing import NoReturn, Self
 
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import UsageError
+from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.events import Event, Receipt
 from streamrelay.history.journal import Journal
 from streamrelay.links.link import Party, Texts
@@ -137,6 +138,15 @@ class Core:
             await self.conversation.dismiss(pane)
             await self._kept.forget(pane)
 
+    async def renew(self, pane: str) -> None:
+        """Begin a new log of a pane's stream, if it rests."""
+        if (log := self._kept.renew(pane)) is None:
+            return
+        with contextlib.suppress(StreamrelayError):
+            if await self.conversation.renew(pane, log):
+                return
+        self._kept.stay(pane)
+
     async def do(self, decision: Decision) -> None:
         """Have something decided, and all that follows kept and on its way."""
         if self.working.done():
@@ -150,7 +160,10 @@ class Core:
             needed = self.machine.panes
             now = asyncio.get_running_loop().time()
             for pane in self.conversation.panes:
-                if pane not in needed and now - self._last_receipts.get(pane, now) > UNANSWERED:
+                place = self.conversation.place(pane)
+                if place is not None and place.outgrown:
+                    await self.renew(pane)
+                elif pane not in needed and now - self._last_receipts.get(pane, now) > UNANSWERED:
                     await self.dismiss(pane)
 
 

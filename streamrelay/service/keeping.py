@@ -54,6 +54,7 @@ class Kept:
         self._folder = folder
         self._changes = changes
         self._logs: dict[str, PaneLog] = {}
+        self._next_logs: dict[str, PaneLog] = {}
         self._began = time.monotonic()
         self._host = socket.gethostname()
         self._numbers = itertools.count(time.time_ns())
@@ -67,6 +68,8 @@ class Kept:
             return
         there, self._there = self._there, []
         keep |= dict.fromkeys(there)
+        for pane in step.renewed & self._next_logs.keys() & self.places.keys():
+            self.places[pane] = msgspec.structs.replace(self.places[pane], log=self._next_logs[pane].path.name)
         keep |= self._taken(step.heard)
         keep |= {PLACE + pane: None for pane in step.gone}
         for outgoing in step.outgoing:
@@ -80,6 +83,10 @@ class Kept:
             if event.host is msgspec.UNSET:
                 event.host = self._host
         self._feed.publish(await self._journal.append(step.events, keep=keep))
+        for pane in step.renewed & self._next_logs.keys():
+            if pane in self._logs:
+                self._logs[pane].discard()
+            self._logs[pane] = self._next_logs.pop(pane)
         for pane in step.gone:
             self._drop(pane)
 
@@ -98,8 +105,7 @@ class Kept:
 
     async def remember(self, pane: str, program: str, *, allow_shell: bool) -> Memory:
         """Begin to remember a pane."""
-        name = f"{pane[1:]}-{secrets.token_hex(4)}.jsonl"
-        remembered = Remembered(program, name, allow_shell)
+        remembered = Remembered(program, _log_name(pane), allow_shell)
         await self.note({PLACE + pane: msgspec.json.encode(remembered)})
         return self.recall(pane, remembered)
 
@@ -107,8 +113,26 @@ class Kept:
         """Return what is remembered of a pane, and go on remembering."""
         log = PaneLog(self._folder / remembered.log)
         log.open()
+        if not log.size:
+            remembered = msgspec.structs.replace(remembered, taken=0)
         self.places[pane], self._logs[pane] = remembered, log
         return Memory(log, remembered.taken)
+
+    def renew(self, pane: str) -> PaneLog | None:
+        """Return a log for a pane to begin anew in; it takes the place of the old one with the step that says so.
+
+        None while another one is about to.
+        """
+        if pane in self._next_logs:
+            return None
+        log = self._next_logs[pane] = PaneLog(self._folder / _log_name(pane))
+        log.open()
+        return log
+
+    def stay(self, pane: str) -> None:
+        """Go on in the old log after all."""
+        if (log := self._next_logs.pop(pane, None)) is not None:
+            log.discard()
 
     async def forget(self, pane: str) -> None:
         """Remember nothing of a pane that is not heard any more."""
@@ -117,7 +141,7 @@ class Kept:
 
     def close(self) -> None:
         """Let go of all logs; they stay."""
-        for log in self._logs.values():
+        for log in (*self._logs.values(), *self._next_logs.values()):
             log.close()
 
     def clear(self) -> None:
@@ -135,8 +159,13 @@ class Kept:
 
     def _drop(self, pane: str) -> None:
         self.places.pop(pane, None)
+        self.stay(pane)
         if (log := self._logs.pop(pane, None)) is not None:
             log.discard()
+
+
+def _log_name(pane: str) -> str:
+    return f"{pane[1:]}-{secrets.token_hex(4)}.jsonl"
 
 
 def pending(kept: Mapping[str, bytes]) -> dict[str, Pending]:

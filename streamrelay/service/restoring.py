@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import StreamrelayError
-from streamrelay.events import Receipt
+from streamrelay.events import Gap, Receipt
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.relay.conversation import Conversation
@@ -64,6 +64,9 @@ class Restoring:
 
     async def _hear_again(self, info: PaneInfo, place: Remembered) -> list[str]:
         memory = self.kept.recall(info.pane, place)
+        if not memory.log.size:
+            gap = Gap(reason="detached", session=info.session_name, pane=info.pane)
+            self.conversation.decide(lambda _: [Tell(gap)])
         typing = Typing(allow_shell=place.allow_shell, outbox=self.outbox)
         try:
             await self.conversation.admit(info, typing, memory)
