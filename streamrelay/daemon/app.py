@@ -17,10 +17,10 @@ from starlette.types import Send
 from streamrelay.daemon import metrics, openapi, sse
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.operations import OPERATIONS, Operation
+from streamrelay.daemon.operations import OPERATIONS, STATUS, Operation
 from streamrelay.daemon.problems import DEFECT, Problem, problem_of, status_of
 from streamrelay.errors import StreamrelayError, UsageError
-from streamrelay.service.api import Service
+from streamrelay.service.api import Service, Status
 
 MOST_BODY = 32 * 2**20
 """Bytes: a message of some megabytes, with every character escaped."""
@@ -38,6 +38,11 @@ def create_app(
 ) -> Starlette:
     """Return the application; `mounts` are applications of others, for example the MCP server's, beside ours."""
 
+    async def status() -> Status:
+        told = await service.status()
+        # One reading is ours, for all who follow over HTTP.
+        return msgspec.structs.replace(told, subscribers=max(told.subscribers - 1, 0) + broadcast.subscribers)
+
     async def events(request: Request) -> Response:
         follow = _follow(request)
         frames = broadcast.subscribe(follow.after)
@@ -47,7 +52,7 @@ def create_app(
         return _json(openapi.Health())
 
     async def figures(_: Request) -> Response:
-        page = counts.page(await service.status(), broadcast)
+        page = counts.page(await status(), broadcast)
         return Response(page, headers={"content-type": metrics.MEDIA_TYPE})
 
     async def document(_: Request) -> Response:
@@ -67,7 +72,7 @@ def create_app(
     async def _answer(operation: Operation[Any, Any], request: Request) -> Response:
         try:
             arguments = await _arguments(operation, request)
-            answer = await operation.call(service, arguments)
+            answer = await (status() if operation is STATUS else operation.call(service, arguments))
         except StreamrelayError as error:
             log.info("refused", operation=operation.name, code=error.code)
             return _problem(problem_of(error), status_of(error))

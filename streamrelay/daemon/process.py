@@ -11,11 +11,11 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import structlog.typing
 from starlette.routing import BaseRoute
@@ -45,7 +45,7 @@ class Running:
     service: Service
     reload: Callable[[], Awaitable[None]]
     """Have profiles and configuration read again."""
-    broken: Awaitable[object] | None = None
+    broken: Callable[[], Coroutine[Any, Any, object]]
     """Ends, or raises, when the service cannot go on."""
     mounts: Sequence[BaseRoute] = ()
     """What others serve beside it."""
@@ -83,9 +83,7 @@ async def _serve(running: Running, listener: socket.socket, signals: "_Signals",
         create_app(running.service, broadcast, log=log, counts=counts, version=version, mounts=running.mounts)
     )
     serving = asyncio.ensure_future(server.run_on(listener))
-    ends = [asyncio.ensure_future(broadcast.run()), asyncio.ensure_future(signals.end_politely())]
-    if running.broken is not None:
-        ends.append(asyncio.ensure_future(_ended(running.broken)))
+    ends = [asyncio.ensure_future(one) for one in (broadcast.run(), signals.end_politely(), running.broken())]
     notify("READY=1")
     log.info("ready")
     try:
@@ -101,10 +99,6 @@ async def _serve(running: Running, listener: socket.socket, signals: "_Signals",
         await asyncio.gather(serving, *ends, return_exceptions=True)
     for task in ended:
         task.result()
-
-
-async def _ended(awaited: Awaitable[object]) -> None:
-    await awaited
 
 
 @asynccontextmanager

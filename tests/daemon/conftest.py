@@ -170,7 +170,7 @@ def address() -> Iterator[Address]:
     """In a folder with a short name: a socket's path may have some 100 bytes."""
     with PrivateTmux() as tmux:
         folder = tmux.directory
-        yield Address("t", tmux.socket_path, folder / "d.sock", folder / "d.lock", folder / "d.log")
+        yield Address("t", tmux.socket_path, folder / "d.sock", folder / "d.lock", folder, folder / "d.log")
 
 
 @pytest.fixture
