@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-import subprocess
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -25,19 +25,24 @@ async def start(address: Address, command: Sequence[str]) -> int:
     """
     with _log(address.log) as log:
         begin = log.tell()
-        process = subprocess.Popen(  # noqa: ASYNC220  # it outlives this process
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True, cwd="/"
-        )
+        pid = _spawn(command, log.fileno())
     until = asyncio.get_running_loop().time() + STARTING
     async with DaemonClient(address.socket, timeout=STARTING) as client:
         while not await client.is_healthy():
-            if process.poll() is not None:
+            if os.waitpid(pid, os.WNOHANG) != (0, 0):  # noqa: ASYNC222  # it does not block
                 raise _said(address.log, begin)
             if asyncio.get_running_loop().time() > until:
-                process.terminate()
+                os.kill(pid, signal.SIGTERM)
                 raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
             await asyncio.sleep(_LOOK_AGAIN)
-    return process.pid
+    return pid
+
+
+def _spawn(command: Sequence[str], log: int) -> int:
+    """Start a process that outlives this one: nobody here waits for its end."""
+    devices = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
+    actions = [*devices, (os.POSIX_SPAWN_DUP2, log, 2)]
+    return os.posix_spawn(command[0], list(command), os.environ, file_actions=actions, setsid=True)
 
 
 def _log(path: Path) -> BinaryIO:

@@ -31,10 +31,9 @@ from streamrelay.service.api import (
     Relay,
     SendMessage,
     SendResult,
-    Session,
-    StartSession,
     Status,
 )
+from streamrelay.sessions.model import Session, StartSession
 
 CONNECT_TIMEOUT = 5.0
 TIMEOUT = 120.0

@@ -21,10 +21,9 @@ from streamrelay.service.api import (
     SendMessage,
     SendResult,
     Service,
-    Session,
-    StartSession,
     Status,
 )
+from streamrelay.sessions.model import Session, StartSession
 
 API = "/v1"
 

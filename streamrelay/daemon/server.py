@@ -55,6 +55,7 @@ class HttpServer(uvicorn.Server):
                 lifespan="off",
                 log_config=None,
                 access_log=False,
+                proxy_headers=False,
                 server_header=False,
                 date_header=False,
             )
