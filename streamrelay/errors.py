@@ -24,6 +24,9 @@
     ├── RecordingError           a recording cannot be read or written
     ├── StorageError             a database of the user's cannot be used
     ├── ConfigError              a file of the user's says something that makes no sense
+    ├── DaemonMissing            no daemon runs for that tmux server
+    ├── DaemonRunning            a daemon runs for that tmux server already
+    ├── DaemonLost               the daemon went away while it was asked
     └── UsageError               arguments that make no sense together
 
 Each class has a stable `code` (for machines), an `exit_code` (for the command line), `data` (what it is about) and
@@ -226,6 +229,30 @@ class StorageError(StreamrelayError):
     code = "storage"
     exit_code = 33
     default_hint = "move the file away to begin a new one"
+
+
+class DaemonMissing(StreamrelayError):
+    """No daemon runs for that tmux server."""
+
+    code = "no_daemon"
+    exit_code = 40
+    default_hint = "start it: streamrelay daemon start (with -L or -S for another tmux server than the default one)"
+
+
+class DaemonRunning(StreamrelayError):
+    """A daemon runs for that tmux server already."""
+
+    code = "daemon_running"
+    exit_code = 41
+    default_hint = "`streamrelay daemon status` tells of it, `streamrelay daemon stop` ends it"
+
+
+class DaemonLost(StreamrelayError):
+    """The daemon went away, or did not answer in time, while it was asked."""
+
+    code = "daemon_lost"
+    exit_code = 42
+    default_hint = "`streamrelay daemon status` tells whether it runs; what was accepted is in its outbox"
 
 
 class ConfigError(StreamrelayError):

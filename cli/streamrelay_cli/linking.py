@@ -9,12 +9,15 @@ from streamrelay.delivery.sending import open_outbox
 from streamrelay.links.link import BUDGET, Policy, Texts
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.places import Typing
+from streamrelay.service.api import Service
+from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.configuring import delivery_policy, settings
+from streamrelay_cli.controlling import link_shown
 from streamrelay_cli.conversing import LiveView, named, told_in_tmux
 from streamrelay_cli.keys import has_terminal
-from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, Printing, takes_options
+from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, NoDaemon, Printing, takes_options
 from streamrelay_cli.running import run_to_end
-from streamrelay_cli.targets import found
+from streamrelay_cli.targets import found, written_out
 
 Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, with a title if wanted: Ann=%3.")]
 
@@ -33,12 +36,16 @@ def link(
         typer.Option("--notices/--no-notices", help="Tell the two programs, not only you, what becomes of the link."),
     ] = True,
     allow_shell: AllowShell = False,
+    no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
     """Deliver what each of two programs says to the other, as `[From TITLE] ...`, for as long as the budget lasts.
 
     On a terminal: p pauses and goes on, m and 1 or 2 mutes a side, e extends the budget by as much again, q stops.
     Without one, the link is closed when its budget is spent.
+
+    If a daemon runs for that tmux server, the link is made there, and this command ends; `streamrelay stop LINK` closes
+    it. Titles, --no-notices and --allow-shell are for links that are run here.
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
@@ -52,6 +59,21 @@ def link(
         texts = Texts(frame=texts.frame, spent="", extended="", closed="", ended="")
 
     async def main() -> int:
+        titled = any(title for title, _ in map(named, (a, b)))
+        wanted = connection.is_usual and notices and not (no_daemon or allow_shell or titled)
+        async with service_if_any(connection.server(), wanted=wanted) as service:
+            return await (here() if service is None else through(service))
+
+    async def through(service: Service) -> int:
+        made = await service.create_link(written_out(a), written_out(b), policy)
+        if as_json:
+            output.json(link_shown(made))
+        else:
+            output.line(made.link_id)
+            output.note(f"{' and '.join(party.title for party in made.parties)} are linked by the daemon")
+        return 0
+
+    async def here() -> int:
         async with (
             connection.connect() as server,
             open_outbox() as outbox,

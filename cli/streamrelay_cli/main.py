@@ -9,6 +9,8 @@ import streamrelay
 from streamrelay_cli import (
     benching,
     configuring,
+    controlling,
+    daemonising,
     decorating,
     demo,
     doctoring,
@@ -55,9 +57,19 @@ app.command("explain")(explaining.explain)
 app.command("learn")(learning.learn)
 app.command("hook")(hooking.hook)
 app.add_typer(hooking.app, name="hooks")
+app.command("status")(controlling.status)
+app.command("delivery")(controlling.delivery)
+app.command("pause")(controlling.pause)
+app.command("mute")(controlling.mute)
+app.command("extend")(controlling.extend)
+app.command("stop")(controlling.stop)
+app.add_typer(daemonising.app, name="daemon")
 app.add_typer(profiling.app, name="profiles")
 app.add_typer(configuring.app, name="config")
 app.add_typer(remembering.app, name="history")
+
+
+_GROUPS = frozenset(str(group.name) for group in app.registered_groups)
 
 
 def _print_version(wanted: bool) -> None:
@@ -81,5 +93,7 @@ def run() -> None:
     """Run the command line; tmux's own options are taken in front of the command as well, as tmux takes them."""
     words = sys.argv[1:]
     if len(words) > 2 and words[0] in {"-L", "-S"}:
-        words = [words[2], *words[:2], *words[3:]]
+        # A group's options are those of its commands.
+        behind = 4 if words[2] in _GROUPS and len(words) > 3 and not words[3].startswith("-") else 3
+        words = [*words[2:behind], *words[:2], *words[behind:]]
     app(words)

@@ -126,6 +126,7 @@ PerMinute = Annotated[
 Checkpoints = Annotated[
     list[str], typer.Option("--checkpoint", help="What begins like this is not passed on.", metavar="PREFIX")
 ]
+NoDaemon = Annotated[bool, typer.Option("--no-daemon", help="Do it here, also if a daemon runs.")]
 AllowShell = Annotated[bool, typer.Option("--allow-shell", help="Type into a shell too: it runs what it is told.")]
 
 
@@ -149,6 +150,11 @@ class Connection(ServerOptions):
 
     transport: TransportOption = Transport.pipes
     profiles: Profiles = True
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is watched as a daemon watches it too."""
+        return self.transport is Transport.pipes and self.profiles
 
     def connect(self, *, self_check: float | None = None) -> streamrelay.Server:
         """Return the server, to be entered."""

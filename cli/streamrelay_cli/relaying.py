@@ -2,16 +2,21 @@
 
 from typing import Annotated
 
+import msgspec
 import typer
 
 from streamrelay.delivery.sending import open_outbox
 from streamrelay.relay.rules import Rules
 from streamrelay.relay.session import RelaySession
+from streamrelay.service.api import CreateRelay, RelayParticipant, Service
+from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.configuring import delivery_policy, settings
 from streamrelay_cli.conversing import LiveView, named, told_in_tmux
-from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, Printing, takes_options
+from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, NoDaemon, Printing, takes_options
 from streamrelay_cli.running import run_to_end
-from streamrelay_cli.targets import found
+from streamrelay_cli.targets import found, written_out
+
+READ_TIMEOUT = 30.0
 
 
 @takes_options
@@ -32,12 +37,16 @@ def relay(
     read_timeout: Annotated[
         float,
         typer.Option("--read-timeout", min=1, help="Seconds after which a program that reads nothing is given up."),
-    ] = 30.0,
+    ] = READ_TIMEOUT,
+    no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
     """Pass on what each program says to all others, as `Name (number):`, until Ctrl-C or fewer than two are left.
 
     On a terminal: p pauses and goes on, m and a number mutes a participant, q stops.
+
+    If a daemon runs for that tmux server, the relay is opened there, and this command ends; `streamrelay stop RELAY`
+    ends it. Of the limits, only --budget is for such a relay too.
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
@@ -49,6 +58,26 @@ def relay(
     )
 
     async def main() -> int:
+        limited = rules != Rules(budget=budget) or read_timeout != READ_TIMEOUT
+        wanted = connection.is_usual and not (no_daemon or limited)
+        async with service_if_any(connection.server(), wanted=wanted) as service:
+            return await (here() if service is None else through(service))
+
+    async def through(service: Service) -> int:
+        participants = [
+            RelayParticipant(session=written_out(target), name=name or "") for name, target in map(named, targets)
+        ]
+        opened = await service.create_relay(
+            CreateRelay(participants=participants, budget=budget, allow_shell=allow_shell)
+        )
+        if as_json:
+            output.json(msgspec.to_builtins(opened))
+        else:
+            output.line(opened.relay)
+            output.note(f"{' and '.join(member.name for member in opened.members)} hear each other by the daemon")
+        return 0
+
+    async def here() -> int:
         async with (
             connection.connect() as server,
             open_outbox() as outbox,

@@ -6,14 +6,17 @@ from typing import Annotated
 import typer
 
 from streamrelay.config.settings import HistoryTable
+from streamrelay.delivery.state import state_home
 from streamrelay.history.journal import Journal
-from streamrelay.history.retention import journal_file, keep_to
+from streamrelay.history.retention import journal_files, keep_to
 from streamrelay_cli.options import AsJson, Printing, takes_options
 from streamrelay_cli.running import run_to_end
+from streamrelay_cli.searching import search
 
 _DEFAULTS = HistoryTable()
 
 app = typer.Typer(help="What was said, delivered and decided, as the journal has it.", no_args_is_help=True)
+app.command("search")(search)
 
 
 @app.callback()
@@ -38,17 +41,17 @@ def prune(
     output = printing.output(as_json=as_json)
 
     async def main() -> int:
-        file = journal_file()
-        if not file.exists():
-            output.note(f"{file} is not there: nothing was journaled yet")
-            return 0
-        async with Journal(file) as journal:
-            policy = HistoryTable(keep_days=keep_days, most_megabytes=most_megabytes)
-            pruned = await keep_to(policy, journal, time.time())
-        if as_json:
-            output.json(pruned._asdict())
-        else:
-            output.line(f"{pruned.forgotten:,} events forgotten; {file} takes {pruned.bytes:,} bytes")
+        policy = HistoryTable(keep_days=keep_days, most_megabytes=most_megabytes)
+        files = journal_files()
+        if not files:
+            output.note(f"{state_home()} has no journal: nothing was journaled yet")
+        for file in files:
+            async with Journal(file) as journal:
+                pruned = await keep_to(policy, journal, time.time())
+            if as_json:
+                output.json({**pruned._asdict(), "file": str(file)})
+            else:
+                output.line(f"{pruned.forgotten:,} events forgotten; {file} takes {pruned.bytes:,} bytes")
         return 0
 
     run_to_end(output, main)

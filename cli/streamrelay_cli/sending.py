@@ -6,9 +6,12 @@ from typing import Annotated
 import typer
 
 from streamrelay.delivery.message import Policy
-from streamrelay.delivery.sending import open_outbox, send
+from streamrelay.delivery.sending import Sent, open_outbox, send
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, NeedsHuman, Receipt
+from streamrelay.service.api import SendMessage, Service
+from streamrelay.service.following import send_through
+from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.configuring import settings
 from streamrelay_cli.conversing import told_in_tmux
 from streamrelay_cli.options import (
@@ -17,11 +20,12 @@ from streamrelay_cli.options import (
     CommandsPolicy,
     Connection,
     NeedsHumanPolicy,
+    NoDaemon,
     Printing,
     takes_options,
 )
 from streamrelay_cli.running import run_to_end
-from streamrelay_cli.targets import found
+from streamrelay_cli.targets import found, written_out
 
 
 @takes_options
@@ -46,9 +50,13 @@ def send_command(
         CommandsPolicy, typer.Option("--commands", help="A text that starts with / ! # @, a command to an agent.")
     ] = CommandsPolicy.send,
     allow_shell: AllowShell = False,
+    no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
-    """Type a message into a pane when its program can take it, and say how far it came."""
+    """Type a message into a pane when its program can take it, and say how far it came.
+
+    If a daemon runs for that tmux server, it delivers the message: it may write to the pane already.
+    """
     output = printing.output(as_json=as_json)
     policy = Policy(needs_human=needs_human.value, commands=commands.value, patience=timeout)
     words = sys.stdin.buffer.read().decode(errors="replace").removesuffix("\n") if text == "-" else text
@@ -64,6 +72,26 @@ def send_command(
     async def main() -> int:
         if not words:
             raise UsageError("there is nothing to send")
+        wanted = not no_daemon and connection.is_usual
+        async with service_if_any(connection.server(), wanted=wanted) as service:
+            sent = await (here() if service is None else through(service))
+        if wait and not as_json:
+            output.lines(sent.answer)
+        return 0
+
+    async def through(service: Service) -> Sent:
+        request = SendMessage(
+            to=written_out(target),
+            text=words,
+            message_id=message_id or "",
+            needs_human=needs_human.value,
+            commands=commands.value,
+            allow_shell=allow_shell,
+            patience=timeout,
+        )
+        return await send_through(service, request, publish=publish, wait=wait, timeout=timeout)
+
+    async def here() -> Sent:
         async with (
             connection.connect() as server,
             open_outbox() as outbox,
@@ -75,7 +103,7 @@ def send_command(
                     told(event)
                     publish(event)
 
-                sent = await send(
+                return await send(
                     server,
                     pane,
                     words,
@@ -87,8 +115,5 @@ def send_command(
                     allow_shell=allow_shell,
                     outbox=outbox,
                 )
-        if wait and not as_json:
-            output.lines(sent.answer)
-        return 0
 
     run_to_end(output, main)

@@ -1,6 +1,9 @@
 """Panes as people name them to a command: as tmux does, and `.` for the one the command is typed in."""
 
+import os
+
 from streamrelay import PaneInfo, Server
+from streamrelay.errors import UsageError
 
 HERE = "."
 
@@ -13,3 +16,12 @@ async def found(server: Server, target: str) -> PaneInfo:
 async def named_here(server: Server, target: str) -> str:
     """Return a target as the server takes it, `.` as the id of this pane."""
     return (await server.find(None)).pane if target == HERE else target
+
+
+def written_out(target: str) -> str:
+    """Return a target as a daemon takes it, which is in no pane; raises UsageError for `.` outside of tmux."""
+    if target != HERE:
+        return target
+    if not (pane := os.environ.get("TMUX_PANE")):
+        raise UsageError("this is not a pane of tmux", hint="name one: `streamrelay ls` lists them")
+    return pane

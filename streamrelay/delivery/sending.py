@@ -102,7 +102,7 @@ async def send(
 
         await until_first(until_done(), writer.run(), _listen(stream, sent, publish))
     await asyncio.sleep(0)
-    _judge(sent)
+    judge(sent)
     return sent
 
 
@@ -148,7 +148,8 @@ async def _listen(stream: Subscription, sent: Sent, publish: Publish) -> None:
                 pass
 
 
-def _judge(sent: Sent) -> None:
+def judge(sent: Sent) -> None:
+    """Raise what a last receipt means: DeliveryFailed or DeliveryUnconfirmed."""
     receipt = sent.receipt
     if receipt is None or receipt.state not in {"failed", "unconfirmed"}:
         return

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
+
+import msgspec
 
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
@@ -71,7 +73,7 @@ _BEGIN, _END = "\x02", "\x03"
 """Around what was found, while a snippet comes out of the database: text of a screen holds no control characters."""
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True):
     """An utterance that was found: its events' places in the journal, whose it is, and the text."""
 
     first: int

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from streamrelay.config.settings import HistoryTable
-from streamrelay.delivery.state import state_folder
+from streamrelay.delivery.state import state_home
 from streamrelay.history.journal import Journal
 
 DAY, MEGABYTE = 86_400.0, 1_000_000
@@ -17,9 +17,10 @@ class Pruned(NamedTuple):
     bytes: int
 
 
-def journal_file() -> Path:
-    """Return where the user's journal is, or would be: `$XDG_STATE_HOME/streamrelay/journal.db`."""
-    return state_folder() / "journal.db"
+def journal_files() -> list[Path]:
+    """Return the user's journals: that of whoever uses the library, and one of each tmux server that had a daemon."""
+    own = state_home() / "journal.db"
+    return [*filter(Path.exists, [own]), *sorted(state_home().glob("servers/*/journal.db"))]
 
 
 async def keep_to(policy: HistoryTable, journal: Journal, now: float) -> Pruned:

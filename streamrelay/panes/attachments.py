@@ -96,7 +96,8 @@ class Attachments:
 
     def __init__(self, tmux: Tmux, transport: TransportName, profiles: Sequence[Profile]) -> None:
         self._tmux = tmux
-        self._profiles = profiles
+        self.profiles = profiles
+        """By which panes are read that are attached to from now on."""
         self._transport: TransportName = transport
         self._hub: Hub | None = None
         self._panes: dict[str, _Carried] = {}
@@ -146,7 +147,7 @@ class Attachments:
                 if carried is None:
                     told = tap if log is None else log.take
                     new.append(
-                        PanePipeline(info, self._profiles, rendering=self._rendering, widths=self.widths, tap=told)
+                        PanePipeline(info, self.profiles, rendering=self._rendering, widths=self.widths, tap=told)
                     )
                 elif tap is not None or log is not None:
                     raise UsageError(

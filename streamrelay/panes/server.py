@@ -227,6 +227,11 @@ class Server:
         """Return the name of the profile that claims a foreground command; empty where none does."""
         return next((name for name, one in self._profiles.items() if command in one.reading.commands), "")
 
+    def know(self, profiles: Sequence[AgentProfile]) -> None:
+        """Take these profiles for those known; a pane that is watched already is read on as it was."""
+        self._profiles = {profile.name: profile for profile in profiles}
+        self._attachments.profiles = [profile.reading for profile in profiles]
+
     def is_watched(self, pane: str) -> bool:
         """Tell whether a pane is there and watched."""
         return self._attachments.is_watched(pane)

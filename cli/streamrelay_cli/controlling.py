@@ -1,0 +1,174 @@
+"""The commands that ask the daemon: how it is, how a delivery stands; pause, mute, extend, stop."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Annotated
+
+import msgspec
+import typer
+
+from streamrelay.errors import UsageError
+from streamrelay.links.link import Link
+from streamrelay.service.api import Relay, Service, Status
+from streamrelay_cli.asking import service_needed
+from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.output import Output
+from streamrelay_cli.running import run_to_end
+from streamrelay_cli.targets import written_out
+
+Session = Annotated[str, typer.Argument(help="A session: its id, its title, or a pane as tmux writes it.")]
+Id = Annotated[str, typer.Argument(help="The id of a link or relay, as `status` shows it.")]
+
+
+@takes_options
+def status(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
+    """Say how the daemon is, and which links and relays there are; exit 40 if none runs."""
+    output = printing.output(as_json=as_json)
+
+    async def ask(service: Service) -> None:
+        told, links, relays = await service.status(), await service.links(), await service.relays()
+        if as_json:
+            shown = msgspec.to_builtins(told) | {
+                "open_links": [*map(link_shown, links)],
+                "open_relays": [*map(msgspec.to_builtins, relays)],
+            }
+            output.json(shown)
+        else:
+            output.lines(_lines(told, links, relays))
+
+    _ask(output, options, ask)
+
+
+@takes_options
+def delivery(
+    options: ServerOptions,
+    printing: Printing,
+    message_id: Annotated[str, typer.Argument(help="The id that `send` printed.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say how a message stands, one line a pane."""
+    output = printing.output(as_json=as_json)
+
+    async def ask(service: Service) -> None:
+        deliveries = await service.get_delivery(message_id)
+        if not deliveries:
+            raise UsageError(f"nobody knows a message {message_id!r}", hint="receipts are kept for seven days")
+        for one in deliveries:
+            if as_json:
+                output.json(msgspec.to_builtins(one))
+            else:
+                reason = f" ({one.reason})" if one.reason else ""
+                output.line(f"{one.pane}  {one.state}{reason}{f'  {one.file}' if one.file else ''}")
+
+    _ask(output, options, ask)
+
+
+@takes_options
+def pause(
+    options: ServerOptions,
+    printing: Printing,
+    of: Annotated[str, typer.Argument(help="The id of a link or relay; without one, everything.")] = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Let it go on.")] = False,
+) -> None:
+    """Let nothing cross any link or relay, or one of them, until `--resume`; what is said meanwhile waits."""
+    output = printing.output()
+
+    async def ask(service: Service) -> None:
+        await service.pause(not resume, of)
+        output.note(f"{of or 'everything'} {'goes on' if resume else 'is paused'}")
+
+    _ask(output, options, ask)
+
+
+@takes_options
+def mute(
+    options: ServerOptions,
+    printing: Printing,
+    session: Session,
+    off: Annotated[bool, typer.Option("--off", help="Let it be heard again.")] = False,
+) -> None:
+    """Let nothing of what a session says cross any link or relay, until `--off`."""
+    output = printing.output()
+
+    async def ask(service: Service) -> None:
+        await service.mute(written_out(session), not off)
+        output.note(f"{session} is {'heard again' if off else 'muted'}")
+
+    _ask(output, options, ask)
+
+
+@takes_options
+def extend(
+    options: ServerOptions,
+    printing: Printing,
+    link: Id,
+    deliveries: Annotated[int, typer.Argument(min=1, help="How many more.")],
+    as_json: AsJson = False,
+) -> None:
+    """Add to the budget of a link, and open it if it is spent."""
+    output = printing.output(as_json=as_json)
+
+    async def ask(service: Service) -> None:
+        extended = await service.extend_link(link, deliveries)
+        if as_json:
+            output.json(link_shown(extended))
+        else:
+            output.note(f"{link}: {extended.remaining} deliveries are left")
+
+    _ask(output, options, ask)
+
+
+@takes_options
+def stop(
+    options: ServerOptions,
+    printing: Printing,
+    which: Annotated[list[str] | None, typer.Argument(help="Links or relays, by id; without one, all.")] = None,
+) -> None:
+    """End all links and relays, or some. The daemon goes on: `streamrelay daemon stop` ends it."""
+    output = printing.output()
+
+    async def ask(service: Service) -> None:
+        if not which:
+            output.note(f"{await service.stop_all()} links and relays have ended")
+            return
+        relays = {relay.relay for relay in await service.relays()}
+        for one in which:
+            await (service.stop_relay(one) if one in relays else service.close_link(one))
+            output.note(f"{one} has ended")
+
+    _ask(output, options, ask)
+
+
+def _ask(output: Output, options: ServerOptions, ask: Callable[[Service], Awaitable[None]]) -> None:
+    async def main() -> int:
+        async with service_needed(options.server()) as service:
+            await ask(service)
+        return 0
+
+    run_to_end(output, main)
+
+
+def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iterable[str]:
+    yield f"streamrelay {told.version}, process {told.pid}, for {told.tmux}{', paused' if told.paused else ''}"
+    yield f"{told.sessions} sessions, {told.watched} watched; {told.subscribers} followers; last event {told.seq}"
+    counts = ", ".join(f"{count} {state}" for state, count in told.deliveries.items() if count)
+    yield f"messages: {counts or 'none'}"
+    for link in links:
+        a, b = link.parties
+        left = "no limit" if link.remaining is None else f"{link.remaining} left"
+        yield f"{link.link_id}  {link.state}  {a.title} ({a.session}) and {b.title} ({b.session}), {left}"
+    for relay in relays:
+        names = ", ".join(f"{member.name} ({member.session})" for member in relay.members if not member.gone)
+        yield f"{relay.relay}  {'paused' if relay.paused else 'open'}  {names}, {relay.deliveries} deliveries"
+    for problem in told.problems:
+        yield f"problem: {problem}"
+
+
+def link_shown(link: Link) -> dict[str, object]:
+    """Return a link as it is printed as JSON."""
+    return {
+        "link": link.link_id,
+        "state": link.state,
+        "parties": msgspec.to_builtins(link.parties),
+        "deliveries": link.deliveries,
+        "remaining": link.remaining,
+    }

@@ -1,0 +1,208 @@
+"""`streamrelay daemon`: the service as a process of its own, in the foreground, in the background, or by the system."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+import streamrelay
+from streamrelay.control import Tmux
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.instance import running_pid, until_ended
+from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
+from streamrelay_cli.asking import no_daemon
+from streamrelay_cli.controlling import status
+from streamrelay_cli.options import Printing, ServerOptions, Transport, TransportOption, takes_options
+from streamrelay_cli.output import Output
+from streamrelay_cli.running import run_to_end
+
+
+class LogLevel(StrEnum):
+    """How much the daemon says of itself."""
+
+    debug = "debug"
+    info = "info"
+    warning = "warning"
+    error = "error"
+
+
+app = typer.Typer(help="Run the service as a process of its own; without a command, in the foreground.")
+app.command("status")(status)
+
+
+@app.callback(invoke_without_command=True)
+@takes_options
+def daemon(
+    context: typer.Context,
+    options: ServerOptions,
+    log_level: Annotated[LogLevel, typer.Option("--log-level", help="What is logged, on standard error.")] = (
+        LogLevel.info
+    ),
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for the tmux server if it does not run yet, as a unit does.")
+    ] = False,
+    transport: TransportOption = Transport.pipes,
+) -> None:
+    """Serve sessions, messages, links and relays of one tmux server over HTTP on a unix socket, until Ctrl-C.
+
+    SIGHUP has it read the profiles again. See docs/daemon.md.
+    """
+    output = Output()
+    if context.invoked_subcommand is not None:
+        given = {context.get_parameter_source(name) for name in ("socket_name", "socket_path", "tmux")}
+        if any(source is not None and source.name == "COMMANDLINE" for source in given):
+            output.fail(UsageError("-L, -S and --tmux stand behind the command: streamrelay daemon status -L work"))
+        return
+    chosen = options.server()
+
+    async def main() -> int:
+        with _extra():
+            from streamrelay.daemon.composing import opened, until_there
+            from streamrelay.daemon.logs import open_log
+            from streamrelay.daemon.process import run_daemon
+        address = address_of(chosen)
+        if wait:
+            await until_there(chosen)
+        service = opened(address, chosen, transport=transport.value)
+        await run_daemon(address, service, log=open_log(log_level.value), version=streamrelay.__version__)
+        return 0
+
+    run_to_end(output, main)
+
+
+@app.command()
+@takes_options
+def start(
+    options: ServerOptions,
+    printing: Printing,
+    log_level: Annotated[LogLevel, typer.Option("--log-level", help="What is logged, in a file.")] = LogLevel.info,
+) -> None:
+    """Start the daemon in the background; returns when it answers. One that runs already is left as it is."""
+    output = printing.output()
+
+    async def main() -> int:
+        with _extra():
+            from streamrelay.daemon import background
+        chosen = options.server()
+        address = address_of(chosen)
+        if (pid := running_pid(address)) is not None:
+            output.note(f"a daemon runs already (process {pid})")
+            return 0
+        pid = await background.start(address, [*_command(chosen), "--log-level", log_level.value])
+        output.note(f"the daemon of {address.tmux} runs (process {pid}); its log is {address.log}")
+        return 0
+
+    run_to_end(output, main)
+
+
+@app.command()
+@takes_options
+def stop(
+    options: ServerOptions,
+    printing: Printing,
+) -> None:
+    """End the daemon; returns when it has ended. What it was to deliver it goes on with when it is started again."""
+    output = printing.output()
+
+    async def main() -> int:
+        chosen = options.server()
+        address = address_of(chosen)
+        pid = _signalled(chosen, signal.SIGTERM)
+        await until_ended(address, pid)
+        output.note(f"the daemon has ended (process {pid})")
+        return 0
+
+    run_to_end(output, main)
+
+
+@app.command()
+@takes_options
+def reload(options: ServerOptions) -> None:
+    """Have the daemon read the profiles again; its log says what became of it."""
+
+    async def main() -> int:
+        _signalled(options.server(), signal.SIGHUP)
+        return 0
+
+    run_to_end(Output(), main)
+
+
+@app.command()
+@takes_options
+def install(
+    options: ServerOptions,
+    printing: Printing,
+) -> None:
+    """Have the system start the daemon now and at every login: a systemd user unit, or a launchd agent on macOS."""
+    output = printing.output()
+
+    async def main() -> int:
+        from streamrelay.daemon import units
+
+        chosen = options.server()
+        address = address_of(chosen)
+        if (pid := running_pid(address)) is not None:
+            raise DaemonRunning(f"a daemon runs already (process {pid})", hint="streamrelay daemon stop, then install")
+        unit = units.unit_for(address, [*_command(chosen), "--wait"], os.environ)
+        refused = units.install(unit)
+        output.line(str(unit.file))
+        for words in refused:
+            output.note(f"written, but not started: {words}")
+        if refused:
+            raise StreamrelayError(
+                "the unit is written, and nobody took it up", hint="start it by hand, or log in anew"
+            )
+        return 0
+
+    run_to_end(output, main)
+
+
+@app.command()
+@takes_options
+def uninstall(options: ServerOptions, printing: Printing) -> None:
+    """Take back what `install` did; nothing of it is left. Journal and outbox are yours and stay."""
+    output = printing.output()
+
+    async def main() -> int:
+        from streamrelay.daemon import units
+
+        chosen = options.server()
+        address = address_of(chosen)
+        unit = units.unit_for(address, _command(chosen), os.environ)
+        found = units.uninstall(unit)
+        if running_pid(address) is None:
+            for path in (address.log, address.socket, address.lock):
+                path.unlink(missing_ok=True)
+        output.note(f"{unit.file} is gone" if found else "nothing was installed")
+        return 0
+
+    run_to_end(output, main)
+
+
+def _command(tmux: Tmux) -> list[str]:
+    """Return the command that serves a tmux server in the foreground, wherever it is run from."""
+    return [sys.executable, "-m", "streamrelay_cli", "daemon", "-S", address_of(tmux).tmux, "--tmux", tmux.binary]
+
+
+def _signalled(tmux: Tmux, number: signal.Signals) -> int:
+    pid = running_pid(address_of(tmux))
+    if not pid:
+        raise no_daemon(tmux)
+    os.kill(pid, number)
+    return pid
+
+
+@contextlib.contextmanager
+def _extra() -> Iterator[None]:
+    """Say what to install where the packages of the daemon are not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the daemon needs the package {error.name}", hint="pip install 'streamrelay[daemon]'"
+        ) from error

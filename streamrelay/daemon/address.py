@@ -1,0 +1,56 @@
+"""Where a daemon is found: one for each tmux server of a user, in a folder that is the user's alone.
+
+Whoever names the same tmux server finds the same daemon, however it is named (`-L`, `-S`, `$TMUX`, a link in the path).
+"""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from streamrelay.control import Tmux
+from streamrelay.delivery.state import state_home
+
+
+class Address(NamedTuple):
+    """The files of one daemon."""
+
+    name: str
+    """Of this tmux server among others."""
+    tmux: str
+    """The socket of its tmux server."""
+    socket: Path
+    """Where it answers."""
+    lock: Path
+    """Held by it for as long as it lives; holds its process id."""
+    state: Path
+    """The folder of its journal."""
+    log: Path
+    """What it says, when it was started in the background."""
+
+
+def address_of(tmux: Tmux) -> Address:
+    """Return where the daemon of a tmux server is found; nothing is made or looked at."""
+    server = tmux_socket(tmux)
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", Path(server).name)[:24]
+    name = f"{plain}-{hashlib.sha256(os.fsencode(server)).hexdigest()[:8]}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    folder = Path(runtime) / "streamrelay" if runtime.startswith("/") else state_home()
+    return Address(
+        name,
+        server,
+        socket=folder / f"daemon-{name}.sock",
+        lock=folder / f"daemon-{name}.lock",
+        state=state_home() / "servers" / name,
+        log=state_home() / f"daemon-{name}.log",
+    )
+
+
+def tmux_socket(tmux: Tmux) -> str:
+    """Return the path of a tmux server's socket, whether or not the server runs (tmux 3.3a tmux.c make_label)."""
+    path = tmux.socket_path
+    if path is None:
+        base = os.environ.get("TMUX_TMPDIR") or "/tmp"  # noqa: S108  # tmux's own
+        path = f"{base}/tmux-{os.getuid()}/{tmux.socket_name or 'default'}"
+    return os.path.realpath(path)

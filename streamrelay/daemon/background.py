@@ -1,0 +1,64 @@
+"""A daemon that is started in the background: a session of its own, its log in a file, and no terminal."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from streamrelay.daemon.address import Address
+from streamrelay.daemon.client import DaemonClient
+from streamrelay.errors import DaemonLost, StreamrelayError
+
+STARTING = 30.0
+LONGEST_LOG = 10 * 2**20
+"""Bytes: then a new one is begun, and one old one is kept."""
+_LOOK_AGAIN = 0.02
+_ERROR, _HINT = "error: ", "hint: "
+
+
+async def start(address: Address, command: Sequence[str]) -> int:
+    """Start the daemon with a command that serves in the foreground; return its process id when it answers.
+
+    Raises what the command said on its way out, or DaemonLost if it neither ends nor answers.
+    """
+    with _log(address.log) as log:
+        begin = log.tell()
+        pid = _spawn(command, log.fileno())
+    until = asyncio.get_running_loop().time() + STARTING
+    async with DaemonClient(address.socket, timeout=STARTING) as client:
+        while not await client.is_healthy():
+            if os.waitpid(pid, os.WNOHANG) != (0, 0):  # noqa: ASYNC222  # it does not block
+                raise _said(address.log, begin)
+            if asyncio.get_running_loop().time() > until:
+                os.kill(pid, signal.SIGTERM)
+                raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
+            await asyncio.sleep(_LOOK_AGAIN)
+    return pid
+
+
+def _spawn(command: Sequence[str], log: int) -> int:
+    """Start a process that outlives this one: nobody here waits for its end."""
+    devices = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
+    actions = [*devices, (os.POSIX_SPAWN_DUP2, log, 2)]
+    return os.posix_spawn(command[0], list(command), os.environ, file_actions=actions, setsid=True)
+
+
+def _log(path: Path) -> BinaryIO:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.exists() and path.stat().st_size > LONGEST_LOG:
+            path.replace(path.with_name(f"{path.name}.1"))
+        file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+    except OSError as error:
+        raise StreamrelayError(f"{path} cannot be written: {error.strerror}") from error
+    file.seek(0, os.SEEK_END)
+    return file
+
+
+def _said(path: Path, begin: int) -> StreamrelayError:
+    lines = path.read_bytes()[begin:].decode(errors="replace").splitlines()
+    words = next((line.removeprefix(_ERROR) for line in reversed(lines) if line.startswith(_ERROR)), "")
+    hint = next((line.removeprefix(_HINT) for line in reversed(lines) if line.startswith(_HINT)), "")
+    return DaemonLost(f"the daemon did not start: {words or f'see {path}'}", hint=hint)

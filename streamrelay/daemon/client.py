@@ -1,0 +1,222 @@
+"""The `Service` as a daemon does it: every call is a request on the daemon's unix socket.
+
+    async with DaemonClient(address.socket) as service:
+        await service.send_message(...)
+
+What the service raises in the daemon is raised here. Beside it: DaemonMissing where nobody listens, DaemonLost where
+the connection breaks in the midst of a call or of the events.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from streamrelay.daemon import operations
+from streamrelay.daemon.openapi import EVENTS, HEALTH, METRICS
+from streamrelay.daemon.operations import Operation
+from streamrelay.daemon.problems import Problem, error_of
+from streamrelay.daemon.sse import FrameReader
+from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
+from streamrelay.events import AnyEvent, decode
+from streamrelay.history.journal import Found
+from streamrelay.links.link import Link, Policy
+from streamrelay.service.api import (
+    CreateRelay,
+    Delivery,
+    Relay,
+    SendMessage,
+    SendResult,
+    Status,
+)
+from streamrelay.sessions.model import Session, StartSession
+
+CONNECT_TIMEOUT = 5.0
+TIMEOUT = 120.0
+"""Seconds for an answer: a session's program may take long to be there."""
+
+Arguments = TypeVar("Arguments", bound=msgspec.Struct)
+Answer = TypeVar("Answer")
+
+
+class DaemonClient:
+    """A service; an async context manager. `timeout` is for one answer, in seconds."""
+
+    def __init__(self, socket: Path, *, timeout: float = TIMEOUT) -> None:
+        self._socket = socket
+        # Nothing of the environment (proxies, .netrc) is meant for a socket of our own.
+        self._http = httpx.AsyncClient(
+            # Reading the certificates of the world takes longer than all the rest.
+            transport=httpx.AsyncHTTPTransport(
+                verify=False, uds=str(socket), limits=httpx.Limits(max_connections=None)
+            ),
+            base_url="http://localhost",
+            timeout=httpx.Timeout(timeout, connect=CONNECT_TIMEOUT),
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def status(self) -> Status:
+        """Say how it is."""
+        return await self._ask(operations.STATUS, operations.Nothing())
+
+    async def sessions(self) -> list[Session]:
+        """List the sessions of the server."""
+        return await self._ask(operations.SESSIONS, operations.Nothing())
+
+    async def start_session(self, request: StartSession) -> Session:
+        """Start a session."""
+        return await self._ask(operations.START_SESSION, request)
+
+    async def end_session(self, session: str) -> None:
+        """End a session and all its links."""
+        await self._ask(operations.END_SESSION, operations.OneSession(session=session))
+
+    async def send_message(self, request: SendMessage) -> SendResult:
+        """Take a message."""
+        return await self._ask(operations.SEND_MESSAGE, request)
+
+    async def get_delivery(self, message_id: str) -> list[Delivery]:
+        """Say how a message stands."""
+        return await self._ask(operations.GET_DELIVERY, operations.OneMessage(message_id=message_id))
+
+    async def links(self, session: str = "") -> list[Link]:
+        """List the links, of one session or of all."""
+        return await self._ask(operations.LINKS, operations.WhoseLinks(session=session))
+
+    async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
+        """Link two sessions."""
+        return await self._ask(operations.CREATE_LINK, operations.CreateLink(a=a, b=b, policy=policy))
+
+    async def extend_link(self, link: str, deliveries: int) -> Link:
+        """Add to a budget."""
+        return await self._ask(operations.EXTEND_LINK, operations.ExtendLink(link=link, deliveries=deliveries))
+
+    async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
+        """Close a link."""
+        await self._ask(operations.CLOSE_LINK, operations.CloseLink(link=link, by=by, last_words=last_words))
+
+    async def relays(self) -> list[Relay]:
+        """List the relays."""
+        return await self._ask(operations.RELAYS, operations.Nothing())
+
+    async def create_relay(self, request: CreateRelay) -> Relay:
+        """Let sessions hear each other."""
+        return await self._ask(operations.CREATE_RELAY, request)
+
+    async def stop_relay(self, relay: str) -> None:
+        """End a relay."""
+        await self._ask(operations.STOP_RELAY, operations.OneRelay(relay=relay))
+
+    async def pause(self, paused: bool, of: str = "") -> None:
+        """Let nothing cross, until it is taken back."""
+        await self._ask(operations.PAUSE, operations.Pause(paused=paused, of=of))
+
+    async def mute(self, session: str, muted: bool) -> None:
+        """Let nothing of what a session says cross, or let it cross again."""
+        await self._ask(operations.MUTE, operations.Mute(session=session, muted=muted))
+
+    async def stop_all(self) -> int:
+        """End all links and relays; return how many there were."""
+        return await self._ask(operations.STOP_ALL, operations.Nothing())
+
+    async def watch(self, session: str, watched: bool) -> None:
+        """Have what a session says journaled at any rate."""
+        await self._ask(operations.WATCH, operations.Watch(session=session, watched=watched))
+
+    async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
+        """Return journaled events behind a place, oldest first."""
+        return await self._ask(operations.READ_SINCE, operations.ReadSince(seq=seq, session=session, limit=limit))
+
+    async def search_history(
+        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
+    ) -> list[Found]:
+        """Find what was said by its words, newest first."""
+        search = operations.SearchHistory(words=words, session=session, agent=agent, since=since, limit=limit)
+        return await self._ask(operations.SEARCH_HISTORY, search)
+
+    async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
+        """Every event that is journaled, in order, from behind a place or from now on; ends when the daemon does.
+
+        A `gap` says what a reader that was too slow has lost. After DaemonLost, `after` is the last event's `seq`.
+        """
+        query = {} if after is None else {"after": after}
+        frames = FrameReader()
+        try:
+            waiting = httpx.Timeout(CONNECT_TIMEOUT, read=None)
+            async with self._http.stream("GET", EVENTS, params=query, timeout=waiting) as response:
+                if response.status_code != httpx.codes.OK:
+                    raise _raised(response.status_code, await response.aread())
+                async for data in response.aiter_raw():
+                    for frame in frames.feed(data):
+                        yield decode(frame.data)
+        except httpx.HTTPError as error:
+            raise self._lost(error) from error
+
+    async def metrics(self) -> str:
+        """Return the daemon's figures in Prometheus' text format."""
+        return (await self._request("GET", METRICS)).text
+
+    async def is_healthy(self) -> bool:
+        """Tell whether it answers."""
+        try:
+            return (await self._request("GET", HEALTH)).is_success
+        except (DaemonMissing, DaemonLost):
+            return False
+
+    async def _ask(self, operation: Operation[Arguments, Answer], arguments: Arguments) -> Answer:
+        fields: dict[str, Any] = msgspec.to_builtins(arguments)
+        named = {name: quote(fields.pop(name), safe="") for name in operation.in_path}
+        path = operation.path.format(**named)
+        if operation.method == "POST":
+            content = msgspec.json.encode(fields)
+            response = await self._request("POST", path, content=content)
+        else:
+            response = await self._request(operation.method, path, query=fields)
+        if operation.answer is None:
+            return None  # type: ignore[return-value]  # which is what this operation answers
+        try:
+            answer: Answer = msgspec.json.decode(response.content, type=operation.answer)
+        except msgspec.DecodeError as error:
+            raise DaemonLost(f"the daemon's answer makes no sense: {error}", hint=_VERSIONS) from error
+        return answer
+
+    async def _request(
+        self, method: str, path: str, *, content: bytes | None = None, query: Mapping[str, Any] | None = None
+    ) -> httpx.Response:
+        try:
+            response = await self._http.request(method, path, content=content, params=query)
+        except httpx.HTTPError as error:
+            raise self._lost(error) from error
+        if not response.is_success:
+            raise _raised(response.status_code, response.content)
+        return response
+
+    def _lost(self, error: httpx.HTTPError) -> StreamrelayError:
+        data = {"socket": str(self._socket)}
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+            return DaemonMissing(f"no daemon listens at {self._socket}", data=data)
+        if isinstance(error, httpx.TimeoutException):
+            return DaemonLost(f"the daemon at {self._socket} did not answer in time", data=data)
+        return DaemonLost(f"the daemon at {self._socket} went away", data=data)
+
+
+_VERSIONS = "daemon and command may be of different versions: streamrelay daemon stop, then start"
+
+
+def _raised(status: int, body: bytes) -> StreamrelayError:
+    try:
+        return error_of(msgspec.json.decode(body, type=Problem))
+    except msgspec.DecodeError:
+        return DaemonLost(f"the daemon answered with status {status}", hint=_VERSIONS)

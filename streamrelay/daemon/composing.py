@@ -1,0 +1,74 @@
+"""What a daemon serves, put together: the tmux server, the service on it, the profiles that both know."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import NoReturn
+
+from streamrelay.agents import load_profiles
+from streamrelay.control import Tmux, TransportName
+from streamrelay.control.tmux import ServerInfo
+from streamrelay.daemon.address import Address
+from streamrelay.daemon.process import Running
+from streamrelay.delivery.state import state_folder
+from streamrelay.errors import NoServer, ServerLost
+from streamrelay.panes.server import Server
+from streamrelay.panes.tasks import until_first
+from streamrelay.service.local import LocalService
+
+_LOOK_AGAIN = 1.0
+
+
+@asynccontextmanager
+async def opened(address: Address, tmux: Tmux, *, transport: TransportName = "pipes") -> AsyncIterator[Running]:
+    """Open the service of a tmux server that runs; raises NoServer, TmuxMissing, TmuxTooOld, ConfigError.
+
+    The outbox is that of all processes of the user: a message is known by its id whoever was asked to send it.
+    """
+    async with (
+        Server(tmux, transport=transport, profiles=load_profiles()) as server,
+        LocalService(server, folder=address.state, outbox=state_folder() / "outbox.db") as service,
+    ):
+
+        async def reload() -> None:
+            server.know(load_profiles())
+
+        yield Running(service, reload=reload, broken=lambda: until_first(_raised(service.broken), _lost(server.info)))
+
+
+async def until_there(tmux: Tmux) -> None:
+    """Return when the tmux server runs; it costs one process a second until then."""
+    while True:
+        try:
+            await tmux.probe()
+        except NoServer:
+            await asyncio.sleep(_LOOK_AGAIN)
+        else:
+            return
+
+
+async def _raised(broken: asyncio.Future[NoReturn]) -> None:
+    await asyncio.shield(broken)
+
+
+async def _lost(tmux: ServerInfo) -> None:
+    """Raise ServerLost when the process of the tmux server is gone: with nothing watched, nobody else would notice."""
+    if sys.platform == "linux":
+        descriptor = os.pidfd_open(tmux.pid)
+        gone = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(descriptor, gone.set)
+        try:
+            await gone.wait()
+        finally:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            while True:
+                os.kill(tmux.pid, 0)
+                await asyncio.sleep(_LOOK_AGAIN)
+    raise ServerLost(f"the tmux server at {tmux.socket_path} has ended")

@@ -1,0 +1,136 @@
+"""One daemon for each tmux server: a lock that the kernel lets go of however its holder ends.
+
+The lock file is never taken away while somebody may wait for it: whoever locked a file that is no longer the one of
+that name tries again. A socket that is found while the lock is held is what a dead daemon left.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from streamrelay.daemon.address import Address
+from streamrelay.errors import DaemonLost, DaemonRunning, StreamrelayError
+
+BACKLOG = 512
+LONGEST_SOCKET_PATH = 103
+"""Bytes: `sun_path` holds 104 with its NUL on macOS, 108 on Linux."""
+ENDING = 30.0
+"""Seconds: longer than what a daemon takes at most to end what is under way."""
+_LOOK_AGAIN = 0.02
+
+
+@contextlib.contextmanager
+def only_daemon(address: Address) -> Iterator[None]:
+    """Be the only daemon at an address for as long as this is entered; raises DaemonRunning if there is one.
+
+    The folders of the address are made, and closed to everybody else.
+    """
+    for folder in {address.socket.parent, address.lock.parent, address.state}:
+        _close_to_others(folder)
+    descriptor = _locked(address)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+        yield
+    finally:
+        address.lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def running_pid(address: Address) -> int | None:
+    """Return the process id of the daemon at an address; None where none runs, 0 for one that has just begun."""
+    try:
+        descriptor = os.open(address.lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        # What is not there, or not ours to read, is no daemon of ours.
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _pid_in(address.lock)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+async def until_ended(address: Address, pid: int) -> None:
+    """Return when that process is the daemon no more; raises DaemonLost if it does not end in time."""
+    until = asyncio.get_running_loop().time() + ENDING
+    while running_pid(address) == pid:
+        if asyncio.get_running_loop().time() > until:
+            raise DaemonLost(f"the daemon (process {pid}) does not end", hint=f"kill -9 {pid}", data={"pid": pid})
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+@contextlib.contextmanager
+def listening(address: Address) -> Iterator[socket.socket]:
+    """Listen at an address whose lock is held; the socket's file (0600) is gone afterwards."""
+    with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listener:
+        address.socket.unlink(missing_ok=True)
+        if len(os.fsencode(address.socket)) > LONGEST_SOCKET_PATH:
+            raise StreamrelayError(
+                f"{address.socket} is too long for a socket", hint="set XDG_RUNTIME_DIR to a folder with a shorter path"
+            )
+        try:
+            listener.bind(str(address.socket))
+            # The folder is closed to others: nobody was in time to connect before this.
+            address.socket.chmod(0o600)
+            listener.listen(BACKLOG)
+        except OSError as error:
+            raise StreamrelayError(f"{address.socket} cannot be listened at: {error.strerror}") from error
+        listener.setblocking(False)
+        try:
+            yield listener
+        finally:
+            address.socket.unlink(missing_ok=True)
+
+
+def _close_to_others(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+        if found.st_uid != os.getuid():
+            raise StreamrelayError(f"{folder} is somebody else's", hint="set XDG_RUNTIME_DIR to a folder of yours")
+        if found.st_mode & 0o077:
+            folder.chmod(0o700)
+    except OSError as error:
+        hint = "set XDG_RUNTIME_DIR and XDG_STATE_HOME to folders of yours"
+        raise StreamrelayError(f"{folder} cannot be used: {error.strerror}", hint=hint) from error
+
+
+def _locked(address: Address) -> int:
+    while True:
+        descriptor = os.open(address.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_named(descriptor, address.lock):
+                return descriptor
+        except BlockingIOError as error:
+            os.close(descriptor)
+            pid = _pid_in(address.lock)
+            raise DaemonRunning(
+                f"a daemon runs for {address.tmux} already (process {pid})",
+                data={"pid": pid, "tmux": address.tmux, "socket": str(address.socket)},
+            ) from error
+        os.close(descriptor)
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    found = os.fstat(descriptor)
+    return (found.st_dev, found.st_ino) == (named.st_dev, named.st_ino)
+
+
+def _pid_in(path: Path) -> int:
+    try:
+        text = path.read_text(errors="replace").strip()
+    except OSError:
+        return 0
+    return int(text) if text.isdecimal() else 0

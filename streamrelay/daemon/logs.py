@@ -1,0 +1,157 @@
+"""What the daemon says about itself: one JSON object a line on standard error, and never what anybody said.
+
+Only fields that are named here are written, so no text, title, path or message of a program can be among them. A
+defect is told by the kind of its error and the places in our code, for messages of errors quote what they are about.
+Numbers of sessions, messages and links are ids, which say nothing.
+"""
+
+import logging
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TextIO
+
+import structlog
+import structlog.typing
+
+from streamrelay.events import (
+    AnyEvent,
+    Gap,
+    LinkClosed,
+    LinkCreated,
+    LinkExtended,
+    LinkSpent,
+    LinkSuspended,
+    NeedsHuman,
+    Receipt,
+    RelayClosed,
+    RelayDelivered,
+    RelayLeft,
+    RelayOpened,
+    RelayPaused,
+    RelayWithheld,
+    StopTold,
+)
+from streamrelay.links.link import Link
+
+Level = Literal["debug", "info", "warning", "error"]
+Line = tuple[Level, str, dict[str, object]]
+
+
+def open_log(level: Level, stream: TextIO | None = None) -> structlog.typing.FilteringBoundLogger:
+    """Return a log of that level and everything above it, to standard error if nothing else is named."""
+    log: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
+        structlog.WriteLogger(stream or sys.stderr),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+    )
+    return log
+
+
+@contextmanager
+def forwarding(log: structlog.typing.FilteringBoundLogger) -> Iterator[None]:
+    """Have the warnings of all libraries in our log meanwhile."""
+    handler = Forward(log)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+class Forward(logging.Handler):
+    """Brings what libraries log through `logging` into our log: who and how bad, and the place of an error.
+
+    Not their words, which may quote a request.
+    """
+
+    def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a record."""
+        error = record.exc_info[1] if record.exc_info else None
+        told = {"error": type(error).__name__, "where": where(error)} if error is not None else {}
+        self._log.log(record.levelno, "library", logger=record.name, line=f"{record.module}:{record.lineno}", **told)
+
+
+def where(error: BaseException) -> list[str]:
+    """Return the places an error went through, outermost first, without its words."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [f"{frame.filename.rpartition('site-packages/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
+
+
+class EventLog:
+    """What the log says of an event; knows of each link how many deliveries were made."""
+
+    def __init__(self, links: Iterable[Link] = ()) -> None:
+        self._links = {link.link_id: [link.deliveries, link.relay.standing.budget] for link in links}
+
+    def line(self, event: AnyEvent) -> Line | None:
+        """Return level, name and fields; None for what is nothing to the log."""
+        match event:
+            case LinkCreated():
+                self._links[event.link] = [0, event.budget]
+                return "info", "link_created", {"link": event.link, "parties": event.parties, "budget": event.budget}
+            case RelayDelivered():
+                return "debug", "delivered", self._delivered(event)
+            case LinkSpent():
+                return "info", "link_spent", {"link": event.link, "deliveries": event.deliveries}
+            case LinkExtended():
+                self._links[event.link] = [event.deliveries, event.budget]
+                return "info", "link_extended", {"link": event.link, "budget": event.budget}
+            case LinkSuspended():
+                return "info", "link_suspended", {"link": event.link, "by": event.by}
+            case LinkClosed():
+                self._links.pop(event.link, None)
+                fields = {"link": event.link, "reason": event.reason, "by": event.by, "deliveries": event.deliveries}
+                return "info", "link_closed", fields
+            case StopTold():
+                return "info", "stop_told", {"caller": event.caller, "target": event.target, "reason": event.reason}
+            case _:
+                return _other(event)
+
+    def _delivered(self, event: RelayDelivered) -> dict[str, object]:
+        fields: dict[str, object] = {
+            "relay": event.relay, "message_id": event.message_id, "listeners": len(event.listeners),
+            "characters": len(event.text),
+        }  # fmt: skip
+        if (count := self._links.get(event.relay)) is not None:
+            count[0] += 1
+            fields |= {"deliveries": count[0], "remaining": count[1] - count[0] if count[1] else None}
+        return fields
+
+
+def _other(event: AnyEvent) -> Line | None:
+    match event:
+        case RelayOpened():
+            return "info", "relay_opened", {"relay": event.relay, "participants": len(event.participants)}
+        case RelayPaused():
+            return "info", "relay_paused", {"relay": event.relay, "paused": event.paused, "waiting": event.waiting}
+        case RelayLeft():
+            return "info", "relay_left", {"relay": event.relay, "reason": event.reason, "remaining": event.remaining}
+        case RelayClosed():
+            fields: dict[str, Any] = {"relay": event.relay, "reason": event.reason, "deliveries": event.deliveries}
+            return "info", "relay_closed", fields
+        case RelayWithheld():
+            return "debug", "withheld", {"relay": event.relay, "reason": event.reason, "count": event.count}
+        case Receipt(state="failed" | "unconfirmed"):
+            return "warning", "not_delivered", _receipt(event) | {"reason": event.reason}
+        case Receipt():
+            return "debug", "receipt", _receipt(event)
+        case NeedsHuman():
+            return "info", "needs_human", {"session": event.session, "pane": event.pane, "kind": event.kind}
+        case Gap():
+            return "warning", "gap", {"pane": event.pane, "reason": event.reason, "lost_events": event.lost_events}
+        case _:
+            return None
+
+
+def _receipt(event: Receipt) -> dict[str, object]:
+    return {"message_id": event.message_id, "pane": event.pane, "state": event.state}

@@ -1,0 +1,195 @@
+"""What can be asked over HTTP: one table, from which the server's routes, the OpenAPI document and the client are made.
+
+Each operation is a call of the `Service` of the same name. Its arguments are one struct. Names in braces in the path
+are fields of it; of the rest, GET and DELETE take the fields from the query, POST from a JSON object.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from streamrelay.events import AnyEvent
+from streamrelay.history.journal import Found
+from streamrelay.links.link import Link, Policy
+from streamrelay.service.api import (
+    CreateRelay,
+    Delivery,
+    Relay,
+    SendMessage,
+    SendResult,
+    Service,
+    Status,
+)
+from streamrelay.sessions.model import Session, StartSession
+
+API = "/v1"
+
+Arguments = TypeVar("Arguments", bound=msgspec.Struct)
+Answer = TypeVar("Answer")
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """No arguments."""
+
+
+class OneSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session, by its id."""
+
+    session: str
+
+
+class OneMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message, by its id."""
+
+    message_id: str
+
+
+class OneRelay(msgspec.Struct, frozen=True, kw_only=True):
+    """A relay, by its id."""
+
+    relay: str
+
+
+class WhoseLinks(msgspec.Struct, frozen=True, kw_only=True):
+    """One session's links, or all."""
+
+    session: str = ""
+
+
+class CreateLink(msgspec.Struct, frozen=True, kw_only=True):
+    """Two sessions to be linked; without a policy, by the default one."""
+
+    a: str
+    b: str
+    policy: Policy | None = None
+
+
+class ExtendLink(msgspec.Struct, frozen=True, kw_only=True):
+    """Deliveries to be added to a budget."""
+
+    link: str
+    deliveries: int
+
+
+class CloseLink(msgspec.Struct, frozen=True, kw_only=True):
+    """A link to be closed, by one of its sessions or by a person."""
+
+    link: str
+    by: str = ""
+    last_words: str = ""
+
+
+class Pause(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether nothing is to cross the link or relay of that id, or any."""
+
+    paused: bool = True
+    of: str = ""
+
+
+class Mute(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether nothing that a session says is to cross."""
+
+    session: str
+    muted: bool = True
+
+
+class Watch(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether what a session says is to be journaled at any rate."""
+
+    session: str
+    watched: bool = True
+
+
+class ReadSince(msgspec.Struct, frozen=True, kw_only=True):
+    """Events behind a place in the journal, of one session or of all."""
+
+    seq: int
+    session: str = ""
+    limit: int = 1000
+
+
+class SearchHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """Words to be found in what was said; `since` is Unix time."""
+
+    words: str
+    session: str = ""
+    agent: str = ""
+    since: float = 0.0
+    limit: int = 50
+
+
+@dataclass(frozen=True)
+class Operation(Generic[Arguments, Answer]):
+    """One route."""
+
+    name: str
+    """Of the call of the service, and in the OpenAPI document."""
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    arguments: type[Arguments]
+    answer: Any
+    """The type of the answer; None where there is none."""
+    call: Callable[[Service, Arguments], Awaitable[Answer]]
+    in_path: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "in_path", frozenset(re.findall(r"\{(\w+)\}", self.path)))
+
+    @property
+    def summary(self) -> str:
+        """What it does, in the words of the service."""
+        return (getattr(Service, self.name).__doc__ or "").strip()
+
+
+STATUS = Operation("status", "GET", f"{API}/status", Nothing, Status, lambda s, _: s.status())
+SESSIONS = Operation("sessions", "GET", f"{API}/sessions", Nothing, list[Session], lambda s, _: s.sessions())
+START_SESSION = Operation(
+    "start_session", "POST", f"{API}/sessions", StartSession, Session, lambda s, a: s.start_session(a)
+)
+END_SESSION = Operation(
+    "end_session", "DELETE", f"{API}/sessions/{{session}}", OneSession, None, lambda s, a: s.end_session(a.session)
+)
+SEND_MESSAGE = Operation(
+    "send_message", "POST", f"{API}/messages", SendMessage, SendResult, lambda s, a: s.send_message(a)
+)
+GET_DELIVERY = Operation(
+    "get_delivery", "GET", f"{API}/messages/{{message_id}}", OneMessage, list[Delivery],
+    lambda s, a: s.get_delivery(a.message_id),
+)  # fmt: skip
+LINKS = Operation("links", "GET", f"{API}/links", WhoseLinks, list[Link], lambda s, a: s.links(a.session))
+CREATE_LINK = Operation(
+    "create_link", "POST", f"{API}/links", CreateLink, Link, lambda s, a: s.create_link(a.a, a.b, a.policy)
+)
+EXTEND_LINK = Operation(
+    "extend_link", "POST", f"{API}/links/{{link}}/extend", ExtendLink, Link,
+    lambda s, a: s.extend_link(a.link, a.deliveries),
+)  # fmt: skip
+CLOSE_LINK = Operation(
+    "close_link", "POST", f"{API}/links/{{link}}/close", CloseLink, None,
+    lambda s, a: s.close_link(a.link, a.by, a.last_words),
+)  # fmt: skip
+RELAYS = Operation("relays", "GET", f"{API}/relays", Nothing, list[Relay], lambda s, _: s.relays())
+CREATE_RELAY = Operation("create_relay", "POST", f"{API}/relays", CreateRelay, Relay, lambda s, a: s.create_relay(a))
+STOP_RELAY = Operation(
+    "stop_relay", "DELETE", f"{API}/relays/{{relay}}", OneRelay, None, lambda s, a: s.stop_relay(a.relay)
+)
+PAUSE = Operation("pause", "POST", f"{API}/pause", Pause, None, lambda s, a: s.pause(a.paused, a.of))
+MUTE = Operation("mute", "POST", f"{API}/mute", Mute, None, lambda s, a: s.mute(a.session, a.muted))
+STOP_ALL = Operation("stop_all", "POST", f"{API}/stop", Nothing, int, lambda s, _: s.stop_all())
+WATCH = Operation("watch", "POST", f"{API}/watch", Watch, None, lambda s, a: s.watch(a.session, a.watched))
+READ_SINCE = Operation(
+    "read_since", "GET", f"{API}/journal", ReadSince, list[AnyEvent],
+    lambda s, a: s.read_since(a.seq, a.session, a.limit),
+)  # fmt: skip
+SEARCH_HISTORY = Operation(
+    "search_history", "GET", f"{API}/history", SearchHistory, list[Found],
+    lambda s, a: s.search_history(a.words, a.session, a.agent, a.since, a.limit),
+)  # fmt: skip
+
+OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    STATUS, SESSIONS, START_SESSION, END_SESSION, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK, EXTEND_LINK,
+    CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE, SEARCH_HISTORY,
+)  # fmt: skip

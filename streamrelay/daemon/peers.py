@@ -1,0 +1,18 @@
+"""Who is at the other end of a unix socket: the kernel knows, and nobody else can say."""
+
+import socket
+import struct
+import sys
+
+_LOCAL_PEERCRED = 1
+"""Darwin and FreeBSD <sys/un.h>; answered with a `struct xucred`: version, uid, groups."""
+
+
+def peer_uid(connection: socket.socket) -> int:
+    """Return the user id of the process that connected; raises OSError where the kernel does not say."""
+    if sys.platform.startswith("linux"):
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        _, uid, _ = struct.unpack("3i", credentials)
+    else:
+        _, uid = struct.unpack_from("2I", connection.getsockopt(0, _LOCAL_PEERCRED, 76))
+    return int(uid)

@@ -1,0 +1,62 @@
+"""Errors as they cross the socket: what the service raises in the daemon is raised again, the same, at the client."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from streamrelay import errors
+from streamrelay.errors import StreamrelayError
+
+DEFECT = "the daemon has a defect; its log says where"
+_STATUS: tuple[tuple[type[StreamrelayError], int], ...] = (
+    (errors.UsageError, 400),
+    (errors.TargetNotFound, 404),
+    (errors.PaneGone, 410),
+    (errors.CommandTimeout, 504),
+    (errors.AnswerTimeout, 504),
+    (errors.NoServer, 503),
+    (errors.ServerLost, 503),
+    (errors.StorageError, 507),
+    (errors.TmuxError, 502),
+    (errors.ConfigError, 500),
+    (errors.RecordingError, 500),
+)
+_REFUSED = 409
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """What went wrong: the `code` of an error (docs/operations.md), its words, what to do, and what it is about."""
+
+    code: str
+    message: str
+    hint: str = ""
+    data: dict[str, Any] = {}
+
+
+def problem_of(error: StreamrelayError) -> Problem:
+    """Return an error as it is sent; what of its data is no JSON is sent as text."""
+    data = {key: msgspec.to_builtins(value, enc_hook=str, str_keys=True) for key, value in error.data.items()}
+    return Problem(code=error.code, message=error.message, hint=error.hint, data=data)
+
+
+def error_of(problem: Problem) -> StreamrelayError:
+    """Return the error that was sent; one of a code that nobody here knows is a StreamrelayError with that text."""
+    kind = {cls.code: cls for cls in _tree(StreamrelayError)}.get(problem.code, StreamrelayError)
+    # Some classes compose their message of other arguments; this one is composed already.
+    error = kind.__new__(kind)
+    StreamrelayError.__init__(error, problem.message, hint=problem.hint, data=problem.data)
+    return error
+
+
+def status_of(error: StreamrelayError) -> int:
+    """Return the HTTP status of an error: 409 for what the state of a pane, a session or a link does not allow."""
+    if type(error) is StreamrelayError:
+        return 500
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), _REFUSED)
+
+
+def _tree(kind: type[StreamrelayError]) -> Iterator[type[StreamrelayError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _tree(child)

@@ -1,0 +1,170 @@
+"""The life of a daemon: alone, it opens the service, answers until it is told to end, and closes everything again.
+
+* It listens before the service is there: whoever connects meanwhile waits, and is not told that there is no daemon.
+* SIGTERM and SIGINT end it: streams end, answers under way are given, then the service writes down what it knows and
+  closes. All of it is bounded. A second signal ends the waiting.
+* SIGHUP has it read profiles and configuration again; what makes no sense is logged, and what was known stays.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import structlog.typing
+from starlette.routing import BaseRoute
+
+from streamrelay.daemon.address import Address
+from streamrelay.daemon.app import create_app
+from streamrelay.daemon.broadcast import Broadcast
+from streamrelay.daemon.instance import listening, only_daemon
+from streamrelay.daemon.logs import EventLog, forwarding
+from streamrelay.daemon.metrics import Metrics
+from streamrelay.daemon.server import HttpServer
+from streamrelay.daemon.supervisor import notify
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import AnyEvent
+from streamrelay.service.api import Service
+
+CLOSING = 10.0
+"""Seconds the service may take to close."""
+
+Log = structlog.typing.FilteringBoundLogger
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that a daemon serves, and what belongs to it."""
+
+    service: Service
+    reload: Callable[[], Awaitable[None]]
+    """Have profiles and configuration read again."""
+    broken: Callable[[], Coroutine[Any, Any, object]]
+    """Ends, or raises, when the service cannot go on."""
+    mounts: Sequence[BaseRoute] = ()
+    """What others serve beside it."""
+
+
+async def run_daemon(
+    address: Address, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str = ""
+) -> None:
+    """Serve until a signal says to end; raises DaemonRunning, and whatever opens or breaks the service."""
+    with only_daemon(address), listening(address) as listener, _Signals(log) as signals, forwarding(log):
+        log.info("starting", pid=os.getpid(), version=version)
+        try:
+            async with _closed_in_time(opened) as running:
+                signals.reload = running.reload
+                await _serve(running, listener, signals, log, version)
+        except asyncio.CancelledError:
+            if not signals.received:
+                raise
+    log.info("ended")
+
+
+async def _serve(running: Running, listener: socket.socket, signals: "_Signals", log: Log, version: str) -> None:
+    counts = Metrics()
+    events = EventLog(await running.service.links())
+
+    def observe(event: AnyEvent) -> None:
+        counts.observe(event)
+        if (line := events.line(event)) is not None:
+            level, name, fields = line
+            getattr(log, level)(name, seq=event.seq, **fields)
+
+    broadcast = Broadcast(running.service, observe=observe)
+    await broadcast.start()
+    server = HttpServer(
+        create_app(running.service, broadcast, log=log, counts=counts, version=version, mounts=running.mounts)
+    )
+    serving = asyncio.ensure_future(server.run_on(listener))
+    ends = [asyncio.ensure_future(one) for one in (broadcast.run(), signals.end_politely(), running.broken())]
+    notify("READY=1")
+    log.info("ready")
+    try:
+        ended, _ = await asyncio.wait((serving, *ends), return_when=asyncio.FIRST_COMPLETED)
+        notify("STOPPING=1")
+        log.info("stopping")
+        broadcast.end()
+        server.stop()
+        await serving
+    finally:
+        for task in (serving, *ends):
+            task.cancel()
+        await asyncio.gather(serving, *ends, return_exceptions=True)
+    for task in ended:
+        task.result()
+
+
+@asynccontextmanager
+async def _closed_in_time(opened: AbstractAsyncContextManager[Running]) -> AsyncIterator[Running]:
+    async with AsyncExitStack() as stack:
+        running = await stack.enter_async_context(opened)
+        try:
+            yield running
+        finally:
+            try:
+                async with asyncio.timeout(CLOSING):
+                    await stack.aclose()
+            except TimeoutError as error:
+                raise StreamrelayError(f"the service did not close within {CLOSING:g} s") from error
+
+
+class _Signals:
+    """What signals ask for. Before anything is served, and the second time, the end is at once."""
+
+    def __init__(self, log: Log) -> None:
+        self.received = False
+        self.reload: Callable[[], Awaitable[None]] | None = None
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self._main = asyncio.current_task()
+        self._polite: asyncio.Future[None] | None = None
+        self._reloading: set[asyncio.Task[None]] = set()
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._end)
+        self._loop.add_signal_handler(signal.SIGHUP, self._hang_up)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            self._loop.remove_signal_handler(number)
+        for task in self._reloading:
+            task.cancel()
+
+    async def end_politely(self) -> None:
+        """Return when it is to end; from here on the first signal ends nothing by itself."""
+        self._polite = self._loop.create_future()
+        await self._polite
+
+    def _end(self) -> None:
+        first, self.received = not self.received, True
+        if first and self._polite is not None:
+            self._polite.set_result(None)
+        elif self._main is not None:
+            self._main.cancel()
+
+    def _hang_up(self) -> None:
+        task = self._loop.create_task(self._load())
+        self._reloading.add(task)
+        task.add_done_callback(self._reloading.discard)
+
+    async def _load(self) -> None:
+        if self.reload is None:
+            return
+        notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        try:
+            await self.reload()
+            self._log.info("reloaded")
+        except StreamrelayError as error:
+            self._log.error("not_reloaded", code=error.code, file=error.data.get("file", ""))
+        notify("READY=1")

@@ -1,0 +1,205 @@
+"""The daemon as a person runs it: real processes, a real tmux, real HTTP."""
+
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamrelay_cli.main import app
+from typer.testing import CliRunner
+
+from streamrelay.control import Tmux
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.instance import running_pid
+from streamrelay.testing.agent import read_got
+from streamrelay.testing.tmux import PrivateTmux, is_alive
+from streamrelay.testing.waiting import wait_until
+from tests.cli.conftest import PATIENCE
+
+SECRET = "swordfish-4711"  # noqa: S105  # what nobody may find in a log
+PROFILE = """
+title = "Sprite"
+[recognise]
+commands = ["sprite"]
+signs = ['^sprite$']
+interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
+[delivery]
+ready = ['^>$']
+composer = '^> ?(?P<draft>.*)$'
+mid_turn = "queue"
+"""
+
+
+class Daemon:
+    """A tmux server with two scripted agents, and whatever daemon is started for it."""
+
+    def __init__(self, tmux: PrivateTmux, folder: Path) -> None:
+        self.address = address_of(Tmux(socket_path=tmux.socket_path))
+        self._logs = {name: folder / f"{name}.got" for name in ("ann", "bob")}
+        self.panes = {}
+        for name, log in self._logs.items():
+            words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--works", "0.1"]
+            words += ["--answer", f"{name} knows {SECRET}"]
+            self.panes[name] = tmux.new_session(name, words, columns=100, lines=30)
+        for name in self._logs:
+            wait_until(lambda: any(got.kind == "ready" for got in read_got(self._logs[name])), PATIENCE)  # noqa: B023
+
+    def got(self, name: str) -> list[str]:
+        return [got.text for got in read_got(self._logs[name]) if got.kind == "message"]
+
+    def until_got(self, name: str, *words: str) -> None:
+        wait_until(lambda: all(any(w in text for text in self.got(name)) for w in words), PATIENCE, f"{name}: {words}")
+
+    def asks(self, *arguments: str, code: int = 0) -> str:
+        """Run a command on that server, here; return what it printed, or why it failed."""
+        done = CliRunner().invoke(app, [*arguments, "-S", self.address.tmux])
+        assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
+        return done.stdout if code == 0 else done.stderr
+
+    def shown(self, *arguments: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.asks(*arguments, "--json").splitlines()]
+
+    def status(self) -> dict[str, Any]:
+        return self.shown("status")[0]
+
+    def start(self, *options: str) -> int:
+        self.asks("daemon", "start", *options)
+        return self.pid
+
+    @property
+    def pid(self) -> int:
+        pid = running_pid(self.address)
+        assert pid
+        return pid
+
+    @property
+    def log(self) -> str:
+        return self.address.log.read_text()
+
+    def close(self) -> None:
+        pid = running_pid(self.address)
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not is_alive(pid), PATIENCE)
+
+
+@pytest.fixture
+def folders(monkeypatch: pytest.MonkeyPatch, private_tmux: PrivateTmux) -> Path:
+    for name in ("runtime", "state", "config"):
+        (private_tmux.directory / name).mkdir(mode=0o700)
+    profiles = private_tmux.directory / "config" / "streamrelay" / "agents.d"
+    profiles.mkdir(parents=True)
+    (profiles / "sprite.toml").write_text(PROFILE)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(private_tmux.directory / "runtime"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(private_tmux.directory / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(private_tmux.directory / "config"))
+    return private_tmux.directory
+
+
+@pytest.fixture
+def daemon(folders: Path, private_tmux: PrivateTmux) -> Iterator[Daemon]:
+    one = Daemon(private_tmux, folders)
+    yield one
+    one.close()
+
+
+@pytest.mark.requirement("OPS-03", "REL-10c", "DLV-01b")
+def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
+    assert "streamrelay daemon start" in daemon.asks("status", code=40)
+    assert "no daemon runs" in daemon.asks("pause", code=40)
+    pid = daemon.start("--log-level", "debug")
+    assert daemon.start() == pid, "one that runs is left as it is"
+    assert (daemon.status()["pid"], daemon.status()["sessions"]) == (pid, 2)
+    assert stat.S_IMODE(daemon.address.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(daemon.address.socket.parent.stat().st_mode) == 0o700
+    assert f"process {pid}" in daemon.asks("daemon", code=41)
+
+    answer = daemon.asks("send", "ann", f"say {SECRET}", "--wait", "--id", "one")
+    assert answer.strip()
+    assert daemon.got("ann") == [f"say {SECRET}"]
+    assert daemon.asks("send", "ann", f"say {SECRET}", "--id", "one") == ""
+    assert [one["state"] for one in daemon.shown("delivery", "one")] == ["answered"]
+    assert "nobody knows" in daemon.asks("delivery", "two", code=2)
+    found = daemon.shown("history", "search", "--agent", "all", SECRET)
+    assert {one["origin"] for one in found} >= {"injected"}
+    assert daemon.shown("history", "search", "--agent", "nobody", SECRET) == []
+    assert {one["daemon"]["session"]: one["address"] for one in daemon.shown("ls")} == {
+        daemon.panes["ann"]: "ann:0.0", daemon.panes["bob"]: "bob:0.0",
+    }  # fmt: skip
+
+    link = daemon.asks("link", "ann", "bob", "--budget", "4").strip()
+    assert [one["link"] for one in daemon.status()["open_links"]] == [link]
+    daemon.asks("pause")
+    assert daemon.status()["paused"]
+    daemon.asks("send", "ann", "while paused", "--wait")
+    assert daemon.got("bob") == []
+    daemon.asks("pause", "--resume")
+    daemon.until_got("bob", "[From ann]")
+    daemon.asks("mute", "ann")
+    daemon.asks("mute", "ann", "--off")
+    assert daemon.shown("extend", link, "5")[0]["remaining"] > 4
+    daemon.asks("stop", link)
+    assert daemon.status()["open_links"] == []
+    relay = daemon.asks("relay", "Ann=ann", "Bob=bob").strip()
+    assert [one["relay"] for one in daemon.status()["open_relays"]] == [relay]
+    daemon.asks("stop")
+    assert daemon.status()["open_relays"] == []
+
+    daemon.asks("daemon", "stop")
+    wait_until(lambda: not is_alive(pid), PATIENCE)
+    assert "no daemon runs" in daemon.asks("daemon", "stop", code=40)
+    assert not daemon.address.socket.exists()
+    assert len(daemon.shown("history", "search", "--agent", "all", SECRET)) >= len(found)
+    daemon.asks("send", "ann", "without it")
+    assert daemon.got("ann")[-1] == "without it"
+    assert SECRET not in daemon.log
+    assert [json.loads(line)["event"] for line in daemon.log.splitlines()][-2:] == ["stopping", "ended"]
+
+
+@pytest.mark.requirement("HIS-03b")
+def test_no_content_is_logged_whatever_happens(daemon: Daemon) -> None:
+    daemon.start("--log-level", "info")
+    link = daemon.asks("link", "ann", "bob", "--budget", "2").strip()
+    daemon.asks("send", "ann", f"{SECRET} one", "--wait")
+    daemon.until_got("bob", SECRET)
+    wait_until(lambda: daemon.status()["open_links"][0]["state"] == "spent", PATIENCE)
+    daemon.asks("send", "nowhere", f"{SECRET} two", code=20)
+    daemon.asks("history", "search", SECRET)
+    daemon.asks("daemon", "stop")
+    events = [json.loads(line) for line in daemon.log.splitlines()]
+    assert {"link_created", "link_spent", "refused"} <= {event["event"] for event in events}
+    assert next(event for event in events if event["event"] == "link_created")["link"] == link
+    assert SECRET not in daemon.log
+    assert "[From" not in daemon.log
+
+
+def test_profiles_are_read_again(daemon: Daemon, folders: Path) -> None:
+    daemon.start()
+    profile = folders / "config" / "streamrelay" / "agents.d" / "sprite.toml"
+    profile.write_text("nonsense = [")
+    daemon.asks("daemon", "reload")
+    wait_until(lambda: "not_reloaded" in daemon.log, PATIENCE)
+    profile.write_text(PROFILE)
+    daemon.asks("daemon", "reload")
+    wait_until(lambda: '"reloaded"' in daemon.log, PATIENCE)
+    assert daemon.status()["sessions"] == 2
+
+
+def test_a_daemon_that_cannot_start_says_why(folders: Path) -> None:
+    done = CliRunner().invoke(app, ["daemon", "start", "-S", str(folders / "nowhere")])
+    assert done.exit_code == 42
+    assert "no server running" in done.stderr or "error connecting" in done.stderr
+
+
+def test_it_ends_with_its_tmux_server(daemon: Daemon, private_tmux: PrivateTmux) -> None:
+    pid = daemon.start()
+    daemon.asks("send", "ann", "one")
+    private_tmux.kill()
+    wait_until(lambda: not is_alive(pid), PATIENCE)
+    assert "error: " in daemon.log
+    assert not daemon.address.socket.exists()

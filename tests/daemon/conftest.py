@@ -1,0 +1,211 @@
+"""A service in memory, for what is HTTP's alone; the real one, on a real tmux, has tests of its own beside these."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+import structlog
+
+from streamrelay.daemon.address import Address
+from streamrelay.daemon.app import create_app
+from streamrelay.daemon.broadcast import Broadcast
+from streamrelay.daemon.client import DaemonClient
+from streamrelay.daemon.instance import listening, only_daemon
+from streamrelay.daemon.metrics import Metrics
+from streamrelay.daemon.server import HttpServer
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import AnyEvent, Text
+from streamrelay.history.journal import Found
+from streamrelay.links.link import Link, Party, Policy, participants
+from streamrelay.relay.rules import Standing, Stored
+from streamrelay.service import api
+from streamrelay.testing.tmux import PrivateTmux
+
+PATIENCE = 20.0
+
+
+class MemoryService:
+    """Remembers what it was asked, and has a journal that may forget its beginning."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+        self.raises: Exception | None = None
+        self.journal: list[AnyEvent] = []
+        self.forgotten = 0
+        self.made: list[Link] = []
+        self.waits: asyncio.Event | None = None
+        self._more = asyncio.Condition()
+
+    async def publish(self, *texts: str) -> None:
+        async with self._more:
+            for text in texts:
+                seq = self.forgotten + len(self.journal) + 1
+                self.journal.append(Text(text=text, origin="program", pane="%1", seq=seq))
+            self._more.notify_all()
+
+    def forget(self, count: int) -> None:
+        self.forgotten += count
+        del self.journal[:count]
+
+    async def _take(self, *asked: object) -> None:
+        self.asked.append(asked[0] if len(asked) == 1 else asked)
+        if self.waits is not None:
+            await self.waits.wait()
+        if self.raises is not None:
+            raise self.raises
+
+    @property
+    def last(self) -> int:
+        return self.forgotten + len(self.journal)
+
+    async def status(self) -> api.Status:
+        await self._take("status")
+        return api.Status(
+            version="1", pid=7, started_at=1.5, tmux="/tmp/tmux", seq=self.last, paused=False, sessions=2, watched=1,
+            links=0, relays=0, deliveries={"queued": 3}, subscribers=0, problems=("one",),
+        )  # fmt: skip
+
+    async def sessions(self) -> list[api.Session]:
+        await self._take("sessions")
+        return [api.Session(session="%1", pane="%1", title="Änn", session_name="work", program="cat")]
+
+    async def start_session(self, request: api.StartSession) -> api.Session:
+        await self._take(request)
+        return (await self.sessions())[0]
+
+    async def end_session(self, session: str) -> None:
+        await self._take(session)
+
+    async def send_message(self, request: api.SendMessage) -> api.SendResult:
+        await self._take(request)
+        delivery = api.Delivery(message_id="m/1", pane="%1", state="queued", removed={"ESC": 1})
+        return api.SendResult(message_id="m/1", delivery=delivery, listening=True)
+
+    async def get_delivery(self, message_id: str) -> list[api.Delivery]:
+        await self._take(message_id)
+        return [api.Delivery(message_id=message_id, pane="%1", state="answered")]
+
+    async def links(self, session: str = "") -> list[Link]:
+        await self._take("links", session)
+        return self.made
+
+    async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
+        await self._take(a, b, policy)
+        parties = Party(a, "%1", "Ann"), Party(b, "%2", "Bob")
+        chosen = policy or Policy()
+        stored = Stored("link-1", participants(*parties), chosen.rules(), Standing(budget=chosen.budget))
+        self.made.append(Link(parties, chosen, 2.5, stored))
+        return self.made[-1]
+
+    async def extend_link(self, link: str, deliveries: int) -> Link:
+        await self._take(link, deliveries)
+        return self.made[-1]
+
+    async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
+        await self._take(link, by, last_words)
+
+    async def relays(self) -> list[api.Relay]:
+        await self._take("relays")
+        return [api.Relay(relay="relay-1", members=[], deliveries=4)]
+
+    async def create_relay(self, request: api.CreateRelay) -> api.Relay:
+        await self._take(request)
+        return api.Relay(relay="relay-1", members=[], deliveries=0, budget=request.budget)
+
+    async def stop_relay(self, relay: str) -> None:
+        await self._take(relay)
+
+    async def pause(self, paused: bool, of: str = "") -> None:
+        await self._take("pause", paused, of)
+
+    async def mute(self, session: str, muted: bool) -> None:
+        await self._take("mute", session, muted)
+
+    async def stop_all(self) -> int:
+        await self._take("stop_all")
+        return 5
+
+    async def watch(self, session: str, watched: bool) -> None:
+        await self._take("watch", session, watched)
+
+    async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
+        return [event for event in self.journal if event.seq > seq and session in {"", event.pane}][:limit]
+
+    async def search_history(
+        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
+    ) -> list[Found]:
+        await self._take(words, session, agent, since, limit)
+        return [Found(1, 2, 3.5, "here", "s", "%1", 1, "cat", "program", None, "one two", "one two", ((0, 3),))]
+
+    async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
+        place = self.last if after is None else after
+        while True:
+            async with self._more:
+                await self._more.wait_for(lambda: place < self.last)  # noqa: B023
+            for event in await self.read_since(place):
+                place = event.seq
+                yield event
+
+
+class Served:
+    """A service behind a real socket, and clients of it."""
+
+    def __init__(self, address: Address, service: MemoryService, broadcast: Broadcast, server: HttpServer) -> None:
+        self.address = address
+        self.service = service
+        self.broadcast = broadcast
+        self.server = server
+        self.log: list[structlog.typing.EventDict] = []
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[DaemonClient]:
+        async with DaemonClient(self.address.socket, timeout=PATIENCE) as client:
+            yield client
+
+
+@pytest.fixture
+def address() -> Iterator[Address]:
+    """In a folder with a short name: a socket's path may have some 100 bytes."""
+    with PrivateTmux() as tmux:
+        folder = tmux.directory
+        yield Address("t", tmux.socket_path, folder / "d.sock", folder / "d.lock", folder, folder / "d.log")
+
+
+@pytest.fixture
+def memory() -> MemoryService:
+    return MemoryService()
+
+
+@pytest.fixture
+async def served(address: Address, memory: MemoryService) -> AsyncIterator[Served]:
+    async with serving(address, memory) as one:
+        yield one
+
+
+@asynccontextmanager
+async def serving(
+    address: Address, service: MemoryService, *, most_events: int = 1000, grace: float = 1.0
+) -> AsyncIterator[Served]:
+    broadcast = Broadcast(service, most_events=most_events)
+    await broadcast.start()
+    with only_daemon(address), listening(address) as listener:
+        captured = structlog.testing.CapturingLogger()
+        log = structlog.wrap_logger(captured, wrapper_class=structlog.make_filtering_bound_logger("debug"))
+        app = create_app(service, broadcast, log=log, counts=Metrics(), version="1.2.3")
+        server = HttpServer(app, grace=grace)
+        tasks = [asyncio.ensure_future(server.run_on(listener)), asyncio.ensure_future(broadcast.run())]
+        try:
+            yield Served(address, service, broadcast, server)
+        finally:
+            tasks[1].cancel()
+            broadcast.end()
+            server.stop()
+            await tasks[0]
+            with contextlib.suppress(asyncio.CancelledError):
+                await tasks[1]
+
+
+def failure(error: StreamrelayError) -> tuple[type, str, str, str, dict[str, object]]:
+    return type(error), error.code, error.message, error.hint, error.data
