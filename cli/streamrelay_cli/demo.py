@@ -10,7 +10,7 @@ from streamrelay_cli.running import run_to_end
 if TYPE_CHECKING:
     from streamrelay.demo.stage import Outcome
 
-COLOURS = {"shell": 32, "log": 90, "Ann": 36, "Bob": 35}
+COLOURS = {"shell": 32, "log": 90, "Ann": 36, "Bob": 35, "Cleo": 34, "Dan": 33, "link": 37}
 FAILED = 1
 
 
@@ -26,7 +26,8 @@ def demo(tmux: TmuxBinary = None) -> None:
 
     async def main() -> int:
         output.note(
-            "a private tmux server: a shell, a log writer, and Ann and Bob, who hear each other through the relay"
+            "a private tmux server: a shell, a log writer, Ann and Bob, who hear each other through a relay, and Cleo "
+            "and Dan, two agents with screens of their own, who are linked for as long as their budget lasts"
         )
         outcome = await perform(show, binary=tmux)
         output.lines(["", *_table(outcome)])
@@ -44,6 +45,7 @@ def _table(outcome: "Outcome") -> list[str]:
         ("lines out, each once", str(outcome.lines_out)),
         ("echoed lines suppressed", str(outcome.echoes_suppressed)),
         ("quotes kept", str(outcome.quotes_kept)),
+        ("deliveries of the link, each with its receipts", str(outcome.proved_deliveries)),
         ("line printed -> stream", _milliseconds(outcome.stream_latencies)),
         ("line printed -> polling capture_pane (libtmux, 1 Hz)", _milliseconds(outcome.polling_latencies)),
         ("heard -> pasted into the listener", _milliseconds(outcome.relay_latencies)),

@@ -312,9 +312,9 @@ class DeliveryMachine:
         return [] if current.stage == "pasting" else [Tell(message_id, "painted")]
 
     def _in_order(self, effects: list[Effect]) -> list[Effect]:
-        """Hold back what is told of a message whose Enter tmux has not answered for yet."""
+        """Hold back what is told of a message whose Enter tmux has not answered for yet, or has put off."""
         current = self._current
-        if current is None or current.stage != "entering":
+        if current is None or current.stage not in {"settling", "entering"}:
             return effects
         own = [
             effect for effect in effects if isinstance(effect, Tell) and effect.message_id == current.message.message_id

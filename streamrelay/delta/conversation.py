@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamrelay.delta.answers import Answer, Message, Passage, read_answer, rows_since
+from streamrelay.delta.dialog_screen import DialogScreen
 from streamrelay.delta.document import Document
 from streamrelay.delta.draft_box import DraftBox
 from streamrelay.delta.furniture import Furniture, has_bordered_composer
-from streamrelay.delta.glyphs import is_border
+from streamrelay.delta.glyphs import is_border, without_marks
 from streamrelay.delta.profiles import GENERIC
-from streamrelay.delta.rows import PaintedRow, without_cut_off
+from streamrelay.delta.rows import PaintedRow, cells_of, without_cut_off
 from streamrelay.delta.standing import ComposerView
 from streamrelay.delta.transcript import EchoSearch, spelling
-from streamrelay.vt.engine import Engine, Frame
+from streamrelay.vt.engine import Cursor, Engine, Frame
 
 MOST_MESSAGES = 64
 MOST_LOOKS = 50
@@ -185,6 +186,15 @@ class Conversation:
     def view(self, column: int) -> ComposerView:
         """Return the composer as it stands, with the cursor in `column`."""
         return self._composer.view(self._engine, *self._place, column) if self.rows else ComposerView()
+
+    def asked_at(self, rows: Sequence[str], cursor: Cursor) -> str:
+        """Return the row that ends at the cursor, unless somebody types there, or it shows what is being sent."""
+        row = rows[cursor.y] if cursor.y < len(rows) else ""
+        typed = DialogScreen(rows, (cursor.x, cursor.y), cursor_visible=True).is_typed_at()
+        if typed or cells_of(row) > cursor.x:
+            return ""
+        spelled = spelling(without_marks(row))
+        return "" if any(spelled in spelling(sent.text) for sent in self._sent) else row
 
     @property
     def has_moved_on(self) -> bool:

@@ -347,9 +347,10 @@ class DeltaStream:
 
     def _look_for_need(self) -> None:
         cursor = self._printing.cursor
+        rows = [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)]
         needed = self._attention.look(
-            self._printing.line_at_cursor,
-            [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)],
+            self._conversation.asked_at(rows, cursor) if self._converses else self._printing.line_at_cursor,
+            rows,
             (cursor.x, cursor.y),
             line=self._speaker.line,
             cursor_visible=not self._cutter.hidden,

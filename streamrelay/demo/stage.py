@@ -6,12 +6,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamrelay
+from streamrelay.demo.duet import Duet, Show
 from streamrelay.demo.polling import PRINTED_AT, polling, printed_at
 from streamrelay.demo.programs import LOG_LINES, build_lines
 from streamrelay.events import Event, Gap, Text
@@ -26,9 +27,6 @@ QUOTE_EVERY = 2
 TIME_LIMIT = 25.0
 HEARING_LIMIT = 3.0
 
-Show = Callable[[str, str], None]
-"""Shows one line: who said it, and what."""
-
 
 @dataclass(slots=True)
 class Outcome:
@@ -40,6 +38,8 @@ class Outcome:
     stream_latencies: list[float] = field(default_factory=list)
     polling_latencies: list[float] = field(default_factory=list)
     relay_latencies: list[float] = field(default_factory=list)
+    proved_deliveries: int = 0
+    """Deliveries of the link, each with all its receipts."""
     failures: list[str] = field(default_factory=list)
 
 
@@ -50,10 +50,11 @@ class _Stage:
     log: str
     ann: str
     bob: str
+    duet: Duet
     folder: Path
 
     @classmethod
-    def set(cls, tmux: PrivateTmux, folder: Path) -> "_Stage":
+    def set(cls, tmux: PrivateTmux, folder: Path, show: Show) -> "_Stage":
         python = [sys.executable, "-m"]
         bash = shutil.which("bash")
         shell = [bash, "--noprofile", "--norc", "-i"] if bash else ["sh", "-i"]
@@ -71,6 +72,7 @@ class _Stage:
             tmux.new_session("log", [*python, "streamrelay.demo.programs", "log"]),
             tmux.new_session("Ann", participant("Ann", *slow)),
             tmux.new_session("Bob", participant("Bob", "--quote-every", str(QUOTE_EVERY))),
+            Duet(tmux, folder, show),
             folder,
         )
 
@@ -84,7 +86,7 @@ async def perform(show: Show, *, binary: str | None = None) -> Outcome:
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="streamrelay-demo-")))
         tmux = cleanup.enter_context(PrivateTmux(binary) if binary else PrivateTmux())
-        stage = _Stage.set(tmux, folder)
+        stage = _Stage.set(tmux, folder, show)
         outcome.polling_latencies = cleanup.enter_context(polling(tmux.libtmux(), stage.log))
         said: dict[str, list[str]] = {pane: [] for pane in (stage.shell, stage.log, stage.ann, stage.bob)}
         try:
@@ -93,6 +95,8 @@ async def perform(show: Show, *, binary: str | None = None) -> Outcome:
         except TimeoutError:
             outcome.failures.append(f"not finished after {TIME_LIMIT:g} s")
         _judge(stage, outcome, said)
+        outcome.failures += stage.duet.judge()
+        outcome.proved_deliveries = stage.duet.deliveries
     return outcome
 
 
@@ -122,6 +126,7 @@ async def _converse(stage: _Stage, outcome: Outcome, said: dict[str, list[str]],
         relay = RelaySession(server, pairs, budget=2 * ROUNDS)
         async with server.watch(stage.shell, stage.log) as stream, asyncio.TaskGroup() as tasks:
             tasks.create_task(relay.run(publish))
+            tasks.create_task(stage.duet.run(server))
             stage.tmux.run("send-keys", "-t", stage.log, "Enter")
             stage.tmux.run(
                 "send-keys", "-l", "-t", stage.shell, f"'{sys.executable}' -m streamrelay.demo.programs build"

@@ -9,12 +9,17 @@ It paints as `transcript_program` does, and has their ways with input, each of t
 * `--paint-delay`: its composer shows a paste late; `--folds-from`: as a placeholder;
 * `--deaf N`: it overhears the first N Enters;
 * `--mid-turn queue`: a message that comes while it works is taken up afterwards; `abort`: it throws its answer away;
-* `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered.
+* `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered;
+  which one, `--asks` says (`QUESTIONS`), or one after the other (`any`); `--asks-amid-work`: only while it answers.
+
+What it answers is `answer 1`, `answer 2` and so on, or the texts of `--answers` (a JSON list, over and over), in which
+`{number}` stands for how many it has given.
 
 A signal moves a person's hand: SIGUSR1 clears the draft or puts up the dialog, SIGUSR2 answers it. SIGTERM ends it at
 once, as a crash does.
 
-`--log` gets a line of JSON for everything it really got (`Got`), written before it does anything about it.
+`--log` gets a line of JSON for everything it really got (`Got`), written before it does anything about it, and for
+everything it said.
 """
 
 import argparse
@@ -26,9 +31,10 @@ import sys
 import termios
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO, Literal
 
 import msgspec
@@ -40,13 +46,24 @@ _STDIN, _STDOUT = 0, 1
 _TURN = 0.08
 """Seconds between two pictures of the spinner."""
 _LONGEST_SHOWN = 400
-QUESTION = ["Do you want to proceed?", "", "❯ 1. Yes", "  2. No", "", "Enter to confirm"]
+QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "permission": ("Do you want to proceed?", "", "❯ 1. Yes", "  2. No", "", "Enter to confirm"),
+    "trust": ("Do you trust the files in this folder?", "", "❯ Yes, I trust this folder", "  No, exit"),
+    "login": ("Select login method:", "", "❯ 1. Account with subscription", "  2. API key", "", "Enter to confirm"),
+    "picker": ("Which model?", "", "  small", "❯ medium", "  large", "", "↑/↓ to select · Enter to choose"),
+    "confirmation": ("A new version is there.", "", "Press Enter to continue"),
+    "yes or no": ("The file is there already. Overwrite it? [y/N]",),
+})  # fmt: skip
+"""What may stand in place of the composer until a person answers it."""
+
+
+Kind = Literal["message", "key", "lost", "ready", "dialog", "aborted", "said"]
 
 
 class Got(msgspec.Struct, frozen=True):
     """One line of the log: `message` was submitted, `key` went into a dialog, `lost` came before it was ready."""
 
-    kind: Literal["message", "key", "lost", "ready", "dialog", "aborted"]
+    kind: Kind
     text: str = ""
 
 
@@ -64,7 +81,13 @@ class Script(msgspec.Struct, frozen=True):
     alternate: bool = False
     draft: str = ""
     dialog: bool = False
+    asks: str = "permission"
+    asks_amid_work: bool = False
+    title: str = "sprite"
+    """What it calls itself while it starts."""
     answer: str = ""
+    answers: str = ""
+    """The file that holds them."""
 
 
 def read_got(path: Path) -> list[Got]:
@@ -93,11 +116,15 @@ class Agent:
         self._pastes = 1
         self._answering: str | None = None
         self._until = 0.0
-        self._dialog = False
+        self._dialog = self._to_ask = False
         self._answered = 0
+        asked = QUESTIONS.values() if script.asks == "any" else [QUESTIONS[script.asks]]
+        self._questions = itertools.cycle(asked)
+        texts = Path(script.answers).read_bytes() if script.answers else b"[]"
+        self._texts = msgspec.json.decode(texts, type=list[str]) or [script.answer or "answer {number}"]
 
-    def run(self) -> None:
-        """Go on until the input ends."""
+    def run(self, hand: int) -> None:
+        """Go on until the input ends; numbers of signals are read from the descriptor `hand`."""
         self._boot()
         self._write(self._program.starts())
         self._show_draft()
@@ -105,8 +132,10 @@ class Agent:
         if self._script.dialog:
             self.ask()
         while True:
-            readable, _, _ = select.select([_STDIN], [], [], self._patience())
-            if readable:
+            readable, _, _ = select.select([_STDIN, hand], [], [], self._patience())
+            if hand in readable:
+                self._move_hand(os.read(hand, 1))
+            elif readable:
                 data = os.read(_STDIN, 1 << 20)
                 if not data:
                     return
@@ -114,29 +143,32 @@ class Agent:
             self._go_on(time.monotonic())
 
     def ask(self) -> None:
-        """Put up a question over everything."""
+        """Put up a question."""
         self._dialog = True
-        rows = "\r\n".join(QUESTION)
-        self._write(f"\x1b[?25l\x1b[2J\x1b[H{rows}".encode())
+        self._write(self._program.asks(*next(self._questions)))
         self._record("dialog")
 
-    def move_hand(self) -> None:
-        """Do what a person does: clear the draft; where there is none, cause the question."""
-        if self._draft and self._draft == self._script.draft:
+    def _move_hand(self, number: bytes) -> None:
+        """Do what a person does: clear the draft; where there is none, cause the question; or answer it."""
+        if number[0] == signal.SIGUSR2:
+            self._answer_question()
+        elif self._draft and self._draft == self._script.draft:
             self._draft = ""
             self._show_draft()
+        elif self._answering is None and self._script.asks_amid_work:
+            self._to_ask = True
         else:
             self.ask()
 
-    def answer_question(self) -> None:
-        """Take the question away, as if it was answered."""
+    def _answer_question(self) -> None:
+        self._to_ask = False
         if self._dialog:
             self._dialog = False
-            self._write(b"\x1b[?25h" + self._program.paints_anew())
+            self._write(self._program.asks())
 
     def _boot(self) -> None:
         until = time.monotonic() + self._script.boot
-        self._write(b"\x1b]0;sprite\x07" + (b"loading\r\n" if self._script.boot else b""))
+        self._write(f"\x1b]0;{self._script.title}\x07".encode() + (b"loading\r\n" if self._script.boot else b""))
         while (left := until - time.monotonic()) > 0:
             if select.select([_STDIN], [], [], left)[0]:
                 self._record("lost", os.read(_STDIN, 1 << 20).decode(errors="replace"))
@@ -151,7 +183,7 @@ class Agent:
     def _take(self, data: bytes) -> None:
         if self._dialog:
             self._record("key", data.decode(errors="replace"))
-            self.answer_question()
+            self._answer_question()
             return
         now = time.monotonic()
         for kind, group in itertools.groupby(self._composer.feed(data), lambda typed: typed.kind):
@@ -193,6 +225,9 @@ class Agent:
     def _begin(self, message: str, shown: str) -> None:
         self._answering, self._until = message, time.monotonic() + self._script.works
         self._write(self._program.submits(shown))
+        if self._to_ask:
+            self._to_ask = False
+            self.ask()
 
     def _go_on(self, now: float) -> None:
         if self._dialog:
@@ -205,7 +240,9 @@ class Agent:
             self._write(self._program.works())
             return
         self._answered += 1
-        self._write(self._program.says(self._script.answer or f"answer {self._answered}"))
+        text = self._texts[(self._answered - 1) % len(self._texts)].replace("{number}", str(self._answered))
+        self._record("said", text)
+        self._write(self._program.says(text))
         self._answering = None
         if self._queue:
             self._begin(*self._queue.popleft())
@@ -222,7 +259,7 @@ class Agent:
             return f"[Pasted text #{self._pastes} +{lines} lines]"
         return text
 
-    def _record(self, kind: Literal["message", "key", "lost", "ready", "dialog", "aborted"], text: str = "") -> None:
+    def _record(self, kind: Kind, text: str = "") -> None:
         self._log.write(msgspec.json.encode(Got(kind, text)) + b"\n")
 
     @staticmethod
@@ -265,9 +302,13 @@ def main() -> None:
     with arguments.pop("log").open("ab", buffering=0) as log, _raw():
         given = {name: None if value == "none" else value for name, value in arguments.items()}
         agent = Agent(msgspec.convert(given, Script, strict=False), log)
-        signal.signal(signal.SIGUSR1, lambda *_: agent.move_hand())
-        signal.signal(signal.SIGUSR2, lambda *_: agent.answer_question())
-        agent.run()
+        # Between two pictures, never in the midst of one.
+        hand, moved = os.pipe()
+        os.set_blocking(moved, False)
+        signal.set_wakeup_fd(moved)
+        for number in (signal.SIGUSR1, signal.SIGUSR2):
+            signal.signal(number, lambda *_: None)
+        agent.run(hand)
 
 
 if __name__ == "__main__":

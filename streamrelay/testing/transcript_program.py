@@ -76,6 +76,7 @@ class TranscriptProgram:
         self._label = ""
         self._answer: list[str] | None = None
         self._answer_from = 0
+        self._question: tuple[str, ...] = ()
         self._turning = itertools.cycle(self.look.turning)
         self._glyph = next(self._turning)
         self._painted: list[str] = []
@@ -147,6 +148,11 @@ class TranscriptProgram:
         self.transcript += [f"  ⎿  {output}", ""]
         return self._paint()
 
+    def asks(self, *rows: str) -> bytes:
+        """Put a question in the place of everything below the transcript, or take it away again (no rows)."""
+        self._question = rows
+        return (b"\x1b[?25l" if rows else b"\x1b[?25h") + self._paint()
+
     def rests(self) -> bytes:
         """Be done: the spinner is gone."""
         self._close_answer()
@@ -174,6 +180,8 @@ class TranscriptProgram:
     def _rows_below(self) -> tuple[list[str], int]:
         """Return spinner, composer and status lines, and the row among them that holds the cursor."""
         look = self.look
+        if self._question:
+            return list(self._question), len(self._question) - 1
         inner = look.columns - (4 if look.frame == "box" else 2 if look.frame == "bar" else 0)
         mark = look.composer_mark
         indent = " " * len(unicode14().cells(mark))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ONCE: dict[str, list[str]] = {"polling": []}
+ONCE: dict[str, list[str]] = {"polling": [], "relaying": []}
 SAMPLE = {"median", "low", "high", "p99", "n"}
 
 pytestmark = pytest.mark.tmux
@@ -64,6 +64,19 @@ def test_latency() -> None:
     pasted = report["figures"]["heard_to_pasted"]
     assert pasted["deliveries"] == 4
     assert_samples(pasted, ("latency",), n=4)
+
+
+@pytest.mark.requirement("BEN-06")
+def test_relaying() -> None:
+    report = run("relaying", "--listeners", "1", "4", "--lines", "3", "--interval", "0.3")
+    rows = {row["listeners"]: row for row in report["figures"]["fan_out"]}
+    assert set(rows) == {1, 4}
+    for row in rows.values():
+        assert_samples(row, ("first", "last", "pasted", "heard"), n=3)
+        assert row["messages"] == 3
+        medians = [row[name]["median"] for name in ("first", "last", "pasted", "heard")]
+        assert medians == sorted(medians)
+    assert rows[1]["first"] == rows[1]["last"]
 
 
 @pytest.mark.requirement("BEN-03")

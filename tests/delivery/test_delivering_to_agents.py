@@ -247,6 +247,12 @@ async def test_an_agent_that_would_throw_its_answer_away_is_let_finish(agent: Ag
     assert agent.states("m1") == agent.states("m2") == WHOLE
 
 
+COMMANDS = """; kill-server ; run-shell 'touch ran' ; #(touch ran) #{q:pane_id} #{E:@x} #[fg=red]
+%exit
+%begin 1 2 0
+} ' " \\" $(touch ran) `touch ran` && touch ran | tee ran > ran
+source-file - {}  %if 1 ; set -g status off ~ $HOME \\; \\
+"""
 TEN_THOUSAND = "".join(chr(0x1F600 + number % 80) for number in range(10_000))
 EVERY_CONTROL = "".join(f"{number:02x}{chr(number)}" for number in [*range(0x20), *range(0x7F, 0xA0)])
 
@@ -259,6 +265,7 @@ EVERY_CONTROL = "".join(f"{number:02x}{chr(number)}" for number in [*range(0x20)
         pytest.param(TEN_THOUSAND, id="10,000 emoji"),
         pytest.param(EVERY_CONTROL, id="every control character"),
         pytest.param("a\x1b[201~\rrm -rf\r\x1b[200~b", id="paste terminators"),
+        pytest.param(COMMANDS, id="tmux commands and formats, shell words"),
         pytest.param("tab\tand  blanks \n\n  indented\n" * 40, id="white space"),
         pytest.param("日本語 é e\u0301 👩‍🚀 עברית " * 300, id="many alphabets"),
         pytest.param("x" * (1 << 20), id="1 MB in one line"),
@@ -266,9 +273,11 @@ EVERY_CONTROL = "".join(f"{number:02x}{chr(number)}" for number in [*range(0x20)
     ],
 )
 async def test_a_text_of_any_size_arrives_exactly_but_for_what_the_receipt_says_was_removed(
-    agent: AgentPane, text: str
+    agent: AgentPane, text: str, private_tmux: PrivateTmux, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     agent.start()
+    options = private_tmux.run("show-options", "-g")
     async with agent.writer() as (writer, _):
         await writer.put(Message("m1", text))
         await agent.until("m1", "answered")
@@ -277,6 +286,10 @@ async def test_a_text_of_any_size_arrives_exactly_but_for_what_the_receipt_says_
     assert queued.state == "queued"
     assert queued.removed == removed_from(text)
     assert len(text) - len(sanitised(text)) == sum(queued.removed.values())
+    # Nothing of it was executed.
+    assert [path.name for path in tmp_path.iterdir()] == ["got"]
+    assert private_tmux.run("show-options", "-g") == options
+    assert private_tmux.run("list-buffers") == ""
 
 
 @pytest.mark.requirement("DLV-06b")

@@ -330,6 +330,20 @@ def test_what_was_taken_back_is_not_entered_nor_typed_again() -> None:
     assert pane.told("m2") == ["queued", "queued at_work", "pasted"]
 
 
+def test_what_the_stream_says_while_an_enter_is_put_off_is_told_behind_it() -> None:
+    """The stream was told that the Enter is coming, and takes what the program paints meanwhile for its work."""
+    machine = DeliveryMachine()
+    machine.put(Message("m1", "x"), 0.0)
+    machine.look(Look(EMPTY), 0.0)
+    machine.pasted(0.0)
+    assert machine.look(Look(holding("x")), 2.0) == [Enter(Message("m1", "x"), 1)]
+    machine.handle(Injected(message_id="m1", state="entering", turn=1), 2.0)
+    machine.put_off()
+    assert machine.handle(TurnStarted(message_id="m1", turn=1), 2.01) == []
+    assert machine.look(Look(holding("x")), 2.02) == [Enter(Message("m1", "x"), 1)]
+    assert machine.entered(2.03) == [Tell("m1", "submitted"), Tell("m1", "turn_started")]
+
+
 def test_too_many_are_refused() -> None:
     pane = Pane()
     pane.put(*(f"m{number}" for number in range(LONGEST_QUEUE + 1)))

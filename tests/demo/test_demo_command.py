@@ -2,13 +2,17 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from streamrelay.demo import stage
+from streamrelay.demo import duet, stage
 from streamrelay.demo.programs import LOG_LINES, build_lines
 from streamrelay.demo.stage import Outcome
+from streamrelay.events import Event, LinkClosed, LinkSpent, Receipt, RelayDelivered
+from streamrelay.testing.agent import Got
 from streamrelay.testing.participant import Record
 
 COMMAND = Path(sys.executable).with_name("streamrelay")
@@ -27,6 +31,17 @@ def test_it_runs_the_main_job_and_shows_what_it_counted(tmp_path):
     table = dict(line.split("  ", 1) for line in lines[lines.index("") + 1 : -2])
     assert int(table["echoed lines suppressed"]) > 10
     assert int(table["quotes kept"]) > 2
+    assert int(table["deliveries of the link, each with its receipts"]) == duet.BUDGET
+    linked = [line.removeprefix(" link │ ") for line in lines if line.startswith(" link │ ")]
+    receipts = [line for line in linked if line.startswith("delivery ") and "pasted" in line]
+    assert [line.split(":")[0] for line in receipts] == [
+        f"delivery {number} of 4, to {'Cleo' if number % 2 == 0 else 'Dan'}" for number in range(1, 5)
+    ]
+    assert all(line.endswith("submitted > turn_started > answered") for line in receipts)
+    assert linked.count("the budget is spent after 4 deliveries, and both are told") == 1
+    for name, texts in duet.ANSWERS.items():
+        for line in "\n".join(texts[:2]).split("\n"):
+            assert not line or lines.count(f"{name:>5} │ {line}") == 1
     assert "median" in table["line printed -> stream"]
     assert "median" in table["line printed -> polling capture_pane (libtmux, 1 Hz)"]
 
@@ -70,3 +85,46 @@ def test_the_judge_accepts_what_is_as_expected():
 @pytest.mark.parametrize("flaw", [{"lost": True}, {"echoed": True}, {"log_lines": LOG_LINES - 1}])
 def test_the_judge_sees_every_kind_of_flaw(flaw):
     assert judged(**flaw)
+
+
+class FakeTmux:
+    """Gives panes their names, and runs nothing."""
+
+    def new_session(self, name: str, _words: Sequence[str]) -> str:
+        return f"%{name}"
+
+
+def linked(folder: Path, *, lost: bool = False, missing: str = "", budget: int = duet.BUDGET) -> list[str]:
+    """What the judge says of two agents whose logs and receipts are these."""
+    judged_duet = duet.Duet(FakeTmux(), folder, lambda *_: None)
+    got: dict[str, list[Got]] = {name: [] for name in duet.ANSWERS}
+    events: list[Event] = []
+    for number in range(budget):
+        speaker, listener = (duet.FIRST, duet.SECOND) if number % 2 == 0 else (duet.SECOND, duet.FIRST)
+        text = duet.ANSWERS[speaker][number // 2]
+        got[speaker].append(Got("said", text))
+        got[listener].append(Got("message", f"[From {speaker}] {text}{' and more' if lost and number == 2 else ''}"))
+        events.append(
+            RelayDelivered(relay="l", message_id=f"l-{number}", speaker=speaker, listeners=(listener,), text=text)
+        )
+        events += [
+            Receipt(message_id=f"l-{number}", pane=f"%{listener}", state=state)
+            for state in duet.RECEIPTS
+            if state != missing
+        ]
+    for name, records in got.items():
+        notice = Got("message", "[streamrelay] The link is spent")
+        (folder / f"{name}.log").write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in [*records, notice]))
+    events += [LinkSpent(link="l", deliveries=budget), LinkClosed(link="l", by="", reason="spent", deliveries=budget)]
+    for event in events:
+        judged_duet._hear(event)
+    return judged_duet.judge()
+
+
+def test_the_judge_accepts_a_link_that_went_as_expected(tmp_path: Path) -> None:
+    assert linked(tmp_path) == []
+
+
+@pytest.mark.parametrize("flaw", [{"lost": True}, {"missing": "answered"}, {"budget": 3}])
+def test_the_judge_sees_every_flaw_of_a_link(tmp_path: Path, flaw: dict[str, object]) -> None:
+    assert linked(tmp_path, **flaw)
