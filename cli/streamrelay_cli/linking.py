@@ -15,7 +15,16 @@ from streamrelay_cli.configuring import delivery_policy, settings
 from streamrelay_cli.controlling import link_shown
 from streamrelay_cli.conversing import LiveView, named, told_in_tmux
 from streamrelay_cli.keys import has_terminal
-from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, NoDaemon, Printing, takes_options
+from streamrelay_cli.options import (
+    AllowShell,
+    AsEvents,
+    Budget,
+    Connection,
+    Exchange,
+    NoDaemon,
+    Printing,
+    takes_options,
+)
 from streamrelay_cli.running import run_to_end
 from streamrelay_cli.targets import found, written_out
 

@@ -12,7 +12,16 @@ from streamrelay.service.api import CreateRelay, RelayParticipant, Service
 from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.configuring import delivery_policy, settings
 from streamrelay_cli.conversing import LiveView, named, told_in_tmux
-from streamrelay_cli.options import AllowShell, AsEvents, Budget, Connection, Exchange, NoDaemon, Printing, takes_options
+from streamrelay_cli.options import (
+    AllowShell,
+    AsEvents,
+    Budget,
+    Connection,
+    Exchange,
+    NoDaemon,
+    Printing,
+    takes_options,
+)
 from streamrelay_cli.running import run_to_end
 from streamrelay_cli.targets import found, written_out
 

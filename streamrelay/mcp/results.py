@@ -20,6 +20,11 @@ def quoted(text: str) -> str:
     return "\n".join(f"  > {line}" for line in sanitised(text).split("\n"))
 
 
+def who_is(session: str, title: str) -> str:
+    """Return a session by title and id."""
+    return f"{title} ({session})" if title else session
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The answer of one tool; what has nothing to say is left out."""
 
@@ -140,13 +145,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     seq: int
     at: str
-    session: str
+    session: str = ""
+    title: str = ""
     what: str
     text: str = ""
 
     def told(self) -> str:
         """Return it as a line, with the quotation under it."""
-        line = f"[{self.seq}] {self.at} {self.session}: {self.what}".replace(" : ", ": ")
+        who = f"{who_is(self.session, self.title)} " if self.session else ""
+        line = f"[{self.seq}] {self.at} {who}{self.what}"
         return f"{line}\n{quoted(self.text)}" if self.text else line
 
 
@@ -171,13 +178,13 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seq: int
     at: str
     session: str
+    title: str = ""
     agent: str = ""
     text: str
 
     def told(self) -> str:
         """Return who said it, with the quotation under it."""
-        who = f"{self.session} ({self.agent})" if self.agent else self.session
-        return f"[{self.seq}] {self.at} {who}\n{quoted(self.text)}"
+        return f"[{self.seq}] {self.at} {who_is(self.session, self.title)} said\n{quoted(self.text)}"
 
 
 class FoundWords(Result, frozen=True, kw_only=True):

@@ -170,7 +170,7 @@ async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSi
     newest = (await service.status()).seq
     start = max(0, newest - asked.limit) if asked.seq < 0 else asked.seq
     events = await service.read_since(start, session, asked.limit)
-    entries, last = read(events, asked.limit)
+    entries, last = read(events, asked.limit, {one.pane: one for one in await service.sessions()})
     more = bool(events) and (last != events[-1].seq or len(events) == asked.limit)
     next_seq = last if last is not None and more else max(newest, last or 0)
     return Read(entries=entries, next_seq=next_seq, more=more, note=wording.THEIRS)
@@ -181,10 +181,16 @@ async def search_history(service: api.Service, _caller: str, asked: arguments.Se
     session = await _session(service, asked.session, or_past=True) if asked.session else ""
     since = time.time() - asked.hours * _SECONDS_AN_HOUR if asked.hours else 0.0
     found = await service.search_history(asked.words, session, asked.agent, since, asked.limit)
+    there = {one.pane: one for one in await service.sessions()}
     return FoundWords(
         found=[
             Utterance(
-                seq=one.first, at=moment(one.at), session=one.session or one.pane, agent=one.agent, text=one.snippet
+                seq=one.first,
+                at=moment(one.at),
+                session=there[one.pane].session if one.pane in there else one.pane or one.session,
+                title=label(there[one.pane].title) if one.pane in there else "",
+                agent=one.agent,
+                text=one.snippet,
             )
             for one in found
         ],

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -53,14 +53,18 @@ class Agents(Stage):
                     web.should_exit = True
                     await asyncio.wait_for(running, PATIENCE)
 
-    @asynccontextmanager
-    async def client(self, name: str) -> AsyncIterator[Client]:
-        headers = {"Authorization": f"Bearer {TOKENS.issue(self.panes[name])}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
-            Client(streamable_http_client(self.address, http_client=http)) as client,
-        ):
-            yield client
+    def client(self, name: str) -> AbstractAsyncContextManager[Client]:
+        return connected(self.address, TOKENS.issue(self.panes[name]))
+
+
+@asynccontextmanager
+async def connected(address: str, token: str) -> AsyncIterator[Client]:
+    """Give an official client that shows a token."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
