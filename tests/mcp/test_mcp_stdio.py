@@ -2,77 +2,23 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from mcp import Client, StdioServerParameters
 
-from streamrelay.control import Tmux
-from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
-from streamrelay.testing.tmux import PrivateTmux, is_alive
-from streamrelay.testing.waiting import wait_until, wait_until_async
+from streamrelay.testing.waiting import wait_until_async
 from tests.mcp.staging import call, connected
-from tests.service.conftest import PATIENCE, SPRITE, Stage
+from tests.service.conftest import PATIENCE
 
 CALLER = Path(__file__).with_name("calling_agent.py")
 HELLO = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
     b'"clientInfo":{"name":"test","version":"1"}}}\n'
 )
-
-
-class Household(Stage):
-    """A tmux server with its agents and whatever daemon is started for it, in folders of their own."""
-
-    def __init__(self, tmux: PrivateTmux, variables: Mapping[str, str]) -> None:
-        super().__init__(tmux, tmux.directory)
-        self.variables = variables
-        self.address = address_of(Tmux(socket_path=tmux.socket_path))
-        self.command = [sys.executable, "-m", "streamrelay_cli", "mcp", "-S", tmux.socket_path]
-
-    def environment(self, pane: str) -> dict[str, str]:
-        """Return what a process in a pane has."""
-        inside = {"TMUX": f"{self.tmux.socket_path},1,0", "TMUX_PANE": pane} if pane else {}
-        return {**os.environ, **self.variables, **inside}
-
-    @asynccontextmanager
-    async def client(self, pane: str, mode: str = "auto") -> AsyncIterator[Client]:
-        server = StdioServerParameters(command=self.command[0], args=self.command[1:], env=self.environment(pane))
-        async with Client(server, mode=mode) as client:
-            yield client
-
-    def kill_daemon(self) -> None:
-        pid = running_pid(self.address)
-        if pid:
-            os.kill(pid, signal.SIGKILL)
-            wait_until(lambda: not is_alive(pid), PATIENCE)
-
-    async def until_told(self, name: str, words: str) -> None:
-        await wait_until_async(lambda: any(words in text for text in self.heard(name)), PATIENCE, f"{name}: {words}")
-
-
-@pytest.fixture
-def household(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Household]:
-    private_tmux.new_session("keeper", ["sleep", "1000"])
-    folders = {
-        f"XDG_{name.upper()}": private_tmux.directory / name for name in ("runtime_dir", "state_home", "config_home")
-    }
-    for name, folder in folders.items():
-        folder.mkdir(mode=0o700)
-        monkeypatch.setenv(name, str(folder))
-    profiles = folders["XDG_CONFIG_HOME"] / "streamrelay" / "agents.d"
-    profiles.mkdir(parents=True)
-    (profiles / "sprite.toml").write_text(SPRITE)
-    household = Household(private_tmux, {name: str(folder) for name, folder in folders.items()})
-    yield household
-    household.kill_daemon()
 
 
 @pytest.mark.requirement("OPS-04a", "REL-06a", "LNK-05b")
