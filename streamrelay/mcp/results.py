@@ -81,6 +81,8 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pane: str
     program: str
     state: str
+    advice: str = ""
+    """What a person is to do there."""
     agent: str = ""
     you: bool = False
     started_here: bool = False
@@ -96,6 +98,8 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         words = [f"{self.session}  {self.title}  {what}  {self.state}"]
         if self.pane != self.session:
             words.append(f"in pane {self.pane}")
+        if self.advice:
+            words.append(f"a person has to: {self.advice}")
         if self.you:
             words.append("this is you")
         if self.link:

@@ -14,7 +14,7 @@ import msgspec
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from streamrelay.errors import DaemonMissing, StreamrelayError, UsageError
+from streamrelay.errors import DaemonMissing, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.mcp import manual, wording
 from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.tools import TOOLS, Tool
@@ -124,6 +124,8 @@ def _answer(result: Any) -> wire.CallToolResult:
 
 
 def _refusal(error: StreamrelayError) -> wire.CallToolResult:
-    text = f"error ({error.code}): {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
-    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    # Other hints name commands, which an agent may run as well as a person.
+    hint = wording.WHO_IS_THERE if isinstance(error, TargetNotFound) else error.hint
+    text = f"error ({error.code}): {error.message}" + (f"\nhint: {hint}" if hint else "")
+    told = {"code": error.code, "message": error.message, "hint": hint}
     return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content={"error": told}, is_error=True)

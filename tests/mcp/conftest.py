@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent
 from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Party, Policy, participants
@@ -61,6 +62,8 @@ class AnsweringService:
         return BOB
 
     async def end_session(self, session: str) -> None:
+        if session not in {one.title for one in self.listed}:
+            raise TargetNotFound(f"{session!r} is no session")
         self._take(session)
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:

@@ -242,7 +242,7 @@ async def test_a_session_is_started_and_ended(client, service):
         await client.call_tool("end_session", {"session": "Bob"})
     assert service.asked[0] == StartSession(agent="codex", title="Bob", prompt="Look around", caller="s-ann")
     assert started.structured_content["session"]["session"] == "%2"
-    assert service.asked[1] == "%2"
+    assert service.asked[1] == "Bob"
 
 
 async def test_a_receipt_is_told(client, service):
