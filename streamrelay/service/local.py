@@ -37,19 +37,27 @@ from streamrelay.service.api import (
 )
 from streamrelay.service.core import Core, party
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.sessions import Own
 
 
 class LocalService:
     """All calls of `streamrelay.service.api.Service`, done here; an async context manager.
 
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
-    one service at a time may have; an `outbox` beside it may be shared with everybody.
+    one service at a time may have; an `outbox` beside it may be shared with everybody. `own` says which variables a
+    session that is started has for itself, by its id.
     """
 
     def __init__(
-        self, server: Server, *, folder: Path | None = None, outbox: Path | None = None, texts: Texts | None = None
+        self,
+        server: Server,
+        *,
+        folder: Path | None = None,
+        outbox: Path | None = None,
+        texts: Texts | None = None,
+        own: Own | None = None,
     ) -> None:
-        self._core = Core(server, folder=folder, outbox=outbox, texts=texts)
+        self._core = Core(server, folder=folder, outbox=outbox, texts=texts, own=own)
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()
