@@ -13,6 +13,8 @@ import streamrelay
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonLost, StreamrelayError, UsageError
+from streamrelay.mcp.callers import kept_from_us, own_pane
+from streamrelay.mcp.tokens import Tokens
 from streamrelay_cli.asking import service_needed
 from streamrelay_cli.daemonising import command
 from streamrelay_cli.options import ServerOptions, takes_options
@@ -40,8 +42,7 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         with _extra():
             from streamrelay.daemon import background
             from streamrelay.daemon.client import DaemonClient
-            from streamrelay.mcp import serve_stdio
-            from streamrelay.mcp.callers import kept_from_us, own_pane
+            from streamrelay.mcp.stdio import serve_stdio
         os.environ.update(kept_from_us())
         chosen = options.server()
         address = address_of(chosen)
@@ -76,9 +77,6 @@ def token(
     output = Output()
 
     async def main() -> int:
-        with _extra():
-            from streamrelay.mcp import Tokens
-            from streamrelay.mcp.callers import own_pane
         chosen = options.server()
         info = await chosen.probe()
         wanted = target or await own_pane(info.socket_path)

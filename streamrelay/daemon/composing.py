@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, NoReturn
 
 from starlette.routing import BaseRoute
@@ -17,6 +17,8 @@ from streamrelay.daemon.address import Address
 from streamrelay.daemon.process import Running
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import NoServer, ServerLost, UsageError
+from streamrelay.mcp.tokens import VARIABLE as TOKEN_VARIABLE
+from streamrelay.mcp.tokens import Tokens
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay.service.local import LocalService
@@ -37,11 +39,16 @@ async def opened(
 
     The outbox is that of all processes of the user: a message is known by its id whoever was asked to send it.
     """
-    async with (
-        Server(tmux, transport=transport, profiles=load_profiles()) as server,
-        LocalService(server, folder=address.state, outbox=state_folder() / "outbox.db") as service,
-        _tools(service, server.info, mcp_port, version) as mounts,
-    ):
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(Server(tmux, transport=transport, profiles=load_profiles()))
+        tokens = Tokens.of_server(server.info)
+
+        def own(session: str) -> dict[str, str]:
+            return {TOKEN_VARIABLE: tokens.issue(session)}
+
+        outbox = state_folder() / "outbox.db"
+        service = await stack.enter_async_context(LocalService(server, folder=address.state, outbox=outbox, own=own))
+        mounts = await stack.enter_async_context(_tools(service, tokens, mcp_port, version))
 
         async def reload() -> None:
             server.know(load_profiles())
@@ -54,11 +61,10 @@ async def opened(
 
 @asynccontextmanager
 async def _tools(
-    service: LocalService, tmux: ServerInfo, port: int | None, version: str
+    service: LocalService, tokens: Tokens, port: int | None, version: str
 ) -> AsyncIterator[Sequence[BaseRoute]]:
     try:
         from streamrelay.daemon.tools import serving_tools
-        from streamrelay.mcp import Tokens
     except ModuleNotFoundError as error:
         if port is not None:
             raise UsageError(
@@ -66,7 +72,7 @@ async def _tools(
             ) from error
         yield ()
         return
-    async with serving_tools(service, Tokens.of_server(tmux), port=port, version=version) as routes:
+    async with serving_tools(service, tokens, port=port, version=version) as routes:
         yield routes
 
 

@@ -15,7 +15,8 @@ from starlette.routing import BaseRoute, Route
 
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import StreamrelayError
-from streamrelay.mcp import HttpEndpoint, Tokens
+from streamrelay.mcp.http import HttpEndpoint
+from streamrelay.mcp.tokens import Tokens
 from streamrelay.service.api import Service
 
 PATH = "/mcp"

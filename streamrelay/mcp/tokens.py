@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from streamrelay.control.tmux import ServerInfo
-from streamrelay.delivery.state import state_path
+from streamrelay.delivery.state import state_home
 from streamrelay.errors import StorageError
 
 VARIABLE = "STREAMRELAY_TOKEN"
@@ -33,7 +33,7 @@ class Tokens:
     @classmethod
     def of_server(cls, server: ServerInfo) -> Self:
         """Return those of a running tmux server, under this user's key; raises StorageError."""
-        return cls.load(state_path("mcp.key"), f"{server.socket_path}:{server.pid}")
+        return cls.load(state_home() / "mcp.key", f"{server.socket_path}:{server.pid}")
 
     @classmethod
     def load(cls, file: Path, scope: str) -> Self:

@@ -21,7 +21,7 @@ from streamrelay.agents import load_profiles, parse_profile
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
-from streamrelay.mcp import HttpEndpoint
+from streamrelay.mcp.http import HttpEndpoint
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.service.local import LocalService
 from streamrelay.testing.tmux import PrivateTmux, is_alive
