@@ -31,6 +31,10 @@ class LogLevel(StrEnum):
     error = "error"
 
 
+McpPort = Annotated[
+    int | None,
+    typer.Option("--mcp-port", min=0, max=65535, help="Serve the tools for agents on this loopback port, too."),
+]
 app = typer.Typer(help="Run the service as a process of its own; without a command, in the foreground.")
 app.command("status")(status)
 
@@ -46,6 +50,7 @@ def daemon(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the tmux server if it does not run yet, as a unit does.")
     ] = False,
+    mcp_port: McpPort = None,
     transport: TransportOption = Transport.pipes,
 ) -> None:
     """Serve sessions, messages, links and relays of one tmux server over HTTP on a unix socket, until Ctrl-C.
@@ -68,8 +73,9 @@ def daemon(
         address = address_of(chosen)
         if wait:
             await until_there(chosen)
-        service = opened(address, chosen, transport=transport.value)
-        await run_daemon(address, service, log=open_log(log_level.value), version=streamrelay.__version__)
+        version = streamrelay.__version__
+        service = opened(address, chosen, transport=transport.value, mcp_port=mcp_port, version=version)
+        await run_daemon(address, service, log=open_log(log_level.value), version=version)
         return 0
 
     run_to_end(output, main)
@@ -81,6 +87,7 @@ def start(
     options: ServerOptions,
     printing: Printing,
     log_level: Annotated[LogLevel, typer.Option("--log-level", help="What is logged, in a file.")] = LogLevel.info,
+    mcp_port: McpPort = None,
 ) -> None:
     """Start the daemon in the background; returns when it answers. One that runs already is left as it is."""
     output = printing.output()
@@ -93,7 +100,7 @@ def start(
         if (pid := running_pid(address)) is not None:
             output.note(f"a daemon runs already (process {pid})")
             return 0
-        pid = await background.start(address, [*_command(chosen), "--log-level", log_level.value])
+        pid = await background.start(address, [*command(chosen, mcp_port), "--log-level", log_level.value])
         output.note(f"the daemon of {address.tmux} runs (process {pid}); its log is {address.log}")
         return 0
 
@@ -137,6 +144,7 @@ def reload(options: ServerOptions) -> None:
 def install(
     options: ServerOptions,
     printing: Printing,
+    mcp_port: McpPort = None,
 ) -> None:
     """Have the system start the daemon now and at every login: a systemd user unit, or a launchd agent on macOS."""
     output = printing.output()
@@ -148,7 +156,7 @@ def install(
         address = address_of(chosen)
         if (pid := running_pid(address)) is not None:
             raise DaemonRunning(f"a daemon runs already (process {pid})", hint="streamrelay daemon stop, then install")
-        unit = units.unit_for(address, [*_command(chosen), "--wait"], os.environ)
+        unit = units.unit_for(address, [*command(chosen, mcp_port), "--wait"], os.environ)
         refused = units.install(unit)
         output.line(str(unit.file))
         for words in refused:
@@ -173,7 +181,7 @@ def uninstall(options: ServerOptions, printing: Printing) -> None:
 
         chosen = options.server()
         address = address_of(chosen)
-        unit = units.unit_for(address, _command(chosen), os.environ)
+        unit = units.unit_for(address, command(chosen), os.environ)
         found = units.uninstall(unit)
         if running_pid(address) is None:
             for path in (address.log, address.socket, address.lock):
@@ -184,9 +192,10 @@ def uninstall(options: ServerOptions, printing: Printing) -> None:
     run_to_end(output, main)
 
 
-def _command(tmux: Tmux) -> list[str]:
+def command(tmux: Tmux, mcp_port: int | None = None) -> list[str]:
     """Return the command that serves a tmux server in the foreground, wherever it is run from."""
-    return [sys.executable, "-m", "streamrelay_cli", "daemon", "-S", address_of(tmux).tmux, "--tmux", tmux.binary]
+    words = [sys.executable, "-m", "streamrelay_cli", "daemon", "-S", address_of(tmux).tmux, "--tmux", tmux.binary]
+    return words if mcp_port is None else [*words, "--mcp-port", str(mcp_port)]
 
 
 def _signalled(tmux: Tmux, number: signal.Signals) -> int:

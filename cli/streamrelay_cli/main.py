@@ -27,6 +27,7 @@ from streamrelay_cli import (
     replaying,
     sending,
     starting,
+    tooling,
     uninstalling,
     watching,
 )
@@ -64,6 +65,7 @@ app.command("mute")(controlling.mute)
 app.command("extend")(controlling.extend)
 app.command("stop")(controlling.stop)
 app.add_typer(daemonising.app, name="daemon")
+app.add_typer(tooling.app, name="mcp")
 app.add_typer(profiling.app, name="profiles")
 app.add_typer(configuring.app, name="config")
 app.add_typer(remembering.app, name="history")

@@ -4,9 +4,11 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import NoReturn
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, NoReturn
+
+from starlette.routing import BaseRoute
 
 from streamrelay.agents import load_profiles
 from streamrelay.control import Tmux, TransportName
@@ -14,7 +16,9 @@ from streamrelay.control.tmux import ServerInfo
 from streamrelay.daemon.address import Address
 from streamrelay.daemon.process import Running
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import NoServer, ServerLost
+from streamrelay.errors import NoServer, ServerLost, UsageError
+from streamrelay.mcp.tokens import VARIABLE as TOKEN_VARIABLE
+from streamrelay.mcp.tokens import Tokens
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay.service.local import LocalService
@@ -23,20 +27,53 @@ _LOOK_AGAIN = 1.0
 
 
 @asynccontextmanager
-async def opened(address: Address, tmux: Tmux, *, transport: TransportName = "pipes") -> AsyncIterator[Running]:
+async def opened(
+    address: Address,
+    tmux: Tmux,
+    *,
+    transport: TransportName = "pipes",
+    mcp_port: int | None = None,
+    version: str = "",
+) -> AsyncIterator[Running]:
     """Open the service of a tmux server that runs; raises NoServer, TmuxMissing, TmuxTooOld, ConfigError.
 
     The outbox is that of all processes of the user: a message is known by its id whoever was asked to send it.
     """
-    async with (
-        Server(tmux, transport=transport, profiles=load_profiles()) as server,
-        LocalService(server, folder=address.state, outbox=state_folder() / "outbox.db") as service,
-    ):
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(Server(tmux, transport=transport, profiles=load_profiles()))
+        tokens = Tokens.of_server(server.info)
+
+        def own(session: str) -> dict[str, str]:
+            return {TOKEN_VARIABLE: tokens.issue(session)}
+
+        outbox = state_folder() / "outbox.db"
+        service = await stack.enter_async_context(LocalService(server, folder=address.state, outbox=outbox, own=own))
+        mounts = await stack.enter_async_context(_tools(service, tokens, mcp_port, version))
 
         async def reload() -> None:
             server.know(load_profiles())
 
-        yield Running(service, reload=reload, broken=lambda: until_first(_raised(service.broken), _lost(server.info)))
+        def broken() -> Coroutine[Any, Any, object]:
+            return until_first(_raised(service.broken), _lost(server.info))
+
+        yield Running(service, reload=reload, broken=broken, mounts=mounts)
+
+
+@asynccontextmanager
+async def _tools(
+    service: LocalService, tokens: Tokens, port: int | None, version: str
+) -> AsyncIterator[Sequence[BaseRoute]]:
+    try:
+        from streamrelay.daemon.tools import serving_tools
+    except ModuleNotFoundError as error:
+        if port is not None:
+            raise UsageError(
+                f"the tools for agents need the package {error.name}", hint="pip install 'streamrelay[mcp]'"
+            ) from error
+        yield ()
+        return
+    async with serving_tools(service, tokens, port=port, version=version) as routes:
+        yield routes
 
 
 async def until_there(tmux: Tmux) -> None:

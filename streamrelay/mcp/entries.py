@@ -4,7 +4,7 @@ Lines that one session says in one turn are one entry. What streamrelay itself t
 there already, as what its speaker said.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 import msgspec
@@ -27,21 +27,25 @@ from streamrelay.events import (
     TurnEnded,
 )
 from streamrelay.mcp.results import Entry, label
+from streamrelay.sessions.model import Session
 
 MOST_CHARACTERS = 20_000
 """Of one answer: an agent reads all of it into its context."""
 
 
-def read(events: Iterable[Event], limit: int) -> tuple[list[Entry], int | None]:
+def read(
+    events: Iterable[Event], limit: int, sessions: Mapping[str, Session] | None = None
+) -> tuple[list[Entry], int | None]:
     """Return the entries of at most `limit` events, and the place of the last one looked at (None if there is none).
 
-    Stops early when the entries hold more text than one answer should.
+    `sessions` are those that are there now, by their pane. Stops early when the entries hold more text than one answer
+    should.
     """
     entries: list[Entry] = []
     speaking: tuple[str, int, str] | None = None
     characters, last = 0, None
     for _, event in zip(range(limit), events, strict=False):
-        entry = _entry(event)
+        entry = _entry(event, sessions or {})
         if entry is not None:
             characters += len(entry.text) + 1
             if characters > MOST_CHARACTERS and entries:
@@ -62,13 +66,15 @@ def moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
-def _entry(event: Event) -> Entry | None:
+def _entry(event: Event, sessions: Mapping[str, Session]) -> Entry | None:
     told = _told(event)
     if told is None:
         return None
     what, text = told
     at = event.at if isinstance(event.at, float | int) else 0.0
-    return Entry(seq=event.seq, at=moment(at), session=event.session or event.pane, what=what, text=text)
+    known = sessions.get(event.pane)
+    session, title = (known.session, label(known.title)) if known else (event.pane or event.session, "")
+    return Entry(seq=event.seq, at=moment(at), session=session, title=title, what=what, text=text)
 
 
 def _told(event: Event) -> tuple[str, str] | None:

@@ -20,6 +20,11 @@ def quoted(text: str) -> str:
     return "\n".join(f"  > {line}" for line in sanitised(text).split("\n"))
 
 
+def who_is(session: str, title: str) -> str:
+    """Return a session by title and id."""
+    return f"{title} ({session})" if title else session
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The answer of one tool; what has nothing to say is left out."""
 
@@ -76,6 +81,8 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pane: str
     program: str
     state: str
+    advice: str = ""
+    """What a person is to do there."""
     agent: str = ""
     you: bool = False
     started_here: bool = False
@@ -91,6 +98,8 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         words = [f"{self.session}  {self.title}  {what}  {self.state}"]
         if self.pane != self.session:
             words.append(f"in pane {self.pane}")
+        if self.advice:
+            words.append(f"a person has to: {self.advice}")
         if self.you:
             words.append("this is you")
         if self.link:
@@ -140,13 +149,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     seq: int
     at: str
-    session: str
+    session: str = ""
+    title: str = ""
     what: str
     text: str = ""
 
     def told(self) -> str:
         """Return it as a line, with the quotation under it."""
-        line = f"[{self.seq}] {self.at} {self.session}: {self.what}".replace(" : ", ": ")
+        who = f"{who_is(self.session, self.title)} " if self.session else ""
+        line = f"[{self.seq}] {self.at} {who}{self.what}"
         return f"{line}\n{quoted(self.text)}" if self.text else line
 
 
@@ -171,13 +182,13 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seq: int
     at: str
     session: str
+    title: str = ""
     agent: str = ""
     text: str
 
     def told(self) -> str:
         """Return who said it, with the quotation under it."""
-        who = f"{self.session} ({self.agent})" if self.agent else self.session
-        return f"[{self.seq}] {self.at} {who}\n{quoted(self.text)}"
+        return f"[{self.seq}] {self.at} {who_is(self.session, self.title)} said\n{quoted(self.text)}"
 
 
 class FoundWords(Result, frozen=True, kw_only=True):

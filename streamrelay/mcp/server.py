@@ -14,7 +14,7 @@ import msgspec
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from streamrelay.errors import StreamrelayError, UsageError
+from streamrelay.errors import DaemonMissing, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.mcp import manual, wording
 from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.tools import TOOLS, Tool
@@ -23,13 +23,18 @@ from streamrelay.service.api import Service
 FindCaller = Callable[[ServerRequestContext[Any, Any]], Awaitable[str]]
 """Returns the session id of who makes a request, or nothing."""
 
+Revive = Callable[[], Awaitable[None]]
+"""Has the service served again, or raises why it cannot be."""
+
 _AT_HAND = {"anthropic/alwaysLoad": True}
 """Claude Code shows an agent the other tools only when it searches for some."""
 _log = logging.getLogger(__name__)
 
 
-def build_server(service: Service, find_caller: FindCaller, *, version: str = "") -> Server[Any]:
-    """Return an MCP server over a service."""
+def build_server(
+    service: Service, find_caller: FindCaller, *, revive: Revive | None = None, version: str = ""
+) -> Server[Any]:
+    """Return an MCP server over a service; `revive` is called when nobody serves it, and the call made once more."""
     tools = {tool.name: tool for tool in TOOLS}
 
     async def list_tools(_: ServerRequestContext[Any, Any], __: object) -> wire.ListToolsResult:
@@ -43,7 +48,14 @@ def build_server(service: Service, find_caller: FindCaller, *, version: str = ""
             raise MCPError(wire.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}", {"tools": list(tools)})
         try:
             asked = read_arguments(tool.takes, params.arguments or {})
-            return _answer(await tool.run(service, await find_caller(context), asked))
+            try:
+                return _answer(await tool.run(service, await find_caller(context), asked))
+            except DaemonMissing:
+                # Nobody took the call, so it may be made again.
+                if revive is None:
+                    raise
+                await revive()
+                return _answer(await tool.run(service, await find_caller(context), asked))
         except StreamrelayError as error:
             return _refusal(error)
         except Exception as error:  # noqa: BLE001  # whatever it was, an agent gets an answer
@@ -112,6 +124,8 @@ def _answer(result: Any) -> wire.CallToolResult:
 
 
 def _refusal(error: StreamrelayError) -> wire.CallToolResult:
-    text = f"error ({error.code}): {error.message}" + (f"\nhint: {error.hint}" if error.hint else "")
-    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    # Other hints name commands, which an agent may run as well as a person.
+    hint = wording.WHO_IS_THERE if isinstance(error, TargetNotFound) else error.hint
+    text = f"error ({error.code}): {error.message}" + (f"\nhint: {hint}" if hint else "")
+    told = {"code": error.code, "message": error.message, "hint": hint}
     return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content={"error": told}, is_error=True)

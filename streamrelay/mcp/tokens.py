@@ -13,6 +13,8 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from pathlib import Path
 from typing import Self
 
+from streamrelay.control.tmux import ServerInfo
+from streamrelay.delivery.state import state_home
 from streamrelay.errors import StorageError
 
 VARIABLE = "STREAMRELAY_TOKEN"
@@ -27,6 +29,11 @@ class Tokens:
     def __init__(self, key: bytes, scope: str) -> None:
         self._key = key
         self._scope = scope.encode()
+
+    @classmethod
+    def of_server(cls, server: ServerInfo) -> Self:
+        """Return those of a running tmux server, under this user's key; raises StorageError."""
+        return cls.load(state_home() / "mcp.key", f"{server.socket_path}:{server.pid}")
 
     @classmethod
     def load(cls, file: Path, scope: str) -> Self:

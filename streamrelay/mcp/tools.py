@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamrelay.errors import TargetNotFound, UsageError
+from streamrelay.errors import UsageError
 from streamrelay.links.link import Link
 from streamrelay.mcp import arguments, wording
 from streamrelay.mcp.entries import moment, read
@@ -124,6 +124,7 @@ def _peer(session: Session, caller: str, link: Link | None) -> Peer:
         pane=session.pane,
         program=label(session.program),
         state=session.state,
+        advice=label(session.advice),
         agent=session.agent,
         you=bool(caller) and session.session == caller,
         started_here=session.started_here,
@@ -159,18 +160,16 @@ async def start_session(service: api.Service, caller: str, asked: arguments.Star
 
 async def end_session(service: api.Service, _caller: str, asked: arguments.EndSession) -> Ended:
     """End a session that was started here."""
-    session = await _session(service, asked.session)
-    await service.end_session(session)
-    return Ended(session=session)
+    await service.end_session(asked.session)
+    return Ended(session=label(asked.session))
 
 
 async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSince) -> Read:
     """Read the journal."""
-    session = await _session(service, asked.session, or_past=True) if asked.session else ""
     newest = (await service.status()).seq
     start = max(0, newest - asked.limit) if asked.seq < 0 else asked.seq
-    events = await service.read_since(start, session, asked.limit)
-    entries, last = read(events, asked.limit)
+    events = await service.read_since(start, asked.session, asked.limit)
+    entries, last = read(events, asked.limit, {one.pane: one for one in await service.sessions()})
     more = bool(events) and (last != events[-1].seq or len(events) == asked.limit)
     next_seq = last if last is not None and more else max(newest, last or 0)
     return Read(entries=entries, next_seq=next_seq, more=more, note=wording.THEIRS)
@@ -178,13 +177,18 @@ async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSi
 
 async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistory) -> FoundWords:
     """Search the journal."""
-    session = await _session(service, asked.session, or_past=True) if asked.session else ""
     since = time.time() - asked.hours * _SECONDS_AN_HOUR if asked.hours else 0.0
-    found = await service.search_history(asked.words, session, asked.agent, since, asked.limit)
+    found = await service.search_history(asked.words, asked.session, asked.agent, since, asked.limit)
+    there = {one.pane: one for one in await service.sessions()}
     return FoundWords(
         found=[
             Utterance(
-                seq=one.first, at=moment(one.at), session=one.session or one.pane, agent=one.agent, text=one.snippet
+                seq=one.first,
+                at=moment(one.at),
+                session=there[one.pane].session if one.pane in there else one.pane or one.session,
+                title=label(there[one.pane].title) if one.pane in there else "",
+                agent=one.agent,
+                text=one.snippet,
             )
             for one in found
         ],
@@ -211,24 +215,6 @@ async def get_delivery(service: api.Service, _caller: str, asked: arguments.GetD
 
 async def _link(service: api.Service, caller: str, link_id: str) -> Link | None:
     return next((link for link in await service.links(caller) if link.link_id == link_id), None)
-
-
-async def _session(service: api.Service, target: str, *, or_past: bool = False) -> str:
-    """Return the id of the session that is meant by its id, its pane or its title; a past one is known by its id."""
-    sessions = await service.sessions()
-    for session in sessions:
-        if target in {session.session, session.pane}:
-            return session.session
-    titled = [session.session for session in sessions if session.title == target]
-    if len(titled) > 1:
-        raise UsageError(
-            f"several sessions are called {label(target)}", hint=f"name one by its id: {', '.join(titled)}"
-        )
-    if not titled and or_past:
-        return target
-    if not titled:
-        raise TargetNotFound(f"no session is called {label(target)}", hint="list_sessions shows who is there")
-    return titled[0]
 
 
 TOOLS: Sequence[Tool] = (

@@ -32,7 +32,7 @@ from streamrelay.service.keeping import Kept
 from streamrelay.service.machine import ServiceMachine
 from streamrelay.service.restoring import Restoring
 from streamrelay.sessions.model import Session
-from streamrelay.sessions.sessions import Sessions
+from streamrelay.sessions.sessions import Own, Sessions
 
 SWEEP_EVERY = 15.0
 UNANSWERED = 600.0
@@ -43,11 +43,18 @@ class Core:
     """The parts of one service; an async context manager. See `LocalService` for the arguments."""
 
     def __init__(
-        self, server: Server, *, folder: Path | None, outbox: Path | None, texts: Texts | None, notify: bool
+        self,
+        server: Server,
+        *,
+        folder: Path | None,
+        outbox: Path | None,
+        texts: Texts | None,
+        notify: bool,
+        own: Own | None,
     ) -> None:
         self.server = server
         self.folder = folder or state_folder()
-        self.sessions = Sessions(server)
+        self.sessions = Sessions(server, own=own)
         self.journal = Journal(self.folder / "journal.db")
         self.outbox = Outbox(outbox or self.folder / "outbox.db")
         self.machine: ServiceMachine

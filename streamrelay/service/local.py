@@ -37,6 +37,7 @@ from streamrelay.service.api import (
 )
 from streamrelay.service.core import Core, party
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.sessions import Own
 
 
 class LocalService:
@@ -44,7 +45,8 @@ class LocalService:
 
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
     one service at a time may have; an `outbox` beside it may be shared with everybody. With `notify`, people in tmux
-    see how conversations stand and are told what waits for them (streamrelay.notifying).
+    see how conversations stand and are told what waits for them (streamrelay.notifying). `own` says which variables a
+    session that is started has for itself, by its id.
     """
 
     def __init__(
@@ -55,8 +57,9 @@ class LocalService:
         outbox: Path | None = None,
         texts: Texts | None = None,
         notify: bool = False,
+        own: Own | None = None,
     ) -> None:
-        self._core = Core(server, folder=folder, outbox=outbox, texts=texts, notify=notify)
+        self._core = Core(server, folder=folder, outbox=outbox, texts=texts, notify=notify, own=own)
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()

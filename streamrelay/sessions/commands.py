@@ -12,7 +12,7 @@ remains when its program ends, until its last words are read by whoever watches 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import regex
 
@@ -50,6 +50,8 @@ class Birth:
     columns: int
     lines: int
     environment: Mapping[str, str]
+    own: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the program alone: whoever opens another window in its tmux session does not get them."""
 
 
 def start_commands(birth: Birth) -> list[tuple[str, ...]]:
@@ -58,7 +60,8 @@ def start_commands(birth: Birth) -> list[tuple[str, ...]]:
     In one line, because a program that ends at once takes a pane with it that is not to remain yet.
     """
     pane = f"={birth.name}:"
-    variables = [word for name, value in birth.environment.items() for word in ("-e", f"{name}={value}")]
+    given = {**birth.environment, **birth.own}
+    variables = [word for name, value in given.items() for word in ("-e", f"{name}={value}")]
     size = ("-x", str(birth.columns), "-y", str(birth.lines))
     place = ("-s", birth.name, "-c", f"#{{{_FOLDER}}}")
     run = (RUNNER, "-c", _RUN, RUNNER, *birth.words)
@@ -72,6 +75,7 @@ def start_commands(birth: Birth) -> list[tuple[str, ...]]:
     return [
         ("set-option", "-s", _FOLDER, birth.cwd),
         ("new-session", "-d", "-P", "-F", "#{pane_id}", *place, *size, *variables, "--", *run),
+        *(("set-environment", "-u", "-t", f"={birth.name}", name) for name in birth.own),
         *(("set-option", "-p", "-t", pane, option, value) for option, value in options.items()),
     ]
 

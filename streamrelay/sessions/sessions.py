@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import secrets
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import regex
@@ -40,13 +42,18 @@ _LOOK_AGAIN = 0.02
 _TAIL_ROWS = 12
 _VARIABLE = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ATTEMPTS = 5
+Own = Callable[[str], Mapping[str, str]]
 
 
 class Sessions:
-    """The sessions of a connected server. Knows nothing but what tmux holds, so it needs no closing."""
+    """The sessions of a connected server. Knows nothing but what tmux holds, so it needs no closing.
 
-    def __init__(self, server: Server) -> None:
+    `own` says which variables a session that is started here is to have for itself, by its id.
+    """
+
+    def __init__(self, server: Server, *, own: Own | None = None) -> None:
         self._server = server
+        self._own = own
 
     async def all(self) -> list[Session]:
         """List the sessions: those started here, and every other pane, in tmux's order."""
@@ -119,7 +126,8 @@ class Sessions:
         name = session_name(title, {one.session_name for one in taken})
         mark = Mark(f"s-{secrets.token_hex(6)}", profile.name if profile is not None else "", checked_name(title))
         cwd = await self._folder(request)
-        return Birth(name, mark, words, cwd, columns, lines, request.environment)
+        own = {} if self._own is None else self._own(mark.session)
+        return Birth(name, mark, words, cwd, columns, lines, request.environment, own)
 
     async def _folder(self, request: StartSession) -> str:
         folder = request.cwd
@@ -137,7 +145,7 @@ class Sessions:
                 if "duplicate session" not in error.message or attempt == _ATTEMPTS:
                     raise
                 named = f"{birth.name}-{secrets.token_hex(2)}"
-                birth = Birth(named, birth.mark, birth.words, birth.cwd, birth.columns, birth.lines, birth.environment)
+                birth = dataclasses.replace(birth, name=named)
             else:
                 return next(line for line in printed if line.startswith("%"))
             finally:

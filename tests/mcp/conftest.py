@@ -1,10 +1,12 @@
 """A service that does nothing but answer, for what is the tools' own: their words, their shapes, their refusals."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent
 from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Party, Policy, participants
@@ -12,7 +14,8 @@ from streamrelay.relay.rules import Standing, Stored
 from streamrelay.service import api
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.tmux import PrivateTmux
-from tests.mcp.staging import Agents
+from tests.mcp.staging import Agents, Household
+from tests.service.conftest import SPRITE
 
 ANN = Session(session="s-ann", pane="%1", title="Ann", session_name="work", program="claude", agent="claude")
 BOB = Session(session="%2", pane="%2", title="Bob", session_name="work", program="codex", agent="codex")
@@ -59,6 +62,8 @@ class AnsweringService:
         return BOB
 
     async def end_session(self, session: str) -> None:
+        if session not in {one.title for one in self.listed}:
+            raise TargetNotFound(f"{session!r} is no session")
         self._take(session)
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
@@ -101,3 +106,20 @@ def service() -> AnsweringService:
 def stage(private_tmux: PrivateTmux, tmp_path: Path) -> Agents:
     private_tmux.new_session("keeper", ["sleep", "1000"])
     return Agents(private_tmux, tmp_path)
+
+
+@pytest.fixture
+def household(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch) -> Iterator[Household]:
+    private_tmux.new_session("keeper", ["sleep", "1000"])
+    folders = {
+        f"XDG_{name.upper()}": private_tmux.directory / name for name in ("runtime_dir", "state_home", "config_home")
+    }
+    for name, folder in folders.items():
+        folder.mkdir(mode=0o700)
+        monkeypatch.setenv(name, str(folder))
+    profiles = folders["XDG_CONFIG_HOME"] / "streamrelay" / "agents.d"
+    profiles.mkdir(parents=True)
+    (profiles / "sprite.toml").write_text(SPRITE)
+    household = Household(private_tmux, {name: str(folder) for name, folder in folders.items()})
+    yield household
+    household.kill_daemon()

@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from streamrelay.mcp import HttpEndpoint
+from streamrelay.mcp.http import HttpEndpoint
 from streamrelay.mcp.tokens import Tokens
 
 TOKENS = Tokens(b"k" * 32, "server")

@@ -7,16 +7,18 @@ runs with an empty home, keys that are none, and nothing but loopback to talk to
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from streamrelay.service.api import SendMessage
+from streamrelay.daemon.client import DaemonClient
+from streamrelay.service.api import SendMessage, Service
 from streamrelay.testing.loopback_model import Asked, LoopbackModel, Reply
 from streamrelay.testing.waiting import wait_until_async
-from tests.mcp.staging import TOKENS, Agents, call
+from tests.mcp.staging import TOKENS, Talking
 from tests.service.conftest import PATIENCE
 
 KEY = "no-key-0123456789abcdefghij"
@@ -71,9 +73,17 @@ enabled = false
     return Set([program, "--no-daemon"], {"NO_KEY": KEY})
 
 
-AGENTS: Mapping[str, tuple[str, Callable[[str, Path, str, Mapping[str, object]], Set]]] = {
-    "claude": ("STREAMRELAY_CLAUDE", claude),
-    "codex": ("STREAMRELAY_CODEX", codex),
+class Agent(NamedTuple):
+    """A real agent: where it is said to be, how it is set up, what its composer looks like."""
+
+    variable: str
+    set_up: Callable[[str, Path, str, Mapping[str, object]], Set]
+    composer: str
+
+
+AGENTS = {
+    "claude": Agent("STREAMRELAY_CLAUDE", claude, "❯"),
+    "codex": Agent("STREAMRELAY_CODEX", codex, "› Ask Codex"),
 }
 
 
@@ -93,59 +103,80 @@ def has_tool(asked: Asked) -> bool:
 
 
 def program_of(name: str) -> str:
-    variable = AGENTS[name][0]
+    variable = AGENTS[name].variable
     program = os.environ.get(variable) or shutil.which(name)
     if program is None:
         pytest.skip(f"no {name} here; ${variable} says where one is")
     return program
 
 
-def start(stage: Agents, name: str, program: str, model: str, home: Path, server: Mapping[str, object]) -> str:
-    """Start a real agent in a pane, with the token of that pane, and return the pane."""
-    (home / "work").mkdir(parents=True)
-    words, variables = AGENTS[name][1](program, home, model, server)
+def start(stage: Talking, name: str, how: Set, home: Path, token: Callable[[str], str] = str) -> str:
+    """Start a real agent in a pane, with a token for that pane, and return the pane."""
     variables = {
-        **variables,
+        **how.variables,
         "HOME": str(home),
         "PATH": os.environ["PATH"],
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
     }
-    # Whose token it is to be is known when the pane is there.
+    # Whose token it is to be is known when the pane is there; of its environment tmux's part alone stays.
     shell = 'cd "$HOME/work"; until [ -s ../token ]; do sleep 0.1; done; STREAMRELAY_TOKEN=$(cat ../token) exec "$@"'
-    clean = ["env", "-i", *(f"{key}={value}" for key, value in variables.items()), "sh", "-c", shell, "sh"]
-    pane = stage.tmux.new_session(name, [*clean, *words], columns=120, lines=40)
+    words = [f"{key}={value}" for key, value in variables.items()]
+    clean = ["sh", "-c", 'exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" "$@"', "sh", *words, "sh", "-c", shell, "sh"]
+    pane = stage.tmux.new_session(name, [*clean, *how.words], columns=120, lines=40)
     stage.panes[name] = pane
-    (home / "token.new").write_text(TOKENS.issue(pane))
+    (home / "token.new").write_text(token(pane))
     (home / "token.new").rename(home / "token")
     return pane
 
 
+async def converse(stage: Talking, service: Service, pane: str, composer: str, model: LoopbackModel) -> None:
+    """Have the agent in a pane begin a conversation with Bob, and see what each of them hears."""
+    shown = lambda: stage.tmux.run("capture-pane", "-p", "-t", pane)  # noqa: E731
+    await wait_until_async(lambda: composer in shown(), PATIENCE, "the agent to be ready")
+    # Agents take messages before their servers are connected.
+    while not any(map(has_tool, model.asked)):
+        before = len(model.asked)
+        await service.send_message(SendMessage(to=pane, text="go on"))
+        await wait_until_async(lambda: len(model.asked) > before, PATIENCE, "the model to be asked")  # noqa: B023
+    # The words of the call; then those of its turn, without another call; then Bob's answer, in its pane.
+    await stage.until_told("Bob", "Shall we?")
+    await stage.until_told("Bob", "Now I speak.")
+    await wait_until_async(
+        lambda: any("[From Bob] answer of Bob" in asked.said for asked in model.asked), PATIENCE, "Bob's answer"
+    )
+    (link,) = await service.links()
+    assert {party.pane for party in link.parties} == {pane, stage.panes["Bob"]}
+    assert model.errors == []
+    assert [asked.result for asked in model.asked if asked.result and "just speak" not in asked.result] == []
+
+
 @pytest.mark.slow
-@pytest.mark.requirement("REL-06a")
-@pytest.mark.parametrize(("name", "composer"), [("claude", "❯"), ("codex", "› Ask Codex")])
-async def test_a_real_agent_begins_a_conversation_by_one_call_and_just_speaks_then(stage, tmp_path, name, composer):
-    program = program_of(name)
+@pytest.mark.requirement("OPS-04a", "REL-06a")
+@pytest.mark.parametrize("name", AGENTS)
+async def test_a_real_agent_begins_a_conversation_by_one_call_over_http(stage, tmp_path, name):
+    program, home = program_of(name), tmp_path / "home"
+    (home / "work").mkdir(parents=True)
     stage.start("Bob", "--answer", "answer of Bob")
     with LoopbackModel(decide) as model:
         async with stage.served() as service:
             server = {"type": "http", "url": stage.address, "headers": {"Authorization": "Bearer ${STREAMRELAY_TOKEN}"}}
-            pane = start(stage, name, program, model.url, tmp_path / "home", server)
-            shown = lambda: stage.tmux.run("capture-pane", "-p", "-t", pane)  # noqa: E731
-            await wait_until_async(lambda: composer in shown(), PATIENCE, f"{name} to be ready")
-            # Agents take messages before their servers are connected.
-            while not any(map(has_tool, model.asked)):
-                before = len(model.asked)
-                await service.send_message(SendMessage(to=pane, text="go on"))
-                await wait_until_async(lambda: len(model.asked) > before, PATIENCE, "the model to be asked")  # noqa: B023
-            # The words of the call; then those of its turn, without another call; then Bob's answer, in its pane.
-            await stage.until_told("Bob", "Shall we?")
-            await stage.until_told("Bob", "Now I speak.")
-            await wait_until_async(
-                lambda: any("[From Bob] answer of Bob" in asked.said for asked in model.asked), PATIENCE, "Bob's answer"
-            )
-            async with stage.client(name) as client:
-                closed = await call(client, "close_link")
-                assert closed["peer"] == "Bob"
-    assert model.errors == []
-    assert [asked.result for asked in model.asked if asked.result and "just speak" not in asked.result] == []
+            pane = start(stage, name, AGENTS[name].set_up(program, home, model.url, server), home, TOKENS.issue)
+            await converse(stage, service, pane, AGENTS[name].composer, model)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("OPS-04a", "OPS-04c", "REL-06a")
+@pytest.mark.parametrize("name", AGENTS)
+async def test_a_real_agent_begins_a_conversation_with_a_server_it_starts_itself(household, tmp_path, name):
+    program, home = program_of(name), tmp_path / "home"
+    (home / "work").mkdir(parents=True)
+    household.start("Bob", "--answer", "answer of Bob")
+    begin = [*household.command[:3], "daemon", "start", "-q", *household.command[4:]]
+    subprocess.run(begin, check=True, env=household.environment(""))
+    with LoopbackModel(decide) as model:
+        async with DaemonClient(household.address.socket) as service:
+            server = {"command": household.command[0], "args": household.command[1:]}
+            how = AGENTS[name].set_up(program, home, model.url, server)
+            pane = start(household, name, Set(how.words, {**how.variables, **household.variables}), home)
+            await converse(household, service, pane, AGENTS[name].composer, model)

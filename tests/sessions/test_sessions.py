@@ -88,6 +88,22 @@ async def test_a_program_gets_its_words_its_folder_and_its_variables_as_they_are
     assert not list(tmp_path.rglob("pwned"))
 
 
+async def test_what_is_a_programs_own_is_no_others_in_its_tmux_session(
+    server: Server, private_tmux: PrivateTmux, tmp_path: Path
+) -> None:
+    sessions = Sessions(server, own=lambda session: {"ITS_OWN": f"of {session}"})
+    told, other = tmp_path / "told", tmp_path / "other"
+    started = await sessions.start(
+        StartSession(agent="sh", arguments=["-c", 'echo "$ITS_OWN" > "$0"; exec cat', str(told)], title="one")
+    )
+    await wait_until_async(lambda: told.exists() and told.read_text(), PATIENCE)
+    assert told.read_text() == f"of {started.session}\n"
+    private_tmux.run("new-window", "-d", "-t", "=one:", "sh", "-c", 'echo "[$ITS_OWN]" > "$0"; exec cat', str(other))
+    await wait_until_async(lambda: other.exists() and other.read_text(), PATIENCE)
+    assert other.read_text() == "[]\n"
+    assert "ITS_OWN" not in private_tmux.run("show-environment", "-t", "=one")
+
+
 @pytest.mark.requirement("AGT-01a")
 async def test_a_session_is_found_by_what_it_is_known_by_and_ended_by_nothing_else(
     server: Server, private_tmux: PrivateTmux

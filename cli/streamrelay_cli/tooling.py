@@ -1,0 +1,105 @@
+"""`streamrelay mcp`: the tools for agents, for one agent over standard input and output."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+import streamrelay
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.instance import running_pid
+from streamrelay.errors import DaemonLost, StreamrelayError, UsageError
+from streamrelay.mcp.callers import kept_from_us, own_pane
+from streamrelay.mcp.tokens import Tokens
+from streamrelay_cli.asking import service_needed
+from streamrelay_cli.daemonising import command
+from streamrelay_cli.options import ServerOptions, takes_options
+from streamrelay_cli.output import Output
+from streamrelay_cli.running import run_to_end
+
+app = typer.Typer(help="Give an agent the tools to find, start and address other sessions (docs/mcp.md).")
+
+
+@app.callback(invoke_without_command=True)
+@takes_options
+def mcp(context: typer.Context, options: ServerOptions) -> None:
+    """Serve the tools of the Model Context Protocol on standard input and output, as an agent starts its servers.
+
+    The daemon does what is asked for; where none runs, the first call starts it.
+    """
+    output = Output()
+    if context.invoked_subcommand is not None:
+        given = {context.get_parameter_source(name) for name in ("socket_name", "socket_path", "tmux")}
+        if any(source is not None and source.name == "COMMANDLINE" for source in given):
+            output.fail(UsageError("-L, -S and --tmux stand behind the command: streamrelay mcp token -L work"))
+        return
+
+    async def main() -> None:
+        with _extra():
+            from streamrelay.daemon import background
+            from streamrelay.daemon.client import DaemonClient
+            from streamrelay.mcp.stdio import serve_stdio
+        os.environ.update(kept_from_us())
+        chosen = options.server()
+        address = address_of(chosen)
+
+        async def revive() -> None:
+            try:
+                await background.start(address, command(chosen))
+            except DaemonLost:
+                # Several agents find at once that nobody is there, and one of them is the first.
+                if running_pid(address) is None:
+                    raise
+
+        pane = await own_pane(address.tmux)
+        async with DaemonClient(address.socket) as service:
+            await serve_stdio(service, pane, revive=revive, version=streamrelay.__version__)
+
+    # Everything is the daemon's, so a signal may end this at any moment; and nothing else would (serve_stdio).
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        asyncio.run(main())
+    except StreamrelayError as error:
+        output.fail(error)
+
+
+@app.command()
+@takes_options
+def token(
+    options: ServerOptions,
+    target: Annotated[str, typer.Argument(help="The session: its id, title or pane; this pane without one.")] = "",
+) -> None:
+    """Print the token by which a session is known over HTTP. Whoever has it speaks as that session."""
+    output = Output()
+
+    async def main() -> int:
+        chosen = options.server()
+        info = await chosen.probe()
+        wanted = target or await own_pane(info.socket_path)
+        if not wanted:
+            raise UsageError("this is no pane of that tmux server", hint="name a session: streamrelay ls lists them")
+        async with service_needed(chosen) as service:
+            sessions = await service.sessions()
+        named = [one for one in sessions if wanted in {one.session, one.pane}]
+        named = named or [one for one in sessions if one.title == wanted]
+        if len(named) != 1:
+            raise UsageError(f"{len(named) or 'no'} sessions are called {wanted}", hint="streamrelay ls lists them")
+        output.line(Tokens.of_server(info).issue(named[0].session))
+        return 0
+
+    run_to_end(output, main)
+
+
+@contextlib.contextmanager
+def _extra() -> Iterator[None]:
+    """Say what to install where the packages are not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the tools for agents need the package {error.name}", hint="pip install 'streamrelay[daemon,mcp]'"
+        ) from error

@@ -1,0 +1,57 @@
+"""The tools for agents as a daemon serves them: beside its own calls on the socket, and on a loopback port.
+
+No agent's HTTP client speaks to a unix socket, hence the port. There is nothing on it but the tools, which want the
+token of a session; the daemon's own calls, which want none, are on the socket alone.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Route
+
+from streamrelay.daemon.server import HttpServer
+from streamrelay.errors import StreamrelayError
+from streamrelay.mcp.http import HttpEndpoint
+from streamrelay.mcp.tokens import Tokens
+from streamrelay.service.api import Service
+
+PATH = "/mcp"
+_LOOPBACK = "127.0.0.1"
+
+
+@asynccontextmanager
+async def serving_tools(
+    service: Service, tokens: Tokens, *, port: int | None = None, version: str = ""
+) -> AsyncIterator[Sequence[BaseRoute]]:
+    """Give the routes to be served on the socket; serve them on a port as well where one is named (0: any).
+
+    Raises StreamrelayError where the port is taken.
+    """
+    async with HttpEndpoint(service, tokens, version=version) as endpoint:
+        routes = [Route(PATH, endpoint)]
+        if port is None:
+            yield routes
+            return
+        with _listener(port) as listener:
+            server = HttpServer(Starlette(routes=routes))
+            running = asyncio.ensure_future(server.run_on(listener))
+            try:
+                yield routes
+            finally:
+                server.stop()
+                await running
+
+
+def _listener(port: int) -> contextlib.closing[socket.socket]:
+    try:
+        listener = socket.create_server((_LOOPBACK, port))
+    except OSError as error:
+        raise StreamrelayError(
+            f"port {port} of {_LOOPBACK} cannot be listened at: {error.strerror}", hint="choose another --mcp-port"
+        ) from error
+    listener.setblocking(False)
+    return contextlib.closing(listener)
