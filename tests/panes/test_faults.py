@@ -73,7 +73,7 @@ async def test_a_pane_that_floods_a_slow_subscriber_leaves_another_pane_alone(pr
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
         send(private_tmux, flood, "")
-        rendering = server._attachments._rendering
+        rendering = server._attachments._carrier.rendering
         most = 0
         for number in range(1, 21):
             send(private_tmux, quiet, f"{number} {number}")

@@ -22,14 +22,14 @@ def numbers(said: list[str]) -> list[int]:
 async def falls_behind(server, tmux, pane: str, last: int) -> None:
     """Have a pane print while nobody reads, for longer than tmux waits."""
     loop = asyncio.get_running_loop()
-    server._attachments._hub.client.pause_reading()
+    server._attachments._carrier.client().pause_reading()
     tmux.run("send-keys", "-t", pane, f"1 {last}", "Enter")
     await wait_until_async(lambda: f"{last:08}" in tmux.run("capture-pane", "-p", "-t", pane), 20)
     enough = loop.time() + 1.2
     await wait_until_async(lambda: loop.time() > enough)
     tmux.run("send-keys", "-t", pane, f"{last + 1} {last + 1}", "Enter")
     await wait_until_async(lambda: f"{last + 1:08}" in tmux.run("capture-pane", "-p", "-t", pane))
-    server._attachments._hub.client.resume_reading()
+    server._attachments._carrier.client().resume_reading()
 
 
 @pytest.fixture

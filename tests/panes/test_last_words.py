@@ -70,7 +70,7 @@ async def test_what_tmux_had_not_passed_on_is_taken_from_its_history(private_tmu
         async with server.watch(pane) as stream:
             says = heard(stream)
             await says.until(lambda s: s.of(PaneOpened))
-            client = server._attachments._hub.client
+            client = server._attachments._carrier.client()
             client.pause_reading()
             private_tmux.run("send-keys", "-t", pane, "Enter")
             await wait_until_async(
