@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
+from streamrelay.control.guard import Guard
 from streamrelay.control.transport import GRACE, Channel, happens, leave
 
 _STDERR_LIMIT = 4096
@@ -23,10 +24,12 @@ class PipeTransport:
         process: asyncio.subprocess.Process,
         channel: Channel,
         stderr: int,
+        *,
         stdin: contextlib.ExitStack,
         owned: contextlib.ExitStack,
     ) -> None:
         self._process = process
+        self._guarding = asyncio.ensure_future(Guard.of(process.pid))
         self._channel = channel
         self._stdin = stdin
         self._owned = owned
@@ -55,7 +58,8 @@ class PipeTransport:
                 process = await asyncio.create_subprocess_exec(
                     *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env)
                 )
-            return cls(process, Channel(stdout, stdin, on_data, on_eof), stderr, ours.pop_all(), owned.pop_all())
+            channel = Channel(stdout, stdin, on_data, on_eof)
+            return cls(process, channel, stderr, stdin=ours.pop_all(), owned=owned.pop_all())
 
     @property
     def pid(self) -> int:
@@ -96,6 +100,8 @@ class PipeTransport:
                 await leave((self._close_stdin, self._terminate, self._kill), self._gone)
         finally:
             self._kill()
+            with contextlib.suppress(OSError):
+                await (await self._guarding).end()
             self._read_stderr()
             self._channel.stop()
             self._stdin.close()

@@ -245,7 +245,8 @@ class PanePipeline:
 
         While tmux is asked what was missed they are in its answer, which has its place behind them.
         """
-        if self._seeded and not self.closed and not self._resuming:
+        waits = self._resuming or (self._missing is not None and not self.has_moved)
+        if self._seeded and not self.closed and not waits:
             first = not self._backlog
             self._backlog.put(data, read_at)
             self._rendering.add(self, len(data), read_at, first=first)
