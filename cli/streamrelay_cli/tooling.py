@@ -48,6 +48,8 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         address = address_of(chosen)
 
         async def revive() -> None:
+            if running_pid(address) is not None:
+                return
             try:
                 await background.start(address, command(chosen))
             except DaemonLost:

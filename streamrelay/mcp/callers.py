@@ -91,5 +91,5 @@ def _parent(pid: int) -> int:
 
 
 async def session_in(service: Service, pane: str) -> str:
-    """Return the session that lives in a pane, or nothing."""
-    return next((session.session for session in await service.sessions() if session.pane == pane), "") if pane else ""
+    """Return the session that lives in a pane, or nothing; the service is asked in any case."""
+    return next((session.session for session in await service.sessions() if pane and session.pane == pane), "")

@@ -14,7 +14,7 @@ import msgspec
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from streamrelay.errors import DaemonMissing, StreamrelayError, TargetNotFound, UsageError
+from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.mcp import manual, wording
 from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.tools import TOOLS, Tool
@@ -34,8 +34,18 @@ _log = logging.getLogger(__name__)
 def build_server(
     service: Service, find_caller: FindCaller, *, revive: Revive | None = None, version: str = ""
 ) -> Server[Any]:
-    """Return an MCP server over a service; `revive` is called when nobody serves it, and the call made once more."""
+    """Return an MCP server over a service; `revive` is called when nobody is found to serve it."""
     tools = {tool.name: tool for tool in TOOLS}
+
+    async def caller(context: ServerRequestContext[Any, Any]) -> str:
+        # This only asks, so it may be asked again; what is done afterwards is done once, and told if it was not.
+        try:
+            return await find_caller(context)
+        except (DaemonMissing, DaemonLost):
+            if revive is None:
+                raise
+        await revive()
+        return await find_caller(context)
 
     async def list_tools(_: ServerRequestContext[Any, Any], __: object) -> wire.ListToolsResult:
         return wire.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
@@ -48,14 +58,7 @@ def build_server(
             raise MCPError(wire.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}", {"tools": list(tools)})
         try:
             asked = read_arguments(tool.takes, params.arguments or {})
-            try:
-                return _answer(await tool.run(service, await find_caller(context), asked))
-            except DaemonMissing:
-                # Nobody took the call, so it may be made again.
-                if revive is None:
-                    raise
-                await revive()
-                return _answer(await tool.run(service, await find_caller(context), asked))
+            return _answer(await tool.run(service, await caller(context), asked))
         except StreamrelayError as error:
             return _refusal(error)
         except Exception as error:  # noqa: BLE001  # whatever it was, an agent gets an answer

@@ -110,6 +110,15 @@ async def test_the_daemon_serves_the_tools_on_a_port_for_who_has_a_token(househo
     assert named not in household.address.log.read_text()
     async with connected(address, own) as client:
         assert (await call(client, "list_sessions"))["you"] == ann
+        file = household.folder / "token"
+        child = ["-c", 'printf %s "$STREAMRELAY_TOKEN" > "$0.new"; mv "$0.new" "$0"; exec cat', str(file)]
+        started = (await call(client, "start_session", agent="sh", arguments=child, title="Child"))["session"]
+        await wait_until_async(file.exists, PATIENCE, "the token of the session that was started")
+        async with connected(address, file.read_text()) as of_child:
+            assert (await call(of_child, "list_sessions"))["you"] == started["session"] != started["pane"]
+        await call(client, "end_session", session="Child")
+        assert "Child" not in {one["title"] for one in (await call(client, "list_sessions"))["sessions"]}
+
         household.kill_daemon()
         await run("daemon", "start", "-q", "-S", household.tmux.socket_path, "--mcp-port", str(unused_tcp_port))
         # Neither the client nor its token has to be another one.
