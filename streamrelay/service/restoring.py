@@ -36,7 +36,7 @@ class Restoring:
         info = self.server.info
         key = server_key(info.socket_path, info.pid, await self.server.started())
         if before.get(SERVER, key.encode()) != key.encode():
-            await self._begin_anew(before)
+            await self._begin_anew(before, key)
         await self.kept.note({SERVER: key.encode()})
         if before.get(SERVER) == key.encode():
             return await self._go_on(before, key)
@@ -85,13 +85,17 @@ class Restoring:
     def _leave(self, pane: str, reason: str) -> None:
         self.conversation.decide(lambda now: self.machine.leave(pane, reason, now))
 
-    async def _begin_anew(self, before: Mapping[str, bytes]) -> None:
-        """Close what the old server had; who was to get something will not."""
-        lost = pending(before)
+    async def _begin_anew(self, before: Mapping[str, bytes], key: str) -> None:
+        """Close what the old server had; who was to get something will not, as far as anybody can tell."""
         receipts = [
             Receipt(message_id=out.message.message_id, pane=out.pane, state="failed", reason="server_lost")
-            for out in lost.values()
+            for out in pending(before).values()
         ]
+        for lost in await self.outbox.orphans(self.server.info.socket_path, server=key):
+            self.outbox.note(lost.number, "unconfirmed", "server_lost")
+            receipts.append(
+                Receipt(message_id=lost.message_id, pane=lost.pane, state="unconfirmed", reason="server_lost")
+            )
         panes = self.machine.panes | set(remembered(before))
 
         def decide(now: float) -> list[Effect]:

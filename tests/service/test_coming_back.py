@@ -1,0 +1,89 @@
+"""What a service finds when it comes back: panes that closed meanwhile, another program, another tmux server."""
+
+import pytest
+
+from streamrelay.errors import UsageError
+from streamrelay.events import LinkClosed, PaneClosed, Receipt, RelayClosed, RelayDelivered, Text
+from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
+from streamrelay.service.local import LocalService
+from streamrelay.testing.waiting import wait_until, wait_until_async
+from tests.service.conftest import PATIENCE, Stage, journaled
+
+
+async def test_what_was_decided_and_who_was_watched_come_back(stage: Stage):
+    ann = stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        await service.watch("Ann", True)
+        link = await service.create_link("Ann", "Bob")
+        await service.pause(True, of=link.link_id)
+        await service.mute("Bob", True)
+        with pytest.raises(UsageError):
+            async with LocalService(service._core.server, folder=stage.folder / "state"):
+                pass
+    async with stage.service() as service:
+        (again,) = await service.links()
+        assert (again.link_id, again.relay.standing.paused) == (link.link_id, True)
+        assert again.relay.standing.muted == [stage.panes["Bob"]]
+        stage.types("Ann", "speak")
+        await wait_until_async(lambda: service._core.machine.found(link.link_id).relay.standing.held, PATIENCE)
+        assert "answer 1" in [event.text for event in await service.read_since(0, ann) if isinstance(event, Text)]
+        await service.pause(False)
+        await stage.until_heard("Bob", "[From Ann] answer 1")
+
+
+async def test_who_closed_meanwhile_is_taken_leave_of(stage: Stage):
+    ann = stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        link = await service.create_link("Ann", "Bob")
+    stage.tmux.run("kill-pane", "-t", ann)
+    async with stage.service() as service:
+        await wait_until_async(lambda: journaled(service, LinkClosed), PATIENCE)
+        assert await service.links() == []
+        (closed,) = await journaled(service, LinkClosed)
+        assert (closed.link, closed.reason, closed.by) == (link.link_id, "pane_gone", ann)
+        (pane,) = await journaled(service, PaneClosed)
+        assert (pane.pane, pane.tail_certain) == (ann, False)
+        await stage.until_heard("Bob", "[streamrelay] Ann has ended, and the link with it. No answer is needed.")
+
+
+async def test_lines_that_were_printed_meanwhile_are_heard(stage: Stage):
+    script = "stty -echo; read a; printf 'line 1\\nline 2\\n'; read b; printf 'line 3\\nline 4\\n'; read c"
+    speaker = stage.tmux.new_session("Ann", ["sh", "-c", script])
+    stage.start("Bob")
+    async with stage.service() as service:
+        members = [RelayParticipant(session="Ann"), RelayParticipant(session="Bob")]
+        await service.create_relay(CreateRelay(participants=members, allow_shell=True))
+        stage.tmux.run("send-keys", "-t", speaker, "go", "Enter")
+        await stage.until_heard("Bob", "Ann (1):\n\nline 1\nline 2")
+    stage.tmux.run("send-keys", "-t", speaker, "more", "Enter")
+    wait_until(lambda: "line 4" in stage.tmux.run("capture-pane", "-p", "-t", speaker), PATIENCE)
+    async with stage.service() as service:
+        await stage.until_heard("Bob", "Ann (1):\n\nline 3\nline 4")
+        assert [event.speaker for event in await journaled(service, RelayDelivered)].count("Ann (1)") == 2
+
+
+@pytest.mark.requirement("DLV-07b")
+async def test_another_tmux_server_has_nothing_of_it_and_nothing_is_sent_again(stage: Stage):
+    stage.start("Ann")
+    stage.start("Bob", "--dialog")
+    stage.start("Cy")
+    async with stage.service() as service:
+        await service.create_link("Ann", "Bob")
+        members = [RelayParticipant(session="Ann"), RelayParticipant(session="Cy")]
+        await service.create_relay(CreateRelay(participants=members))
+        sent = await service.send_message(SendMessage(to="Bob", text="never", message_id="m1"))
+        assert sent.delivery.state == "queued"
+    stage.tmux.kill()
+    for name in ("keeper", "Bob"):
+        stage.tmux.new_session(name, ["cat"])
+    async with stage.service() as service:
+        await wait_until_async(lambda: journaled(service, RelayClosed), PATIENCE)
+        assert await service.links() == []
+        assert await service.relays() == []
+        assert [event.reason for event in await journaled(service, LinkClosed)] == ["server_lost"]
+        (delivery,) = await service.get_delivery("m1")
+        assert (delivery.state, delivery.reason) == ("unconfirmed", "server_lost")
+        assert [event.state for event in await journaled(service, Receipt)][-1] == "unconfirmed"
+        assert "never" not in stage.tmux.run("capture-pane", "-p", "-t", "Bob")

@@ -1,0 +1,162 @@
+"""All links and relays of a service as one machine, handed its clock; and what it is restored from."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from streamrelay.errors import SessionTaken, TargetNotFound
+from streamrelay.events import Event, LinkClosed, RelayClosed, Text, TurnEnded, TurnStarted
+from streamrelay.links.link import Party, Policy
+from streamrelay.relay.rules import Deliver, Effect, Notice, Participant, Rules, Tell
+from streamrelay.service.machine import Sending, ServiceMachine
+
+ANN, BOB, CY = (Party(f"s-{name}", f"%{number}", name) for number, name in enumerate(("Ann", "Bob", "Cy"), 1))
+
+
+class Kept:
+    """A machine of which every change is kept, so that it can be taken down and put up again at any moment."""
+
+    def __init__(self) -> None:
+        self.machine = ServiceMachine()
+        self.values: dict[str, bytes] = {}
+        self.now = 0.0
+
+    def keep(self) -> None:
+        for key, value in self.machine.changes().items():
+            if value is None:
+                self.values.pop(key, None)
+            else:
+                self.values[key] = value
+
+    def die(self) -> None:
+        self.keep()
+        self.machine = ServiceMachine.restored(self.values)
+        for party in (ANN, BOB, CY):
+            self.machine.speaks_in_turns(party.pane, whole=True)
+        assert self.machine.changes() == {}
+
+    def link(self, a: Party, b: Party, policy: Policy | None = None) -> None:
+        self.machine.link(a, b, link_id=f"l-{a.title}-{b.title}", at=0.0, now=self.now, policy=policy)
+
+    def relay(self, *parties: Party) -> list[Effect]:
+        members = [Participant(p.session, p.pane, p.title, number) for number, p in enumerate(parties, 1)]
+        return self.machine.open_relay("relay-1", members, Rules(), self.now)
+
+    def hear(self, *events: Event) -> list[Effect]:
+        self.now += 1.0
+        return [effect for event in events for effect in self.machine.handle(event, self.now)]
+
+
+def text(party: Party, line: str) -> Text:
+    return Text(text=line, origin="program", pane=party.pane)
+
+
+def ended(party: Party) -> TurnEnded:
+    return TurnEnded(reason="signal", certain=True, pane=party.pane)
+
+
+def crossed(effects: Sequence[Effect]) -> list[tuple[str, str]]:
+    return [(p.session, effect.text) for effect in effects if isinstance(effect, Deliver) for p in effect.listeners]
+
+
+def told(effects: Sequence[Effect]) -> list[Event]:
+    return [effect.event for effect in effects if isinstance(effect, Tell)]
+
+
+@pytest.fixture
+def kept() -> Kept:
+    kept = Kept()
+    for party in (ANN, BOB, CY):
+        kept.machine.speaks_in_turns(party.pane, whole=True)
+    return kept
+
+
+@pytest.mark.parametrize("death", range(5))
+def test_whenever_it_dies_a_turn_crosses_whole_and_once(kept: Kept, death: int) -> None:
+    kept.link(ANN, BOB)
+    events = [TurnStarted(pane=ANN.pane), text(ANN, "one"), text(ANN, "two"), ended(ANN)]
+    effects: list[Effect] = []
+    for number, event in enumerate(events):
+        if number == death:
+            kept.die()
+        effects += kept.hear(event)
+    if death == len(events):
+        kept.die()
+    assert crossed(effects) == [("s-Bob", "[From Ann] one\ntwo")]
+    kept.die()
+    assert crossed(kept.hear(ended(ANN))) == []
+    assert kept.machine.links.links()[0].deliveries == 1
+
+
+def test_everything_people_decided_outlives_it(kept: Kept) -> None:
+    kept.link(ANN, BOB)
+    kept.link(BOB, CY)
+    kept.machine.mute("s-Bob", muted=True)
+    kept.machine.watch("%9", watched=True)
+    kept.machine.pause("l-Ann-Bob", 1.0, paused=True)
+    kept.machine.send(Sending(message_id="m", text="x", target=CY, caller=ANN, then="listen"), link_id="", at=0, now=0)
+    kept.die()
+    assert kept.machine.panes == {"%1", "%2", "%3", "%9"}
+    assert crossed(kept.hear(text(ANN, "waits"), ended(ANN), text(BOB, "muted"), ended(BOB))) == []
+    kept.die()
+    assert crossed(kept.machine.pause("", 2.0, paused=False)) == [("s-Bob", "[From Ann] waits")]
+    (notice,) = [effect for effect in kept.hear(ended(CY)) if isinstance(effect, Notice)]
+    assert notice.listeners[0].session == "s-Ann"
+    kept.die()
+    assert [effect for effect in kept.hear(ended(CY)) if isinstance(effect, Notice)] == []
+    assert kept.machine.stop_all()[0] == 2
+    kept.die()
+    assert kept.machine.links.links() == []
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_seat_in_a_relay_suspends_links_until_it_is_left(kept: Kept, *, dies: bool) -> None:
+    kept.link(ANN, BOB)
+    kept.relay(ANN, CY)
+    if dies:
+        kept.die()
+    with pytest.raises(SessionTaken):
+        kept.machine.open_relay(
+            "relay-2", [Participant("s-Cy", "%3", "Cy", 1), Participant("s", "%4", "D", 2)], Rules(), 0
+        )
+    said = crossed(kept.hear(text(ANN, "to the relay"), ended(ANN)))
+    assert said == [("s-Cy", "Ann (1):\n\nto the relay")]
+    assert kept.machine.relay_of("s-Ann") == "relay-1"
+    (closed,) = [event for event in told(kept.machine.leave("%3", "pane_gone", 5.0)) if isinstance(event, RelayClosed)]
+    assert closed.reason == "pane_gone"
+    if dies:
+        kept.die()
+    assert kept.machine.relay_of("s-Ann") == ""
+    assert crossed(kept.hear(text(ANN, "to Bob"), ended(ANN))) == [("s-Bob", "[From Ann] to Bob")]
+
+
+def test_a_pause_of_everything_and_a_mute_hold_for_what_is_made_later(kept: Kept) -> None:
+    kept.machine.pause("", 0.0, paused=True)
+    kept.machine.mute("s-Bob", muted=True)
+    kept.link(ANN, BOB)
+    kept.relay(BOB, CY)
+    kept.machine.stop_relay("relay-1")
+    assert crossed(kept.hear(text(ANN, "later"), ended(ANN), text(BOB, "never"), ended(BOB))) == []
+    assert crossed(kept.machine.pause("", 9.0, paused=False)) == [("s-Bob", "[From Ann] later")]
+
+
+def test_a_link_that_hears_one_side_alone_stays_so(kept: Kept) -> None:
+    kept.link(ANN, BOB, Policy(direction="from_a"))
+    kept.machine.mute("s-Bob", muted=True)
+    kept.machine.mute("s-Bob", muted=False)
+    assert crossed(kept.hear(text(BOB, "unheard"), ended(BOB))) == []
+
+
+def test_closing_is_for_links_that_are_there(kept: Kept) -> None:
+    kept.link(ANN, BOB)
+    for call in (lambda: kept.machine.close_link("l-0"), lambda: kept.machine.pause("l-0", 0.0, paused=True)):
+        with pytest.raises(TargetNotFound):
+            call()
+    closing = Sending(message_id="m", text="bye", target=ANN, caller=BOB, then="close")
+    sent, effects = kept.machine.send(closing, link_id="", at=0.0, now=0.0)
+    assert sent.closed
+    assert [type(event) for event in told(effects)] == [LinkClosed]
+    assert [effect.text for effect in effects if isinstance(effect, Notice)] == [
+        "[From Bob] bye", "[streamrelay] Bob has closed the link: nothing crosses any more. No answer is needed.",
+    ]  # fmt: skip
+    assert not kept.machine.send(closing, link_id="", at=0.0, now=0.0)[0].closed
