@@ -6,7 +6,8 @@ import msgspec
 import typer
 
 from streamrelay.delivery.sending import open_outbox
-from streamrelay.links.link import BUDGET, Policy, Texts
+from streamrelay.links.configured import link_policy, link_texts
+from streamrelay.links.link import BUDGET
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.places import Typing
 from streamrelay.service.api import Service
@@ -58,14 +59,8 @@ def link(
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
-    policy = Policy(
-        budget=budget,
-        phrases=configured.link.phrases,
-        **exchange.rules(),
-    )
-    texts = Texts(**msgspec.structs.asdict(configured.link.texts))
-    if not notices:
-        texts = Texts(frame=texts.frame, spent="", extended="", closed="", ended="")
+    policy = msgspec.structs.replace(link_policy(configured.link), budget=budget, **exchange.rules())
+    texts = link_texts(msgspec.structs.replace(configured.link, notices=notices))
 
     async def main() -> int:
         titled = any(title for title, _ in map(named, (a, b)))

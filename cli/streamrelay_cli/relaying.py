@@ -6,7 +6,7 @@ import msgspec
 import typer
 
 from streamrelay.delivery.sending import open_outbox
-from streamrelay.relay.rules import Rules
+from streamrelay.links.configured import relay_rules
 from streamrelay.relay.session import RelaySession
 from streamrelay.service.api import CreateRelay, RelayParticipant, Service
 from streamrelay_cli.asking import service_if_any
@@ -59,12 +59,7 @@ def relay(
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
-    rules = Rules(
-        budget=budget,
-        frame=configured.relay.frame,
-        phrases=configured.relay.phrases,
-        **exchange.rules(),
-    )
+    rules = msgspec.structs.replace(relay_rules(configured.relay), budget=budget, **exchange.rules())
 
     async def main() -> int:
         limited = rules != Rules(budget=budget) or read_timeout != READ_TIMEOUT

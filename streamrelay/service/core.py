@@ -19,12 +19,13 @@ from streamrelay.delivery.state import state_folder
 from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.events import Event, Receipt
 from streamrelay.history.journal import Journal
-from streamrelay.links.link import Party, Texts
+from streamrelay.links.link import Party, Policy, Texts
 from streamrelay.links.noting import note
 from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
 from streamrelay.relay.conversation import Conversation
 from streamrelay.relay.places import Typing
+from streamrelay.relay.rules import Rules
 from streamrelay.relay.steps import Decision
 from streamrelay.service.board import ServiceBoard
 from streamrelay.service.feed import Feed
@@ -49,10 +50,14 @@ class Core:
         folder: Path | None,
         outbox: Path | None,
         texts: Texts | None,
+        policy: Policy | None,
+        rules: Rules | None,
         notify: bool,
         own: Own | None,
     ) -> None:
         self.server = server
+        self.policy = policy or Policy()
+        self.rules = rules or Rules()
         self.folder = folder or state_folder()
         self.sessions = Sessions(server, own=own)
         self.journal = Journal(self.folder / "journal.db")

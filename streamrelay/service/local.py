@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import NoReturn, Self
 
 import msgspec
+from msgspec import structs
 
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
@@ -44,9 +45,10 @@ class LocalService:
     """All calls of `streamrelay.service.api.Service`, done here; an async context manager.
 
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
-    one service at a time may have; an `outbox` beside it may be shared with everybody. With `notify`, people in tmux
-    see how conversations stand and are told what waits for them (streamrelay.notifying). `own` says which variables a
-    session that is started has for itself, by its id.
+    one service at a time may have; an `outbox` beside it may be shared with everybody. `policy` is that of links and
+    `rules` those of relays for which nothing else is said. With `notify`, people in tmux see how conversations stand and
+    are told what waits for them (streamrelay.notifying). `own` says which variables a session that is started has for
+    itself, by its id.
     """
 
     def __init__(
@@ -56,10 +58,14 @@ class LocalService:
         folder: Path | None = None,
         outbox: Path | None = None,
         texts: Texts | None = None,
+        policy: Policy | None = None,
+        rules: Rules | None = None,
         notify: bool = False,
         own: Own | None = None,
     ) -> None:
-        self._core = Core(server, folder=folder, outbox=outbox, texts=texts, notify=notify, own=own)
+        self._core = Core(
+            server, folder=folder, outbox=outbox, texts=texts, policy=policy, rules=rules, notify=notify, own=own
+        )
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()
@@ -139,7 +145,7 @@ class LocalService:
             raise UsageError("a session cannot be linked with itself", data={"session": first.session})
         for session in (first, second):
             await core.admit(session)
-        link_id, at = sending.new_id("link"), time.time()
+        link_id, at, policy = sending.new_id("link"), time.time(), policy or core.policy
         await core.do(
             lambda now: core.machine.link(party(first), party(second), link_id=link_id, at=at, now=now, policy=policy)[
                 1
@@ -176,7 +182,7 @@ class LocalService:
             Participant(s.session, s.pane, checked_name(each.name or s.title), number, s.session_name)
             for number, (each, s) in enumerate(zip(request.participants, sessions, strict=True), 1)
         ]
-        relay_id, rules = sending.new_id("relay"), Rules(budget=request.budget)
+        relay_id, rules = sending.new_id("relay"), structs.replace(core.rules, budget=request.budget)
         await core.do(lambda now: core.machine.open_relay(relay_id, participants, rules, now))
         return self._relay(relay_id)
 

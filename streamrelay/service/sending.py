@@ -37,7 +37,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
         target=party(target),
         caller=None if caller is None else party(caller),
         then="close" if request.close_link else "link" if request.direct else "listen",
-        policy=request.policy,
+        policy=request.policy or core.policy,
         typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
     )
     sent = Sent()

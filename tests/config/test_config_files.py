@@ -5,15 +5,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import typer
+from streamrelay_cli.configuring import TABLES
 from streamrelay_cli.main import app
 
 import streamrelay.delivery.message
-import streamrelay.links.link
-import streamrelay.relay.rules
 from streamrelay.config.files import load, project_file, user_file
-from streamrelay.config.settings import Key, Settings, all_keys
+from streamrelay.config.settings import Key, LinkTable, LinkTexts, RelayTable, Settings, all_keys
 from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import ConfigError
+from streamrelay.links.configured import link_policy, link_texts, relay_rules
+from streamrelay.links.link import Policy, Texts
+from streamrelay.relay.rules import Rules
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,19 +71,23 @@ def test_no_files_are_no_error_and_unreadable_ones_are(tmp_path, environment):
 
 def test_the_defaults_are_those_of_the_rooms():
     settings = Settings()
-    built_in = msgspec.structs.asdict
-    for table, values in (
-        (settings.link, streamrelay.links.link.Policy()),
-        (settings.relay, streamrelay.relay.rules.Rules()),
-    ):
-        known = built_in(values)
-        assert {k: v for k, v in built_in(table).items() if k in known} == {
-            k: v for k, v in known.items() if k in built_in(table)
-        }
-    assert built_in(settings.link.texts) == built_in(streamrelay.links.link.Texts())
-    policy = streamrelay.delivery.message.Policy()
-    assert (settings.delivery.needs_human, settings.delivery.commands) == (policy.needs_human, policy.commands)
+    assert link_policy(settings.link) == Policy()
+    assert link_texts(settings.link) == Texts()
+    assert relay_rules(settings.relay) == Rules()
+    delivery = streamrelay.delivery.message.Policy()
+    assert (settings.delivery.needs_human, settings.delivery.commands) == (delivery.needs_human, delivery.commands)
     assert settings.relay.read_timeout == READ_TIMEOUT
+
+
+def test_every_key_of_links_and_relays_reaches_its_room():
+    names = {"notices", "texts"} | set(Policy.__struct_fields__)
+    assert set(LinkTable.__struct_fields__) <= names
+    assert set(LinkTexts.__struct_fields__) == set(Texts.__struct_fields__)
+    assert set(RelayTable.__struct_fields__) - {"read_timeout"} <= set(Rules.__struct_fields__)
+    quiet = link_texts(LinkTable(notices=False, texts=LinkTexts(frame="{text}!")))
+    assert quiet == Texts(frame="{text}!", spent="", extended="", closed="", ended="")
+    assert link_policy(LinkTable(budget=3, hops=4)) == Policy(budget=3, hops=4)
+    assert relay_rules(RelayTable(phrases=("so",))) == Rules(phrases=("so",))
 
 
 @pytest.mark.requirement("OPS-07")
@@ -99,9 +106,6 @@ NO_OPTIONS = {"link.phrases", "relay.phrases", "relay.frame", "notify"}
 
 
 def test_every_key_is_an_option_of_some_command_or_used_without_one():
-    import typer
-    from streamrelay_cli.configuring import TABLES
-
     commands = typer.main.get_command(app).commands
     options = {
         f"{TABLES.get(name, name)}.{parameter.name}"

@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,10 +60,10 @@ class Stage:
         self.tmux.run("send-keys", "-t", self.panes[name], "Enter")
 
     @asynccontextmanager
-    async def service(self, *, notify: bool = False) -> AsyncIterator[LocalService]:
+    async def service(self, **said: Any) -> AsyncIterator[LocalService]:
         sprite = parse_profile("sprite", SPRITE + START, source="sprite.toml")
         connection = streamrelay.connect(tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=[sprite])
-        async with connection as server, LocalService(server, folder=self.folder / "state", notify=notify) as service:
+        async with connection as server, LocalService(server, folder=self.folder / "state", **said) as service:
             try:
                 yield service
             except TimeoutError:

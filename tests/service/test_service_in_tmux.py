@@ -2,7 +2,8 @@
 
 import pytest
 
-from streamrelay.links.link import Policy
+from streamrelay.links.link import Policy, Texts
+from streamrelay.relay.rules import Rules
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage
@@ -55,3 +56,23 @@ async def test_nothing_is_shown_unless_it_is_wanted(stage: Stage):
         await service.send_message(SendMessage(to="Bob", text="hello"))
         await stage.until_heard("Bob", "hello")
         assert shows(stage, *panes) == ["", ""]
+
+
+async def test_links_and_relays_are_as_was_said_where_nothing_else_is(stage: Stage):
+    panes = [stage.start("Ann"), stage.start("Bob")]
+    texts, rules = Texts(frame="{name} - {text}"), Rules(frame="<{name}> {text}")
+    async with stage.service(policy=Policy(budget=5), texts=texts, rules=rules) as service:
+        await service.send_message(SendMessage(to="Bob", text="hello", caller="Ann", direct=True))
+        await stage.until_heard("Bob", "Ann - hello")
+        (link,) = await service.links()
+        assert link.policy.budget == 5
+        await service.close_link(link.link_id)
+        participants = [RelayParticipant(session=pane) for pane in panes]
+        await service.create_relay(CreateRelay(participants=participants, budget=1))
+        stage.types("Ann", "speak")
+
+        def heard() -> bool:
+            texts = stage.heard("Ann") + stage.heard("Bob")
+            return any(text.startswith(("<Ann> ", "<Bob> ")) for text in texts)
+
+        await wait_until_async(heard, PATIENCE, "the relay's frame")
