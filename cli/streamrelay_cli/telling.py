@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 PATH = "/v1/hooks"
 LONGEST_REPORT = 16 * 2**20
+PLACES = ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME")
+"""What says where an agent keeps its files."""
 PATIENCE = 2.0
 """Seconds: a daemon that takes longer has other troubles."""
 
@@ -26,9 +28,9 @@ def tell(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> i
         with contextlib.suppress(OSError, ValueError):
             report = words[1] if len(words) > 1 else _read_input()
             payload = json.loads(report or "{}")
-            body = json.dumps(
-                {"agent": words[0], "pane": pane, "payload": payload if isinstance(payload, dict) else {}}
-            )
+            payload = payload if isinstance(payload, dict) else {}
+            where = {name: environment[name] for name in PLACES if name in environment}
+            body = json.dumps({"agent": words[0], "pane": pane, "payload": payload, "environment": where})
             for address in socket_paths(server, environment):
                 if _post(address, body.encode()):
                     break

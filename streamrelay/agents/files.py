@@ -9,7 +9,7 @@ import os
 import shlex
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from streamrelay.errors import ConfigError
@@ -17,13 +17,14 @@ from streamrelay.errors import ConfigError
 _ATTEMPTS = 5
 
 
-def located(path: str, home: str) -> Path:
+def located(path: str, home: str, environment: Mapping[str, str] = os.environ) -> Path:
     """Return a path of a profile: the variable `home`, where it is set, stands for the first folder below `~`."""
-    configured = os.environ.get(home, "") if home else ""
+    configured = environment.get(home, "") if home else ""
     below = path.removeprefix("~/")
     if configured.startswith("/") and below != path:
         return Path(configured, *below.split("/")[1:])
-    return Path(path).expanduser()
+    own = environment.get("HOME", "")
+    return Path(own, below) if own.startswith("/") and below != path else Path(path).expanduser()
 
 
 def read_text(path: Path) -> str | None:

@@ -23,13 +23,17 @@ class HookReport(msgspec.Struct, frozen=True, kw_only=True):
     """Where it runs: tmux's own id (`$TMUX_PANE`)."""
     payload: dict[str, Any] = {}
     """What the agent told its hook."""
+    environment: dict[str, str] = {}
+    """Of the agent: what says where its files are, as far as that is set."""
 
 
 class Stop(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn is over: what was answered, and the file in which the agent wrote it down; empty where it does not say."""
+    """A turn is over: what was answered, in which conversation, and where that is written down, where it says so."""
 
     answer: str = ""
     transcript: str = ""
+    thread: str = ""
+    """Of an agent that may hold conversations of its own beside the one on its screen (Codex, for titles)."""
 
 
 def read_stop(payload: dict[str, Any], event: str) -> Stop | None:
@@ -40,7 +44,11 @@ def read_stop(payload: dict[str, Any], event: str) -> Stop | None:
     told = _first(payload, _EVENT)
     if told not in {"", event}:
         return None
-    return Stop(answer=_first(payload, _ANSWER)[:LONGEST_ANSWER], transcript=_first(payload, ("transcript_path",)))
+    return Stop(
+        answer=_first(payload, _ANSWER)[:LONGEST_ANSWER],
+        transcript=_first(payload, ("transcript_path",)),
+        thread=_first(payload, ("thread-id",)),
+    )
 
 
 def _first(payload: dict[str, Any], names: tuple[str, ...]) -> str:

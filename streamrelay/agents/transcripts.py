@@ -6,7 +6,7 @@ a file that another program writes at the same time is read as far as it goes. N
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -79,9 +79,9 @@ def read_passages(line: bytes | str) -> list[Passage]:
             return _of_gemini(value)
 
 
-def transcript_files(profile: AgentProfile) -> list[Path]:
+def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Return an agent's transcripts, newest first; none of one that keeps them elsewhere or not as JSON Lines."""
-    place = _place(profile)
+    place = _place(profile, environment)
     if place is None:
         return []
     folder, pattern = place
@@ -94,18 +94,18 @@ def transcript_files(profile: AgentProfile) -> list[Path]:
     return [file for _, file in sorted(dated, reverse=True)[:_MOST_FILES]]
 
 
-def is_transcript_of(profile: AgentProfile, file: Path) -> bool:
+def is_transcript_of(profile: AgentProfile, file: Path, environment: Mapping[str, str] = os.environ) -> bool:
     """Tell whether a file stands where an agent keeps its transcripts."""
-    place = _place(profile)
+    place = _place(profile, environment)
     return place is not None and file.resolve().is_relative_to(place[0].resolve())
 
 
-def _place(profile: AgentProfile) -> tuple[Path, str] | None:
+def _place(profile: AgentProfile, environment: Mapping[str, str]) -> tuple[Path, str] | None:
     """Return the folder of an agent's transcripts, and the pattern of their names in it."""
     transcript = profile.transcript
     if transcript is None or transcript.format != "jsonl" or not transcript.path.startswith("~/"):
         return None
-    parts = located(transcript.path, transcript.home).parts
+    parts = located(transcript.path, transcript.home, environment).parts
     # What stands before the first pattern is a name, whatever characters the user's home has.
     depth = next((number for number, part in enumerate(parts) if "*" in part), len(parts) - 1)
     return Path(*parts[:depth]), str(Path(*parts[depth:]))

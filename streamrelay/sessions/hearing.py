@@ -1,10 +1,13 @@
 """What an agent's stop hook tells is given to the pipeline of its pane, where it votes."""
 
 import asyncio
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from streamrelay.agents.stop_report import HookReport, read_stop
-from streamrelay.agents.transcripts import is_transcript_of, last_answer
+from streamrelay.agents import AgentProfile
+from streamrelay.agents.stop_report import HookReport, Stop, read_stop
+from streamrelay.agents.transcripts import is_transcript_of, last_answer, transcript_files
 from streamrelay.errors import UsageError
 from streamrelay.panes.server import Server
 
@@ -21,11 +24,23 @@ async def hear_hook(server: Server, report: HookReport) -> bool:
     stop = read_stop(report.payload, profile.stop_hook.event)
     if stop is None or not server.is_watched(report.pane):
         return False
-    answer, file = stop.answer, Path(stop.transcript)
-    if not answer and stop.transcript:
-        answer = await asyncio.to_thread(lambda: last_answer(file) if is_transcript_of(profile, file) else "")
-    # It may have gone while its transcript was read.
-    if not server.is_watched(report.pane):
+    answer = await asyncio.to_thread(_answer, profile, stop, os.environ | report.environment)
+    # The pane may have gone while files were looked at.
+    if answer is None or not server.is_watched(report.pane):
         return False
     server.pipeline(report.pane).stopped(report.agent, answer)
     return True
+
+
+def _answer(profile: AgentProfile, stop: Stop, environment: Mapping[str, str]) -> str | None:
+    """Return what was answered; None where that was in a conversation which is not on the screen.
+
+    Codex 0.169.0 tells of the turns in which it makes up titles too, and in the midst of an answer. What tells them
+    apart is that those are written down nowhere.
+    """
+    if stop.thread and not any(stop.thread in file.name for file in transcript_files(profile, environment)):
+        return None
+    file = Path(stop.transcript)
+    if stop.answer or not stop.transcript or not is_transcript_of(profile, file, environment):
+        return stop.answer
+    return last_answer(file)

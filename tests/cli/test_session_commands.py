@@ -123,7 +123,8 @@ def test_a_hook_is_posted_wherever_the_daemon_listens(private_tmux, inside, wher
     assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
     head, _, body = listener.got.partition(b"\r\n\r\n")
     assert head.startswith(b"POST /v1/hooks HTTP/1.1\r\n")
-    assert json.loads(body) == {"agent": "claude", "pane": "%3", "payload": payload}
+    told_where = {"HOME": inside["HOME"]}
+    assert json.loads(body) == {"agent": "claude", "pane": "%3", "payload": payload, "environment": told_where}
 
 
 def test_a_daemon_that_hangs_does_not_hold_the_agent_up(private_tmux, inside):

@@ -95,3 +95,21 @@ async def test_what_is_no_stop_or_not_watched_is_of_no_use(server: Server) -> No
         assert not await hear_hook(server, subagent)
         with pytest.raises(UsageError):
             await hear_hook(server, HookReport(agent="python", pane=pane))
+
+
+@pytest.mark.requirement("AGT-03a")
+async def test_a_conversation_that_is_not_on_the_screen_has_no_vote(server: Server, tmp_path: Path) -> None:
+    """Codex tells of the turns in which it makes up titles as well; only what a person sees is written down."""
+    pane = (await server.find("slow")).pane
+    file = tmp_path / "codex" / "sessions" / "2026" / "11" / "22" / "rollout-2026-11-22T09-02-37-main.jsonl"
+    file.parent.mkdir(parents=True)
+    file.touch()
+
+    def report(thread: str) -> HookReport:
+        payload = {"type": "agent-turn-complete", "thread-id": thread, "last-assistant-message": "x"}
+        environment = {"CODEX_HOME": str(tmp_path / "codex")}
+        return HookReport(agent="codex", pane=pane, payload=payload, environment=environment)
+
+    async with server.watch("slow"):
+        assert await hear_hook(server, report("main"))
+        assert not await hear_hook(server, report("title"))
