@@ -81,7 +81,7 @@ def test_three_participants_hear_each_other(private_tmux, cli, tmp_path):
 
 def test_names_can_be_given_and_the_text_form_is_what_listeners_see(private_tmux, cli):
     private_tmux.new_session("one", ["cat"])
-    two = private_tmux.new_session("two", ["cat"])
+    two = private_tmux.new_session("two", ["sh", "-c", "exec cat >/dev/null"])  # it answers nothing
     relaying = cli.start("relay", "Ann=one", f"Bob={two}")
     relaying.until_ready()
     assert "Ann (1) and Bob (2) hear each other" in relaying.stderr
