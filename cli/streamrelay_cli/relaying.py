@@ -62,7 +62,8 @@ def relay(
     rules = msgspec.structs.replace(relay_rules(configured.relay), budget=budget, **exchange.rules())
 
     async def main() -> int:
-        limited = rules != Rules(budget=budget) or read_timeout != READ_TIMEOUT
+        usual = msgspec.structs.replace(relay_rules(configured.relay), budget=budget)
+        limited = rules != usual or read_timeout != READ_TIMEOUT
         wanted = connection.is_usual and not (no_daemon or limited)
         async with service_if_any(connection.server(), wanted=wanted) as service:
             return await (here() if service is None else through(service))

@@ -46,9 +46,9 @@ class LocalService:
 
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
     one service at a time may have; an `outbox` beside it may be shared with everybody. `policy` is that of links and
-    `rules` those of relays for which nothing else is said. With `notify`, people in tmux see how conversations stand and
-    are told what waits for them (streamrelay.notifying). `own` says which variables a session that is started has for
-    itself, by its id.
+    `rules` those of relays for which nothing else is said. With `notify`, people in tmux see how conversations stand
+    and are told what waits for them (streamrelay.notifying). `own` says which variables a session that is started has
+    for itself, by its id.
     """
 
     def __init__(

@@ -66,6 +66,17 @@ def test_latency() -> None:
     assert_samples(pasted, ("latency",), n=4)
 
 
+@pytest.mark.requirement("BEN-08")
+def test_daemon() -> None:
+    report = run("daemon", "--subscribers", "1", "10", "--events", "1000")
+    rows = {row["subscribers"]: row for row in report["figures"]}
+    assert set(rows) == {1, 10}
+    for subscribers, row in rows.items():
+        assert_samples(row, ("process", "socket"))
+        assert min(row["ratio"], row["process_cpu"], row["socket_cpu"]) > 0
+        assert (row["apart"] is None) == (subscribers == 1), "one of ten does not read"
+
+
 @pytest.mark.requirement("BEN-06")
 def test_relaying() -> None:
     report = run("relaying", "--listeners", "1", "4", "--lines", "3", "--interval", "0.3")

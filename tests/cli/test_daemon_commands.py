@@ -108,7 +108,7 @@ def daemon(folders: Path, private_tmux: PrivateTmux) -> Iterator[Daemon]:
     one.close()
 
 
-@pytest.mark.requirement("OPS-03", "REL-10c", "DLV-01b")
+@pytest.mark.requirement("OPS-03", "REL-10c", "DLV-01b", "HIS-01")
 def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert "streamrelay daemon start" in daemon.asks("status", code=40)
     assert "no daemon runs" in daemon.asks("pause", code=40)
@@ -128,6 +128,10 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     found = daemon.shown("history", "search", "--agent", "all", SECRET)
     assert {one["origin"] for one in found} >= {"injected"}
     assert daemon.shown("history", "search", "--agent", "nobody", SECRET) == []
+    assert daemon.shown("history", "search", "--session", "bob", SECRET) == []
+    assert daemon.shown("history", "search", "--since", "1h", SECRET) == found
+    assert daemon.shown("history", "search", "--since", "2999-01-01", SECRET) == []
+    assert "no time" in daemon.asks("history", "search", "--since", "soon", SECRET, code=2)
     assert {one["daemon"]["session"]: one["address"] for one in daemon.shown("ls")} == {
         daemon.panes["ann"]: "ann:0.0", daemon.panes["bob"]: "bob:0.0",
     }  # fmt: skip

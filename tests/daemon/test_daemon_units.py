@@ -20,6 +20,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.requirement("OPS-03")
 def test_a_systemd_unit_runs_the_command_and_spares_the_tmux_server(home: Path, address: Address) -> None:
     unit = unit_for(address, COMMAND, ENVIRONMENT, platform="linux")
     assert unit.file == home / ".config/systemd/user/streamrelay-t.service"
@@ -46,6 +47,7 @@ def test_systemd_takes_the_unit(home: Path, address: Address, tmp_path: Path) ->
     assert str(path) not in done.stderr, done.stderr
 
 
+@pytest.mark.requirement("OPS-03")
 def test_a_launchd_agent_runs_the_command_and_spares_the_tmux_server(home: Path, address: Address) -> None:
     unit = unit_for(address, COMMAND, ENVIRONMENT, platform="darwin")
     agent = plistlib.loads(unit.content.encode())
