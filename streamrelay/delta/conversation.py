@@ -147,7 +147,8 @@ class Conversation:
         self._rest = rows[: self._furniture.composer_top(rows, self._cursor)]
         self._furniture.rest(rows, self._cursor)
         held = spelling(self._composer.holds(*self._place).text)
-        if not any(spelling(sent.text) in held for sent in self._sent if sent.text.strip()):
+        # A message that is being pasted may stand there as its placeholder.
+        if not self.awaits_draft and not any(spelling(sent.text) in held for sent in self._sent if sent.text.strip()):
             self._composer.learn_empty(*self._place)
         self._draft = ""
         self._furniture.mark = self._composer.empty.mark

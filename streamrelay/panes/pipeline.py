@@ -34,6 +34,7 @@ from streamrelay.panes.recovery import (
     missed,
     read_held,
     recovery_line,
+    scrolled,
     skip_line,
 )
 from streamrelay.panes.rendering import Backlog, Rendering
@@ -395,8 +396,11 @@ class PanePipeline:
             self._enter(Missed(now, pane, reason or "", lost_lines=None if found is None else found.lost))
         elif reason in _ALWAYS_SAID:
             self._enter(Missed(now, pane, reason, lost_lines=0))
+        screen = self._screen
         if found is not None:
             self._enter(Output(now, pane, found.data))
+        elif self._paints and (left := scrolled(screen.columns, screen.lines, screen.history_total, held)) is not None:
+            self._enter(Output(now, pane, left))
         return found is not None and found.whole
 
     @property

@@ -161,6 +161,29 @@ def missed(known: Known, held: Held) -> Recovered | None:
     return None
 
 
+def scrolled(columns: int, lines: int, history_total: int, held: Held) -> bytes | None:
+    """Return what paints the rows that left a screen of that size since, and the screen as it is now; None where tmux
+    cannot tell them.
+
+    For programs that paint: what they print is not known by its rows, but how many went into history is counted, until
+    history begins to lose rows.
+    """
+    shown, left = held.snapshot, held.snapshot.history_total - history_total
+    saturated = shown.history_total >= held.history_limit - held.history_limit // 10
+    if shown.alternate or saturated or (shown.columns, shown.lines) != (columns, lines):
+        return None
+    if not 0 < left <= held.history:
+        return None
+    # In one picture: what stands there half painted is nobody's.
+    pieces = [b"\x1b[?2026h\x1b[r\x1b[?6l\x1b[H"]
+    last = held.history + lines - 1
+    for number in range(held.history - left, last + 1):
+        row, goes_on = held.rows[number], held.wrapped[number]
+        pieces.append(row if goes_on else b"\x1b[K" + row.rstrip(b" ") + (b"\r\n" if number < last else b""))
+    pieces.append(b"\x1b[%d;%dH\x1b[?2026l" % (shown.cursor.y + 1, shown.cursor.x + 1))
+    return b"".join(pieces)
+
+
 def _printed(held: Held, first: int) -> bytes:
     """Return what prints rows, beginning in the first column of one that may hold something already."""
     pieces = [b"\r"]

@@ -1,5 +1,6 @@
 """A service that is killed at random moments of a busy exchange loses nothing and says nothing twice."""
 
+import json
 import random
 import subprocess
 import sys
@@ -37,16 +38,23 @@ def live_and_die(stage: Stage, chance: random.Random) -> None:
             raise AssertionError((stage.folder / "errors").read_text())
 
 
-async def agents_survive(stage: Stage, seed: int, deaths: int, budget: int) -> None:
+def answer(tall: int) -> str:
+    return "\n".join(["answer {number}", *(f"line {line} of answer {{number}}" for line in range(2, tall + 1))])
+
+
+async def agents_survive(stage: Stage, seed: int, deaths: int, budget: int, tall: int = 1) -> None:
     chance = random.Random(seed)
-    ann = stage.start("Ann")
-    stage.start("Bob")
+    (stage.folder / "answers").write_text(json.dumps([answer(tall)]))
+    ann, _ = (stage.start(name, "--answers", str(stage.folder / "answers")) for name in ("Ann", "Bob"))
     async with stage.service() as service:
         await service.create_link("Ann", "Bob", Policy(budget=budget))
         await service.send_message(SendMessage(to="Bob", text="begin", caller=ann, message_id="m0"))
     for _ in range(deaths):
         live_and_die(stage, chance)
-    said = {name: [f"[From {name}] answer {number}" for number in range(1, budget + 2)] for name in ("Ann", "Bob")}
+    said = {
+        name: [f"[From {name}] {answer(tall).format(number=number)}" for number in range(1, budget + 2)]
+        for name in ("Ann", "Bob")
+    }
 
     def spent():
         heard = [text for name in ("Ann", "Bob") for text in stage.heard(name)]
@@ -71,6 +79,10 @@ async def agents_survive(stage: Stage, seed: int, deaths: int, budget: int) -> N
 @pytest.mark.parametrize("seed", range(1))
 async def test_agents_go_on_talking_whenever_it_is_killed(stage: Stage, seed: int) -> None:
     await agents_survive(stage, seed, deaths=20, budget=30)
+
+
+async def test_answers_taller_than_the_screen_survive_too(stage: Stage) -> None:
+    await agents_survive(stage, 0, deaths=10, budget=16, tall=60)
 
 
 @pytest.mark.slow

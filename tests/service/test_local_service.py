@@ -135,6 +135,7 @@ async def test_people_pause_mute_and_stop_everything(stage: Stage):
         await stage.until_heard("Bob", "[From Ann] answer 1")
         assert await service.stop_all() == 1
         assert await service.links() == []
+        await wait_until_async(lambda: len(stage.heard("Ann")) == 2, PATIENCE, "Ann to be told")
         (notice,) = stage.heard("Ann")[1:]
         assert notice.startswith("[streamrelay] The link with Bob is spent after 1 deliveries")
 
