@@ -28,8 +28,8 @@ End a conversation that send_message(direct=true) began, from either side. `last
 The other one is told, and you two no longer hear each other."""
 
 LIST_SESSIONS = """\
-List the sessions that can be talked to: id, title, program, state (idle, busy, or needs_human: it waits for a \
-person), which one is you, and whom you are linked with."""
+List the sessions that can be talked to: id, title, program, state (idle; busy; needs_human: it waits for a person; \
+unknown: nobody has listened to it yet), which one is you, and whom you are linked with."""
 
 START_SESSION = """\
 Start an agent or another program in a terminal of its own, and return its session id. With `prompt` it is given \
@@ -41,7 +41,8 @@ End a session that was started here, with its program and its conversations. Oth
 
 READ_SINCE = """\
 Read what sessions said and what became of it, in order: a conversation you take part in needs no reading, it comes to \
-you. Without `seq` the latest; with `seq` what came behind that place. The answer says where to go on."""
+you. Without `seq` the latest; with `seq` what came behind that place. The answer says where to go on. Only sessions \
+are heard that converse, were sent something, or are watched by a person."""
 
 SEARCH_HISTORY = """\
 Find what was said before, by any session, by its words."""

@@ -5,7 +5,7 @@ import pytest
 from tests.mcp.staging import call
 
 
-@pytest.mark.requirement("REL-06a", "LNK-05b")
+@pytest.mark.requirement("OPS-04a", "REL-06a", "LNK-05b", "DLV-01b")
 async def test_one_call_begins_a_conversation_and_one_ends_it(stage):
     stage.start("Ann")
     stage.start("Bob")
