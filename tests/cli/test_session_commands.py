@@ -28,6 +28,7 @@ def test_a_session_is_started_and_ended_by_its_id(cli, private_tmux, tmp_path):
     session = started.stdout.strip()
     assert (tmp_path / "told").read_text() == "$HOME; a b;\n"
     assert private_tmux.run("display-message", "-p", "-t", "Ann:", "#{window_width}x#{window_height}") == "90x20"
+    assert session in cli.run("ls").stdout
     ended = cli.run("end", session)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", f"ended Ann ({session})\n")
     assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "keeper"
