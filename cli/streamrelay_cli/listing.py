@@ -6,38 +6,40 @@ import msgspec
 
 from streamrelay import Server
 from streamrelay.sessions.model import Session
+from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
 
 HEADINGS = ("PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE")
-_MORE = ("SESSION", "AGENT", "STATE")
+_MORE = ("SESSION", "NAME", "AGENT", "STATE")
 
 
 @takes_options
 def ls(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
     """List the panes of the tmux server: what `watch`, `send` and `relay` take as targets.
 
-    If a daemon runs for it, also what the daemon knows of them: session id, agent and state.
+    Also what is known of those that `start` started, and of all if a daemon runs: session id, name, agent and state.
     """
     output = printing.output(as_json=as_json)
 
     async def main() -> int:
         async with Server(options.server()) as server, service_if_any(options.server()) as service:
             panes = await server.panes()
-            sessions = {} if service is None else {one.pane: one for one in await service.sessions()}
+            known = await (service.sessions() if service is not None else Sessions(server).all())
+            sessions = {one.pane: one for one in known if service is not None or one.started_here}
         if as_json:
             for pane in panes:
-                known = {"daemon": msgspec.to_builtins(sessions[pane.pane])} if pane.pane in sessions else {}
-                output.json({**dataclasses.asdict(pane), "address": pane.address, **known})
+                more = {"known": msgspec.to_builtins(sessions[pane.pane])} if pane.pane in sessions else {}
+                output.json({**dataclasses.asdict(pane), "address": pane.address, **more})
             return 0
         rows: list[tuple[str, ...]] = [
             HEADINGS,
             *((p.pane, p.address, f"{p.columns}x{p.lines}", p.command, p.title) for p in panes),
         ]
         if sessions:
-            more = [_MORE, *(_more(sessions.get(pane.pane)) for pane in panes)]
-            rows = [(*row[:-1], *told, row[-1]) for row, told in zip(rows, more, strict=True)]
+            told = [_MORE, *(_more(sessions.get(pane.pane)) for pane in panes)]
+            rows = [(*row[:-1], *cells, row[-1]) for row, cells in zip(rows, told, strict=True)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         output.lines(
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -47,5 +49,7 @@ def ls(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> N
     run_to_end(output, main)
 
 
-def _more(session: Session | None) -> tuple[str, str, str]:
-    return ("", "", "") if session is None else (session.session, session.agent, session.state)
+def _more(session: Session | None) -> tuple[str, ...]:
+    if session is None:
+        return ("",) * len(_MORE)
+    return session.session, session.title, session.agent, session.state

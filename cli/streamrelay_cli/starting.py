@@ -12,6 +12,7 @@ from streamrelay.errors import UsageError
 from streamrelay.events import Event, NeedsHuman, Receipt
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Sessions
+from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
 
@@ -49,6 +50,27 @@ def start(
         elif isinstance(event, NeedsHuman):
             output.note(f"waits for a person ({event.kind}): {event.text}")
 
+    def tell(session: Session) -> None:
+        if not as_json:
+            output.line(session.session)
+        if session.advice:
+            output.note(session.advice)
+
+    async def alone(request: StartSession) -> Session:
+        """Do without a daemon: wait, and deliver the prompt, in this process."""
+        async with connection.connect() as server:
+            sessions = Sessions(server)
+            session = await sessions.start(request)
+            if patience:
+                async with server.watch(session.pane):
+                    session = await sessions.until_ready(session, patience)
+            tell(session)
+            if prompt:
+                info = await server.find(session.pane)
+                async with open_outbox() as outbox:
+                    await send(server, info, prompt, publish=publish, outbox=outbox)
+        return session
+
     async def main() -> int:
         columns, lines = _size(size)
         request = StartSession(
@@ -61,20 +83,12 @@ def start(
             lines=lines,
             prompt=prompt,
         )
-        async with connection.connect() as server:
-            sessions = Sessions(server)
-            session = await sessions.start(request)
-            if not as_json:
-                output.line(session.session)
-            if patience:
-                async with server.watch(session.pane):
-                    session = await sessions.until_ready(session, patience)
-            if session.advice:
-                output.note(session.advice)
-            if prompt:
-                info = await server.find(session.pane)
-                async with open_outbox() as outbox:
-                    await send(server, info, prompt, publish=publish, outbox=outbox)
+        async with service_if_any(connection.server()) as service:
+            if service is not None:
+                session = await service.start_session(request)
+                tell(session)
+            else:
+                session = await alone(request)
         if as_json:
             output.json(msgspec.to_builtins(session))
         return 0
@@ -92,10 +106,11 @@ def end(
     output = printing.output()
 
     async def main() -> int:
-        async with Server(options.server()) as server:
+        tmux = options.server()
+        async with Server(tmux) as server, service_if_any(tmux) as service:
             sessions = Sessions(server)
-            found: Session = await sessions.find(session)
-            await sessions.end(found.session)
+            found = await sessions.find(session)
+            await (service.end_session if service is not None else sessions.end)(found.session)
         output.note(f"ended {found.title} ({found.session})")
         return 0
 

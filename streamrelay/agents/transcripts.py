@@ -31,6 +31,8 @@ _NOT_SAID = regex.compile(
 )
 _WRAPPED = regex.compile(r'\A\s*<pasted_content id="[^"]*">\n(?P<inside>.*?)\n?</pasted_content[^>]*>', regex.DOTALL)
 
+_AROUND = 60
+
 Speaker = Literal["person", "agent"]
 
 
@@ -52,6 +54,13 @@ class FoundPassage:
     speaker: Speaker
     text: str
     at: float
+
+    def excerpt(self, words: str) -> str:
+        """Return the text around the first of the words, as one line."""
+        places = (self.text.casefold().find(word.casefold()) for word in words.split())
+        begin = max(0, min((place for place in places if place >= 0), default=0) - _AROUND)
+        shown = " ".join(self.text[begin : begin + 4 * _AROUND].split())
+        return f"{'…' if begin else ''}{shown}{'…' if begin + 4 * _AROUND < len(self.text) else ''}"
 
 
 def read_passages(line: bytes | str) -> list[Passage]:

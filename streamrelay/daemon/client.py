@@ -28,6 +28,7 @@ from streamrelay.links.link import Link, Policy
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
+    HookReport,
     Relay,
     SendMessage,
     SendResult,
@@ -82,6 +83,10 @@ class DaemonClient:
     async def end_session(self, session: str) -> None:
         """End a session and all its links."""
         await self._ask(operations.END_SESSION, operations.OneSession(session=session))
+
+    async def hear_hook(self, report: HookReport) -> bool:
+        """Take what an agent's stop hook tells."""
+        return await self._ask(operations.HEAR_HOOK, report)
 
     async def send_message(self, request: SendMessage) -> SendResult:
         """Take a message."""

@@ -17,6 +17,7 @@ from streamrelay.links.link import Link, Policy
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
+    HookReport,
     Relay,
     SendMessage,
     SendResult,
@@ -152,6 +153,7 @@ START_SESSION = Operation(
 END_SESSION = Operation(
     "end_session", "DELETE", f"{API}/sessions/{{session}}", OneSession, None, lambda s, a: s.end_session(a.session)
 )
+HEAR_HOOK = Operation("hear_hook", "POST", f"{API}/hooks", HookReport, bool, lambda s, a: s.hear_hook(a))
 SEND_MESSAGE = Operation(
     "send_message", "POST", f"{API}/messages", SendMessage, SendResult, lambda s, a: s.send_message(a)
 )
@@ -190,6 +192,6 @@ SEARCH_HISTORY = Operation(
 )  # fmt: skip
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    STATUS, SESSIONS, START_SESSION, END_SESSION, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK, EXTEND_LINK,
-    CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE, SEARCH_HISTORY,
+    STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK,
+    EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE, SEARCH_HISTORY,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from streamrelay.agents.stop_report import HookReport
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Policy
@@ -18,6 +19,7 @@ from streamrelay.sessions.model import Session, SessionState, StartSession
 __all__ = [
     "CreateRelay",
     "Delivery",
+    "HookReport",
     "Relay",
     "RelayMember",
     "RelayParticipant",
@@ -156,6 +158,10 @@ class Service(Protocol):
 
     async def end_session(self, session: str) -> None:
         """End a session and all its links; raises UsageError for one that was not started here."""
+        ...
+
+    async def hear_hook(self, report: HookReport) -> bool:
+        """Take what an agent's stop hook tells; return whether it was of use: of a stop, where somebody watches."""
         ...
 
     async def send_message(self, request: SendMessage) -> SendResult:

@@ -19,6 +19,7 @@ from typing import NoReturn, Self
 import msgspec
 from msgspec import structs
 
+from streamrelay.agents.stop_report import HookReport
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.history.journal import Found
@@ -37,6 +38,7 @@ from streamrelay.service.api import (
     Status,
 )
 from streamrelay.service.core import Core, party
+from streamrelay.sessions.hearing import hear_hook
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Own
 
@@ -119,6 +121,10 @@ class LocalService:
     async def end_session(self, session: str) -> None:
         """End a session that was started here, and all its links."""
         await sending.end(self._core, session)
+
+    async def hear_hook(self, report: HookReport) -> bool:
+        """Take what an agent's stop hook tells; return whether it was of use."""
+        return await hear_hook(self._core.server, report)
 
     # Messages
 

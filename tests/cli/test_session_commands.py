@@ -1,5 +1,6 @@
 """`start`, `end` and `hooks`, as a person and as an agent's hook run them."""
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 from streamrelay_cli.telling import socket_paths, tell
 
+from streamrelay.control import Tmux
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.client import DaemonClient
+from streamrelay.events import AgentStopped
 from streamrelay.testing.tmux import PrivateTmux
 
 
@@ -23,6 +28,7 @@ def test_a_session_is_started_and_ended_by_its_id(cli, private_tmux, tmp_path):
     session = started.stdout.strip()
     assert (tmp_path / "told").read_text() == "$HOME; a b;\n"
     assert private_tmux.run("display-message", "-p", "-t", "Ann:", "#{window_width}x#{window_height}") == "90x20"
+    assert session in cli.run("ls").stdout
     ended = cli.run("end", session)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", f"ended Ann ({session})\n")
     assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "keeper"
@@ -60,6 +66,63 @@ def test_hooks_are_put_in_shown_and_taken_out(cli, tmp_path):
     assert json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"] == told["command"]
     assert cli.run("hooks", "remove", "claude", server=False, **home).returncode == 0
     assert settings.read_text() == '{"model":"x"}'
+
+
+@pytest.mark.requirement("HIS-02")
+def test_what_agents_wrote_down_is_found_by_the_command(cli, private_tmux, tmp_path):
+    private_tmux.new_session("keeper", ["cat"])
+    file = tmp_path / ".claude" / "projects" / "x" / "1.jsonl"
+    file.parent.mkdir(parents=True)
+    said = {
+        "type": "assistant",
+        "timestamp": "2026-11-22T04:37:01Z",
+        "message": {"content": "so " * 99 + "the KEY\x1b[2J"},
+    }
+    file.write_text(json.dumps(said))
+    home = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state"), "CLAUDE_CONFIG_DIR": ""}
+    search = ("history", "search", "-S", private_tmux.socket_path, "key")
+    found = cli.run(*search, server=False, **home)
+    assert found.returncode == 0, found.stderr
+    assert "claude, its transcript │ …" in found.stdout
+    assert "the KEY" in found.stdout
+    assert "\x1b" not in found.stdout
+    none = cli.run(*search, "--no-transcripts", server=False, **home)
+    assert none.returncode == 2
+
+
+@pytest.mark.requirement("AGT-03a")
+def test_a_hook_reaches_the_daemon_and_is_journaled(cli, private_tmux, monkeypatch):
+    folders = {
+        "XDG_RUNTIME_DIR": str(private_tmux.directory / "r"),
+        "XDG_STATE_HOME": str(private_tmux.directory / "s"),
+    }
+    Path(folders["XDG_RUNTIME_DIR"]).mkdir()
+    for name, value in folders.items():
+        monkeypatch.setenv(name, value)
+    address = address_of(Tmux(socket_path=private_tmux.socket_path))
+    assert next(socket_paths(private_tmux.socket_path, folders)) == str(address.socket)
+
+    async def journaled():
+        async with DaemonClient(address.socket) as service:
+            return await service.read_since(0)
+
+    private_tmux.new_session("keeper", ["cat"])
+    here = ("-S", private_tmux.socket_path)
+    started = cli.run("daemon", "start", *here, server=False, **folders)
+    assert started.returncode == 0, started.stderr
+    try:
+        session = json.loads(cli.run("start", "cat", "--title", "Ann", "--json", **folders).stdout)
+        inside = {"TMUX": f"{private_tmux.socket_path},1,0", "TMUX_PANE": session["pane"], **folders}
+        payload = json.dumps({"hook_event_name": "Stop", "last_assistant_message": "**done**"})
+        assert tell(["claude", payload], inside) == 0
+        stopped = [event for event in asyncio.run(journaled()) if isinstance(event, AgentStopped)]
+        assert [(event.pane, event.agent, event.answer) for event in stopped] == [
+            (session["pane"], "claude", "**done**")
+        ]
+        assert cli.run("end", "Ann", **folders).returncode == 0
+        assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "keeper"
+    finally:
+        cli.run("daemon", "stop", *here, server=False, **folders)
 
 
 class Listener:

@@ -78,6 +78,10 @@ class MemoryService:
     async def end_session(self, session: str) -> None:
         await self._take(session)
 
+    async def hear_hook(self, report: api.HookReport) -> bool:
+        await self._take(report)
+        return True
+
     async def send_message(self, request: api.SendMessage) -> api.SendResult:
         await self._take(request)
         delivery = api.Delivery(message_id="m/1", pane="%1", state="queued", removed={"ESC": 1})

@@ -20,6 +20,7 @@ from tests.daemon.conftest import PATIENCE, MemoryService, Served, failure
 
 SEND = api.SendMessage(to="Änn \x1b[201~", text="\0\x1b😀", caller="%7", direct=True, policy=Policy(budget=3))
 START = api.StartSession(agent="claude", arguments=("-p", "a b"), environment={"A": "b=c"}, columns=90)
+HOOK = api.HookReport(agent="claude", pane="%1", payload={"a": [1, None, "ü"]}, environment={"HOME": "/x"})
 RELAY = api.CreateRelay(participants=[api.RelayParticipant(session="%1", name="Ann")], budget=9)
 
 Call = Callable[[Any], Awaitable[object]]
@@ -28,6 +29,7 @@ CALLS: dict[str, tuple[Call, object]] = {
     "sessions": (lambda s: s.sessions(), "sessions"),
     "start_session": (lambda s: s.start_session(START), START),
     "end_session": (lambda s: s.end_session("a/b %c?d#e&f=ü"), "a/b %c?d#e&f=ü"),
+    "hear_hook": (lambda s: s.hear_hook(HOOK), HOOK),
     "send_message": (lambda s: s.send_message(SEND), SEND),
     "get_delivery": (lambda s: s.get_delivery("x/y z%"), "x/y z%"),
     "links": (lambda s: s.links("%1"), ("links", "%1")),
