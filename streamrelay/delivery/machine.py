@@ -31,6 +31,8 @@ LEAST_WAIT = 0.12
 MOST_WAIT = 1.0
 DIGESTED = 200_000
 """Characters that a program is given another second for."""
+PICTURE_REST = 0.016
+"""Seconds without output after which what a program paints can be judged: a dialog may be half on the screen."""
 CONFIRM = 2.0
 UNHEARD = 10.0
 """Seconds in which a program that is let finish has to begin its answer."""
@@ -87,6 +89,8 @@ class _Delivery:
     shown: str = ""
     attempts: int = 0
     resumed: bool = False
+    unjudged: float | None = None
+    """Since when the picture is waited for to rest, where nothing else stands in the way."""
     held: list[Effect] = field(default_factory=list)
     """What the stream said of the answer before tmux had answered."""
 
@@ -229,6 +233,9 @@ class DeliveryMachine:
     def _wait(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
         message_id = current.message.message_id
         found = obstacle(look.standing, look.profile, answering=self._is_answering(now))
+        if found is None and (rests_at := self._rests_at(current, look, now)) is not None:
+            self._due = rests_at
+            return []
         if found is None:
             current.stage = "pasting"
             return [Paste(current.message)]
@@ -257,7 +264,19 @@ class DeliveryMachine:
             # It is leaving, with the text or without: the Enter would be its shell's.
             self._due = now + LOOK_AGAIN
             return []
+        if (rests_at := self._rests_at(current, look, now)) is not None:
+            self._due = rests_at
+            return []
         return self._enter(current, look)
+
+    @staticmethod
+    def _rests_at(current: _Delivery, look: Look, now: float) -> float | None:
+        """Return when the picture of a program that paints can be judged; None if it can, or never rests."""
+        if not look.standing.converses or look.last_output is None or now >= look.last_output + PICTURE_REST:
+            current.unjudged = None
+            return None
+        current.unjudged = now if current.unjudged is None else current.unjudged
+        return None if now >= current.unjudged + MOST_WAIT else look.last_output + PICTURE_REST
 
     def _settled_at(self, current: _Delivery, look: Look) -> float:
         delay = look.profile.delivery.submit_delay if look.profile is not None else LEAST_WAIT

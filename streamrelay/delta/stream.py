@@ -251,6 +251,8 @@ class DeltaStream:
     def look(self, now: float) -> list[Event]:
         """Look at once whether a person is needed: somebody is about to type."""
         self._speaker.now = now
+        if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
+            self._settle()
         self._look_for_need()
         return self._speaker.taken()
 

@@ -12,6 +12,7 @@ from streamrelay.delivery.machine import (
     LEAST_WAIT,
     LONGEST_QUEUE,
     MOST_WAIT,
+    PICTURE_REST,
     UNHEARD,
     DeliveryMachine,
     Effect,
@@ -342,6 +343,20 @@ def test_what_the_stream_says_while_an_enter_is_put_off_is_told_behind_it() -> N
     assert machine.handle(TurnStarted(message_id="m1", turn=1), 2.01) == []
     assert machine.look(Look(holding("x")), 2.02) == [Enter(Message("m1", "x"), 1)]
     assert machine.entered(2.03) == [Tell("m1", "submitted"), Tell("m1", "turn_started")]
+
+
+def test_nothing_is_typed_while_a_picture_is_being_painted_but_for_one_that_never_rests() -> None:
+    machine, message = DeliveryMachine(), Message("m1", "x")
+    machine.put(message, 0.0)
+    assert machine.look(Look(EMPTY, last_output=0.0), PICTURE_REST / 2) == []
+    assert machine.deadline() == PICTURE_REST
+    assert machine.look(Look(EMPTY, last_output=0.0), PICTURE_REST) == [Paste(message)]
+    machine.put_off()
+    assert machine.look(Look(EMPTY, last_output=5.0), 5.0) == []
+    assert machine.look(Look(EMPTY, last_output=5.0 + MOST_WAIT), 5.0 + MOST_WAIT) == [Paste(message)]
+    prints = replace(EMPTY, converses=False)
+    machine.put_off()
+    assert machine.look(Look(prints, last_output=9.0), 9.0) == [Paste(message)]
 
 
 def test_too_many_are_refused() -> None:

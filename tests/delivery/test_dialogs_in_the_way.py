@@ -32,6 +32,7 @@ class Asking:
 
     def __init__(self, tmux: PrivateTmux, log: Path, name: str, *options: str) -> None:
         self._log = log
+        self.options = options
         words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--works", "0.05", *options]
         self.pane = tmux.new_session(name, words, columns=90, lines=30)
         self._pid = int(tmux.run("display-message", "-p", "-t", self.pane, "#{pane_pid}"))
@@ -61,6 +62,10 @@ class Asking:
                 await asking
                 await writer.finish()
                 await wait_until_async(lambda: len(self.of("message")) >= messages, PATIENCE)
+        except TimeoutError as error:
+            told = [(report.message_id, report.state, report.reason) for report in self.reports[-12:]]
+            standing = server.pipeline(self.pane).standing
+            raise AssertionError(f"{self.options}: {read_got(self._log)[-6:]}, {told}, {standing}") from error
         finally:
             for task in (running, asking):
                 task.cancel()
