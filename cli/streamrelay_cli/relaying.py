@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from streamrelay.config.files import load
 from streamrelay.delivery.sending import open_outbox
 from streamrelay.links.configured import relay_rules
 from streamrelay.relay.session import RelaySession
@@ -62,8 +63,9 @@ def relay(
     rules = msgspec.structs.replace(relay_rules(configured.relay), budget=budget, **exchange.rules())
 
     async def main() -> int:
-        usual = msgspec.structs.replace(relay_rules(configured.relay), budget=budget)
-        limited = rules != usual or read_timeout != READ_TIMEOUT
+        # A daemon knows no project and no options.
+        usual = relay_rules(load(project=False).settings.relay)
+        limited = rules != msgspec.structs.replace(usual, budget=budget) or read_timeout != READ_TIMEOUT
         wanted = connection.is_usual and not (no_daemon or limited)
         async with service_if_any(connection.server(), wanted=wanted) as service:
             return await (here() if service is None else through(service))

@@ -40,12 +40,19 @@ def project_file(start: Path | None = None) -> Path | None:
 
 
 def load(
-    *, start: Path | None = None, environment: Mapping[str, str] = os.environ, flags: Layer | None = None
+    *,
+    start: Path | None = None,
+    project: bool = True,
+    environment: Mapping[str, str] = os.environ,
+    flags: Layer | None = None,
 ) -> Resolved:
-    """Return the configuration that holds in a folder; raises ConfigError for what makes no sense in it."""
+    """Return the configuration that holds in a folder, or without any `project`, as for a daemon.
+
+    Raises ConfigError for what makes no sense in it.
+    """
     files: list[tuple[Path | None, Literal["user", "project"]]] = [
         (user_file(environment), "user"),
-        (project_file(start), "project"),
+        (project_file(start) if project else None, "project"),
     ]
     layers: Iterable[Layer] = (_read(file, kind) for file, kind in files if file is not None)
     return resolve([*layers, read_environment(environment), flags or Layer("flag")])

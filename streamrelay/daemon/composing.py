@@ -10,13 +10,16 @@ from typing import Any, NoReturn
 
 from starlette.routing import BaseRoute
 
-from streamrelay.agents import load_profiles
+from streamrelay.agents import AgentProfile, load_profiles
+from streamrelay.config.files import load
+from streamrelay.config.settings import Settings
 from streamrelay.control import Tmux, TransportName
 from streamrelay.control.tmux import ServerInfo
 from streamrelay.daemon.address import Address
 from streamrelay.daemon.process import Running
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import NoServer, ServerLost, UsageError
+from streamrelay.links.configured import link_policy, link_texts, relay_rules
 from streamrelay.mcp.tokens import VARIABLE as TOKEN_VARIABLE
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.panes.server import Server
@@ -40,23 +43,44 @@ async def opened(
     The outbox is that of all processes of the user: a message is known by its id whoever was asked to send it.
     """
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(Server(tmux, transport=transport, profiles=load_profiles()))
+        # It is everybody's, whatever folder it was started in: no project's file says what holds in it.
+        settings = load(project=False).settings
+        server = await stack.enter_async_context(Server(tmux, transport=transport, profiles=_profiles(settings)))
         tokens = Tokens.of_server(server.info)
 
         def own(session: str) -> dict[str, str]:
             return {TOKEN_VARIABLE: tokens.issue(session)}
 
         outbox = state_folder() / "outbox.db"
-        service = await stack.enter_async_context(LocalService(server, folder=address.state, outbox=outbox, own=own))
+        local = LocalService(
+            server,
+            folder=address.state,
+            outbox=outbox,
+            texts=link_texts(settings.link),
+            notify=settings.notify,
+            own=own,
+        )
+        _configure(local, settings)
+        service = await stack.enter_async_context(local)
         mounts = await stack.enter_async_context(_tools(service, tokens, mcp_port, version))
 
         async def reload() -> None:
-            server.know(load_profiles())
+            now = load(project=False).settings
+            server.know(_profiles(now))
+            _configure(service, now)
 
         def broken() -> Coroutine[Any, Any, object]:
             return until_first(_raised(service.broken), _lost(server.info))
 
         yield Running(service, reload=reload, broken=broken, mounts=mounts)
+
+
+def _profiles(settings: Settings) -> Sequence[AgentProfile]:
+    return load_profiles() if settings.profiles else ()
+
+
+def _configure(service: LocalService, settings: Settings) -> None:
+    service.configure(policy=link_policy(settings.link), rules=relay_rules(settings.relay), retention=settings.history)
 
 
 @asynccontextmanager

@@ -14,11 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
+from streamrelay.config.settings import HistoryTable
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import StreamrelayError, UsageError
+from streamrelay.errors import StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, Receipt
 from streamrelay.history.journal import Journal
+from streamrelay.history.retention import keep_to
 from streamrelay.links.link import Party, Policy, Texts
 from streamrelay.links.noting import note
 from streamrelay.notifying.notifier import Notifier
@@ -35,7 +37,7 @@ from streamrelay.service.restoring import Restoring
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Own, Sessions
 
-SWEEP_EVERY = 15.0
+SWEEP_EVERY, FORGET_EVERY = 15.0, 3600.0
 UNANSWERED = 600.0
 """Seconds for which a pane is heard after the last word of a message to it."""
 
@@ -50,14 +52,13 @@ class Core:
         folder: Path | None,
         outbox: Path | None,
         texts: Texts | None,
-        policy: Policy | None,
-        rules: Rules | None,
         notify: bool,
         own: Own | None,
     ) -> None:
         self.server = server
-        self.policy = policy or Policy()
-        self.rules = rules or Rules()
+        self.policy = Policy()
+        self.rules = Rules()
+        self.retention = HistoryTable(keep_days=0, most_megabytes=0)
         self.folder = folder or state_folder()
         self.sessions = Sessions(server, own=own)
         self.journal = Journal(self.folder / "journal.db")
@@ -113,7 +114,8 @@ class Core:
             self._notifier = await self._entered.enter_async_context(notifier)
         self.working = asyncio.ensure_future(self.conversation.work(self._note))
         self._entered.push_async_callback(_ended, self.working)
-        self._entered.push_async_callback(_ended, asyncio.ensure_future(self._sweep()))
+        for duty in (self._sweep(), self._forget()):
+            self._entered.push_async_callback(_ended, asyncio.ensure_future(duty))
 
     def _note(self, event: Event) -> None:
         note(event, self.machine.links)
@@ -177,6 +179,15 @@ class Core:
                     await self.renew(pane)
                 elif pane not in needed and now - self._last_receipts.get(pane, now) > UNANSWERED:
                     await self.dismiss(pane)
+
+    async def _forget(self) -> NoReturn:
+        """Let the journal be no older and no larger than it is to be."""
+        while True:
+            await asyncio.sleep(FORGET_EVERY)
+            try:
+                await keep_to(self.retention, self.journal, time.time())
+            except StorageError as error:
+                self.problems.append(error.message)
 
 
 def party(session: Session) -> Party:

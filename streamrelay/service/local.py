@@ -20,6 +20,7 @@ import msgspec
 from msgspec import structs
 
 from streamrelay.agents.stop_report import HookReport
+from streamrelay.config.settings import HistoryTable
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.history.journal import Found
@@ -47,10 +48,9 @@ class LocalService:
     """All calls of `streamrelay.service.api.Service`, done here; an async context manager.
 
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
-    one service at a time may have; an `outbox` beside it may be shared with everybody. `policy` is that of links and
-    `rules` those of relays for which nothing else is said. With `notify`, people in tmux see how conversations stand
-    and are told what waits for them (streamrelay.notifying). `own` says which variables a session that is started has
-    for itself, by its id.
+    one service at a time may have; an `outbox` beside it may be shared with everybody. With `notify`, people in tmux
+    see how conversations stand and are told what waits for them (streamrelay.notifying). `own` says which variables a
+    session that is started has for itself, by its id.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class LocalService:
         folder: Path | None = None,
         outbox: Path | None = None,
         texts: Texts | None = None,
-        policy: Policy | None = None,
-        rules: Rules | None = None,
         notify: bool = False,
         own: Own | None = None,
     ) -> None:
-        self._core = Core(
-            server, folder=folder, outbox=outbox, texts=texts, policy=policy, rules=rules, notify=notify, own=own
-        )
+        self._core = Core(server, folder=folder, outbox=outbox, texts=texts, notify=notify, own=own)
+
+    def configure(self, *, policy: Policy, rules: Rules, retention: HistoryTable) -> None:
+        """Say what holds from now on where nothing else is said of a link or relay, and how long is remembered."""
+        self._core.policy, self._core.rules, self._core.retention = policy, rules, retention
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()

@@ -207,3 +207,30 @@ def test_it_ends_with_its_tmux_server(daemon: Daemon, private_tmux: PrivateTmux)
     wait_until(lambda: not is_alive(pid), PATIENCE)
     assert "error: " in daemon.log
     assert not daemon.address.socket.exists()
+
+
+@pytest.mark.requirement("OPS-07", "OPS-09")
+def test_the_daemon_does_as_is_configured_and_shows_how_it_stands(
+    daemon: Daemon, private_tmux: PrivateTmux, folders: Path
+) -> None:
+    file = folders / "config" / "streamrelay" / "config.toml"
+    file.write_text("[link]\nbudget = 3\n[link.texts]\nframe = '{name} -> {text}'\n")
+    pid = daemon.start()
+    daemon.asks("link", "ann", "bob")
+
+    def shown(name: str) -> str:
+        return private_tmux.run("show-options", "-pqv", "-t", daemon.panes[name], "@streamrelay").strip()
+
+    wait_until(lambda: shown("ann") == "bob 0/3", PATIENCE, "the status line")
+    private_tmux.run("send-keys", "-t", daemon.panes["ann"], "speak", "Enter")
+    daemon.until_got("bob", f"ann -> ann knows {SECRET}")
+    wait_until(lambda: shown("bob") == "ann 3/3 spent", PATIENCE, "the budget to be spent")
+
+    file.write_text("link.budgt = 3\n")
+    os.kill(pid, signal.SIGHUP)
+    wait_until(lambda: '"not_reloaded"' in daemon.log, PATIENCE, "the complaint")
+    file.write_text("")
+    os.kill(pid, signal.SIGHUP)
+    wait_until(lambda: '"reloaded"' in daemon.log, PATIENCE, "the new configuration")
+    daemon.asks("daemon", "stop")
+    assert shown("ann") == shown("bob") == ""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamrelay.config.settings import HistoryTable
 from streamrelay.links.link import Policy, Texts
 from streamrelay.relay.rules import Rules
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
@@ -61,7 +62,8 @@ async def test_nothing_is_shown_unless_it_is_wanted(stage: Stage):
 async def test_links_and_relays_are_as_was_said_where_nothing_else_is(stage: Stage):
     panes = [stage.start("Ann"), stage.start("Bob")]
     texts, rules = Texts(frame="{name} - {text}"), Rules(frame="<{name}> {text}")
-    async with stage.service(policy=Policy(budget=5), texts=texts, rules=rules) as service:
+    async with stage.service(texts=texts) as service:
+        service.configure(policy=Policy(budget=5), rules=rules, retention=HistoryTable())
         await service.send_message(SendMessage(to="Bob", text="hello", caller="Ann", direct=True))
         await stage.until_heard("Bob", "Ann - hello")
         (link,) = await service.links()
