@@ -207,3 +207,27 @@ def test_it_ends_with_its_tmux_server(daemon: Daemon, private_tmux: PrivateTmux)
     wait_until(lambda: not is_alive(pid), PATIENCE)
     assert "error: " in daemon.log
     assert not daemon.address.socket.exists()
+
+
+@pytest.mark.requirement("REL-07")
+def test_after_kill_9_another_one_goes_on(daemon: Daemon) -> None:
+    pid = daemon.start()
+    link = daemon.asks("link", "ann", "bob", "--budget", "0").strip()
+    daemon.asks("send", "ann", "one", "--wait", "--id", "one")
+    daemon.until_got("bob", "[From ann]")
+    wait_until(lambda: daemon.status()["open_links"][0]["deliveries"] >= 2, PATIENCE)
+    daemon.asks("pause")
+    seq = daemon.status()["seq"]
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid), PATIENCE)
+    assert daemon.address.socket.exists(), "a dead daemon takes nothing away"
+    assert daemon.start() != pid
+    assert daemon.status()["seq"] >= seq
+    assert [one["link"] for one in daemon.status()["open_links"]] == [link]
+    daemon.asks("send", "ann", "one", "--id", "one")
+    assert daemon.got("ann").count("one") == 1
+    heard = len(daemon.got("bob"))
+    assert daemon.status()["paused"]
+    daemon.asks("pause", "--resume")
+    daemon.asks("send", "ann", "two", "--wait")
+    wait_until(lambda: len(daemon.got("bob")) > heard, PATIENCE)
