@@ -234,3 +234,27 @@ def test_the_daemon_does_as_is_configured_and_shows_how_it_stands(
     wait_until(lambda: '"reloaded"' in daemon.log, PATIENCE, "the new configuration")
     daemon.asks("daemon", "stop")
     assert shown("ann") == shown("bob") == ""
+
+
+@pytest.mark.requirement("REL-07")
+def test_after_kill_9_another_one_goes_on(daemon: Daemon) -> None:
+    pid = daemon.start()
+    link = daemon.asks("link", "ann", "bob", "--budget", "0").strip()
+    daemon.asks("send", "ann", "one", "--wait", "--id", "one")
+    daemon.until_got("bob", "[From ann]")
+    wait_until(lambda: daemon.status()["open_links"][0]["deliveries"] >= 2, PATIENCE)
+    daemon.asks("pause")
+    seq = daemon.status()["seq"]
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid), PATIENCE)
+    assert daemon.address.socket.exists(), "a dead daemon takes nothing away"
+    assert daemon.start() != pid
+    assert daemon.status()["seq"] >= seq
+    assert [one["link"] for one in daemon.status()["open_links"]] == [link]
+    daemon.asks("send", "ann", "one", "--id", "one")
+    assert daemon.got("ann").count("one") == 1
+    heard = len(daemon.got("bob"))
+    assert daemon.status()["paused"]
+    daemon.asks("pause", "--resume")
+    daemon.asks("send", "ann", "two", "--wait")
+    wait_until(lambda: len(daemon.got("bob")) > heard, PATIENCE)

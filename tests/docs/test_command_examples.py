@@ -16,7 +16,7 @@ COMMAND = typer.main.get_command(app)
 GLOBAL = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
 OF_OTHERS = {"--benchmark-only", "--repetitions"}
 """Options of pytest and of the benchmarks' modules."""
-COMING = {"start", "end", "hooks", "daemon", "status", "pause", "mute", "stop", "gather", "council"}
+COMING = {"gather", "council"}
 """Commands that documents speak of and that are not there yet."""
 
 
