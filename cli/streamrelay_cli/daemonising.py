@@ -55,7 +55,7 @@ def daemon(
 ) -> None:
     """Serve sessions, messages, links and relays of one tmux server over HTTP on a unix socket, until Ctrl-C.
 
-    SIGHUP has it read the profiles again. See docs/daemon.md.
+    SIGHUP has it read profiles and configuration again. See docs/daemon.md.
     """
     output = Output()
     if context.invoked_subcommand is not None:
