@@ -21,6 +21,7 @@ from streamrelay.vt.widths import FLAGS, JOINER, MARKS, SKIN_TONES, STUB, VARIAT
 
 _ASCII_RUNS = re.compile(r"[ -~]+|[^ -~]+")
 _CELLS = re.compile(f".{STUB}?")
+_MARKED_PARTS = re.compile(f"[{MARKS}].{STUB}?|[^{MARKS}]+")
 _MARKED_CELLS = re.compile(f"[{MARKS}]?.{STUB}?")
 _PARTS = re.compile(f"[ -~]+|.{STUB}?")
 _CELL_BYTES = 21
@@ -50,25 +51,36 @@ def draw(state: State, text: str) -> None:
 
 
 def _draw_singly(state: State, cells: str) -> None:
-    symbols = state.grid.symbols
-    widens = state.widths.manners.widens
-    for cell in _MARKED_CELLS.findall(cells):
-        mark, character = (cell[0], cell[1:].removesuffix(STUB)) if cell[0] in MARKS else ("", cell.removesuffix(STUB))
-        if character.isascii() and state.flows and state.acs_pen is None:
-            put(state, cell, state.pen)
-        elif widens and not character.isascii() and _joins(state, character, mark):
+    """Draw `cells` that hold marks; what stands between two of them is written at once, but for what may join."""
+    for part in _MARKED_PARTS.findall(cells):
+        if part[0] in MARKS or state.joining or state.acs_pen is not None:
+            for cell in _MARKED_CELLS.findall(part):
+                _draw_cell(state, cell)
             continue
-        elif character == ZWJ:
-            state.joining = True
-        elif state.joining:
-            state.joining = False
-            _join(state, ZWJ)
-            _join(state, character)
-        elif mark == JOINER and not widens:
-            _join(state, character)
-        else:
-            pen = state.acs_pen if state.acs_pen is not None and character.isascii() else state.pen
-            put(state, symbols.cell(character) + cell[len(mark + character) :], pen)
+        first = _CELLS.match(part)[0]  # type: ignore[index]  # every part has a cell
+        _draw_cell(state, first)
+        if len(first) < len(part):
+            put(state, part[len(first) :], state.pen)
+
+
+def _draw_cell(state: State, cell: str) -> None:
+    widens = state.widths.manners.widens
+    mark, character = (cell[0], cell[1:].removesuffix(STUB)) if cell[0] in MARKS else ("", cell.removesuffix(STUB))
+    if character.isascii() and state.flows and state.acs_pen is None:
+        put(state, cell, state.pen)
+    elif widens and not character.isascii() and _joins(state, character, mark):
+        return
+    elif character == ZWJ:
+        state.joining = True
+    elif state.joining:
+        state.joining = False
+        _join(state, ZWJ)
+        _join(state, character)
+    elif mark == JOINER and not widens:
+        _join(state, character)
+    else:
+        pen = state.acs_pen if state.acs_pen is not None and character.isascii() else state.pen
+        put(state, state.grid.symbols.cell(character) + cell[len(mark + character) :], pen)
 
 
 def _left_column(state: State) -> int:

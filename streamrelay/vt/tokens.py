@@ -262,4 +262,4 @@ def _cuts(control: str) -> bool:
 
 def _without_line_feed(token: str) -> tuple[str, ...]:
     """Part a run of sequences from the line feed behind it, which alone cuts a character short."""
-    return (token[:-2], "", "\r\n") if token[0:1] == "\x1b" and token[-2:] == "\r\n" else (token,)
+    return (token[:-2], "", "\r\n") if token[:2] == "\x1b[" and token[-2:] == "\r\n" else (token,)

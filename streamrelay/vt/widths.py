@@ -106,7 +106,12 @@ class Widths(dict[int, str]):
     @property
     def _special(self) -> str:
         """Characters that never are just shown."""
-        return _RESERVED + (VARIATION_SELECTOR + SKIN_TONES + FLAGS if self.manners.widens else "")
+        return _RESERVED + (VARIATION_SELECTOR + self._modifying if self.manners.widens else "")
+
+    @cached_property
+    def _modifying(self) -> str:
+        """Characters of columns of their own that may join the cell before them: two flags do where each is wide."""
+        return SKIN_TONES + (FLAGS if self.width(FLAGS[0]) == 2 else "")
 
     def cells(self, text: str) -> str:
         """Return the cells `text` fills: wide characters with their stub, dropped ones left out.
@@ -169,7 +174,7 @@ class Widths(dict[int, str]):
             cells = JOINER + character
         elif character in _OURS:
             cells = REPLACEMENT  # it has a meaning of its own in a row
-        elif self.manners.widens and character in SKIN_TONES + FLAGS:
+        elif self.manners.widens and character in self._modifying:
             cells = JOINER + character + STUB * (width - 1)
         else:
             cells = (RAW + character if code in CLUSTERS else character) + STUB * (width - 1)
