@@ -40,6 +40,7 @@ QUICK = {
     "daemon": "--repetitions 1 --events 2000 --subscribers 1 10",
     "polling": "--panes 20 --seconds 6 --interval 0.8",
     "scale": "--repetitions 1 --idle 1 100 --chattering 20 --seconds 3",
+    "memory": "--seconds 12",
     "screen": "--repetitions 3 --megabytes 2 --pyte-megabytes 0.05",
     "terminals": "--repetitions 2 --megabytes 1 --pyte-megabytes 0.05",
     "fidelity": "--only cat bash python claude codex/short ink",

@@ -6,6 +6,7 @@ one ratio. What the stream said is compared with what was printed, line by line.
 """
 
 import argparse
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -39,6 +40,22 @@ class Throughput(msgspec.Struct, frozen=True):
     """Over all runs, as the next two."""
     repeated: int
     gaps: int
+    differing: int
+    """Panes, over all runs, whose text has another hash than what was printed there, in order."""
+
+
+def digest(lines: Iterable[str]) -> str:
+    """Return the SHA-256 of lines in their order."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def differing(printed: Sequence[str], seen: Iterable[tuple[float, int, list[str]]], panes: int = 1) -> int:
+    """Count the panes whose text is not, to the byte and in order, what each of them printed."""
+    said: list[list[str]] = [[] for _ in range(panes)]
+    for _, pane, texts in seen:
+        said[pane] += texts
+    truth = digest(printed)
+    return sum(digest(texts) != truth for texts in said)
 
 
 def lost_and_repeated(printed: Sequence[str], said: Iterable[str], panes: int = 1) -> tuple[int, int]:
@@ -59,10 +76,11 @@ def _measure(
         discard.append(producer.flood(path, "discard", "--transport", transport))
         delta.append(producer.flood(path, "delta", "--transport", transport))
     size = panes * len(source.data) / _MEGA
-    lost = repeated = 0
+    lost = repeated = unlike = 0
     for run in delta if source.lines is not None else ():
         missing, twice = lost_and_repeated(source.lines or (), run.reading.texts(), panes)
         lost, repeated = lost + missing, repeated + twice
+        unlike += differing(source.lines or (), run.reading.seen, panes)
     return Throughput(
         input=source.name,
         transport=transport,
@@ -77,6 +95,7 @@ def _measure(
         lost=lost,
         repeated=repeated,
         gaps=sum(run.reading.gaps for run in delta),
+        differing=unlike,
     )
 
 
@@ -124,6 +143,7 @@ def _table(measured: Sequence[Throughput]) -> Table:
             "lines",
             "lost",
             "repeated",
+            "panes that differ",
             "gaps",
             "runs",
         ),
@@ -139,6 +159,7 @@ def _table(measured: Sequence[Throughput]) -> Table:
                 "-" if row.lines is None else str(row.lines),
                 "-" if row.lines is None else str(row.lost),
                 "-" if row.lines is None else str(row.repeated),
+                "-" if row.lines is None else str(row.differing),
                 str(row.gaps),
                 str(row.delta.n),
             )

@@ -8,7 +8,7 @@ from benchmarks import inputs
 from benchmarks.polling import Driver, judge
 from benchmarks.polling_reader import inserted
 from benchmarks.reading import Reading
-from benchmarks.throughput import lost_and_repeated
+from benchmarks.throughput import differing, lost_and_repeated
 
 
 @pytest.mark.parametrize("name", inputs.NAMES)
@@ -30,6 +30,13 @@ def test_lost_and_repeated_lines_are_counted() -> None:
     assert lost_and_repeated(["a", "b", "c"], ["a", "c", "c", "c"]) == (1, 2)
     assert lost_and_repeated(["a", "b"], ["b", "a"]) == (0, 0)
     assert lost_and_repeated(["a", "b"], ["a", "b", "a", "a"], panes=2) == (1, 1)
+
+
+def test_a_pane_whose_text_differs_in_a_byte_or_in_its_order_is_counted() -> None:
+    whole = [(1.0, 0, ["a"]), (2.0, 1, ["a", "b"]), (3.0, 0, ["b"])]
+    assert differing(["a", "b"], whole, panes=2) == 0
+    assert differing(["a", "b"], [*whole[:2], (3.0, 0, ["b "])], panes=2) == 1
+    assert differing(["a", "b"], [(1.0, 0, ["b", "a"]), (1.0, 1, [])], panes=2) == 2
 
 
 def test_what_a_poller_got_wrong_is_counted() -> None:

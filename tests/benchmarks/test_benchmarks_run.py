@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ONCE: dict[str, list[str]] = {"polling": [], "relaying": []}
+ONCE: dict[str, list[str]] = {"polling": [], "relaying": [], "memory": []}
 SAMPLE = {"median", "low", "high", "p99", "n"}
 
 pytestmark = pytest.mark.tmux
@@ -46,7 +46,7 @@ def test_throughput(transport: str, panes: int) -> None:
         assert (row["transport"], row["panes"]) == (transport, panes)
         assert row["bytes"] >= 99_999
         assert row["gaps"] == 0
-        assert (row["lost"], row["repeated"]) == (0, 0)
+        assert (row["lost"], row["repeated"], row["differing"]) == (0, 0, 0)
         assert (row["lines"] is None) == (name == "tui")
 
 
@@ -103,6 +103,19 @@ def test_scale() -> None:
     assert rows[30, False]["memory"]["median"] < 60
     assert rows[30, False]["lines"]["median"] == 0
     assert rows[3, True]["lines"]["median"] >= 3
+
+
+@pytest.mark.requirement("ENG-10b")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells what is used")
+def test_memory_is_bounded_under_a_flood_with_a_slow_subscriber() -> None:
+    report = run("memory", "--seconds", "9")
+    alone, seen = report["figures"]["memory"]
+    for row in (alone, seen):
+        assert row["lost"] > 0, "the subscriber was too slow"
+        assert row["lines"] > 0
+        assert row["reader"][2] < 1.3 * row["reader"][1]
+        # tmux may be five seconds behind before it pauses a pane.
+        assert row["server"][2] < row["server"][0] + (16 << 20)
 
 
 @pytest.mark.requirement("BEN-01b")

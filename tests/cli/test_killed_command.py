@@ -3,13 +3,12 @@
 import asyncio
 import os
 import signal
-import subprocess
 from contextlib import nullcontext
 
 import pytest
 
 from streamrelay.testing.onlooker import onlooker
-from streamrelay.testing.tmux import is_alive
+from streamrelay.testing.tmux import is_alive, resident
 from streamrelay.testing.traces import listed
 from streamrelay.testing.waiting import wait_until, wait_until_async
 
@@ -171,9 +170,3 @@ async def test_whoever_was_suspended_goes_on_right_or_says_what_is_missing(priva
     assert memory[-1] < memory[0] + (16 << 20), "what tmux keeps meanwhile is bounded"
     assert gaps == 0 or seen
     assert private_tmux.run("list-clients") == ""
-
-
-def resident(pid):
-    """Bytes of memory a process holds."""
-    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
-    return int(told.stdout) * 1024

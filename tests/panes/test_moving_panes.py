@@ -4,12 +4,12 @@ For a moment the new window is not linked, and tmux keeps for our client what th
 without giving the event loop a turn where that moment is to be a long one.
 """
 
-import os
 from pathlib import Path
 
 import pytest
 
 from streamrelay.events import Gap, PaneOpened, PaneResized
+from streamrelay.testing.tmux import resident
 from streamrelay.testing.waiting import wait_until, wait_until_async
 
 PRINTER = "stty -echo; while read first last; do seq $first $last; done"
@@ -103,11 +103,6 @@ async def test_a_flood_is_heard_whole_while_its_pane_moves_about(private_tmux, s
             await says.until(lambda s, before=before: len(s.events) > before)
         assert says.of(Gap) == []
         assert says.said == [str(number) for number in range(1, len(says.said) + 1)]
-
-
-def resident(pid):
-    """Bytes of memory a process holds."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.requirement("ENG-11b", "ENG-05b")
