@@ -265,4 +265,5 @@ class ConfigError(StreamrelayError):
     def __init__(self, file: str, key: str, wrong: str, *, line: int | None = None, hint: str | None = None) -> None:
         place = file if line is None else f"{file}:{line}"
         where = f"{place}: {key}" if key else place
-        super().__init__(f"{where}: {wrong}", hint=hint, data={"file": file, "line": line, "key": key})
+        known: dict[str, object] = {} if line is None else {"line": line}
+        super().__init__(f"{where}: {wrong}", hint=hint, data={"file": file, "key": key, **known})
