@@ -56,7 +56,7 @@ def relay(
     On a terminal: p pauses and goes on, m and a number mutes a participant, q stops.
 
     If a daemon runs for that tmux server, the relay is opened there, and this command ends; `streamrelay stop RELAY`
-    ends it. Of the limits, only --budget is for such a relay too.
+    ends it. Of the limits, only the budget is for such a relay too.
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)

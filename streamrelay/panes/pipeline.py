@@ -466,7 +466,8 @@ class PanePipeline:
         self.catch_up()
         if self.closed:
             return
-        if self._missing is not None:
+        # One that left its window and is nowhere has not moved but ended, and its end says whether all of it was heard.
+        if self._missing is not None and not self.has_moved:
             self._enter(Missed(self._now(), self.info.pane, self._missing))
         self.closed = True
         self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))

@@ -12,7 +12,8 @@ from streamrelay.testing.waiting import wait_until
 
 def said(stderr, error):
     """The message and the hint, and nothing else that looks like an accident."""
-    lines = [line for line in stderr.splitlines() if "Ctrl-C ends" not in line and " sent (" not in line]
+    notes = "Ctrl-C ends", " sent (", "not delivered to "
+    lines = [line for line in stderr.splitlines() if not any(note in line for note in notes)]
     assert lines[0].startswith("error: ")
     assert lines[1:] == [f"hint: {error.default_hint}"]
     return lines[0]
