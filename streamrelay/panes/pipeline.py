@@ -26,20 +26,14 @@ from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed
 from streamrelay.panes.burial import RESTED, LastWords
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import PaneLog, Past
+from streamrelay.panes.missing import Missing
 from streamrelay.panes.recovery import (
-    DEEPEST,
     Held,
-    Known,
-    is_shown,
-    missed,
     read_held,
-    recovery_line,
-    scrolled,
-    skip_line,
 )
 from streamrelay.panes.rendering import Backlog, Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
-from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_snapshot, snapshot_line
+from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_snapshot
 from streamrelay.recordings.entering import enter
 from streamrelay.recordings.model import (
     Began,
@@ -51,7 +45,6 @@ from streamrelay.recordings.model import (
     Pasted,
     Ran,
     Reseeded,
-    Resized,
     Submitted,
     Told,
     Waited,
@@ -61,10 +54,6 @@ from streamrelay.vt.comparing import divergences
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.widths import Widths, unicode14
 
-_SHALLOW = 60.0
-"""Seconds for which history is not asked for again, after it did not hold what was missed."""
-_ALWAYS_SAID = ("detached",)
-"""Reasons for which a gap is said even where nothing is lost: what was missed comes late."""
 _AGAIN = 0.002
 """Seconds after which a deadline is looked at again that is due, and may not pass before more was read."""
 
@@ -104,11 +93,7 @@ class PanePipeline:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
         self._seeded = False
-        self._missing: str | None = None
-        self._unknown = 0
-        self._generation: int | None = None
-        """Of which history of tmux's the rows are counted here, where it counts them."""
-        self._shallow_until = 0.0
+        self._missing = Missing(self._screen)
         self._change = asyncio.Event()
         self._resuming = False
         self._past_messages: dict[str, bool] = {}
@@ -130,7 +115,7 @@ class PanePipeline:
             self._enter(entry)
         self.info = replace(self.info, command=command)
         self._tap, self._seeded = tap, True
-        self._missing = "detached"
+        self._missing.note("detached")
 
     def renew(self, snapshot: Snapshot, log: PaneLog, renewed: Callable[[], None]) -> bool:
         """Begin anew, into another log, on the screen tmux holds at this place; False for a pane that does not rest.
@@ -138,11 +123,12 @@ class PanePipeline:
         `renewed` is called between the last event of the old stream and the first one of the new.
         """
         self.catch_up()
-        if not self.rests or self._missing is not None or self.answers:
+        if not self.rests or self._missing.reason is not None or self.answers:
             return False
         asks_for_paste = self.standing.asks_for_paste
         self._began = self._loop.time()
         self._screen = TmuxScreen(self.info.columns, self.info.lines, widths=self._widths)
+        self._missing = Missing(self._screen)
         self._stream = self._new_stream()
         self._past_messages.clear()
         log.begin(self._began)
@@ -246,7 +232,7 @@ class PanePipeline:
 
         While tmux is asked what was missed they are in its answer, which has its place behind them.
         """
-        waits = self._resuming or (self._missing is not None and not self.has_moved)
+        waits = self._resuming or (self._missing.reason is not None and not self.has_moved)
         if self._seeded and not self.closed and not waits:
             first = not self._backlog
             self._backlog.put(data, read_at)
@@ -303,7 +289,7 @@ class PanePipeline:
         verdict = selfcheck.judge(self._screen, reply)
         if verdict is not None and verdict.divergences:
             self._enter(Missed(self._now(), self.info.pane, "divergence"))
-            self._generation = read_generation(reply)
+            self._missing.generation = read_generation(reply)
             self.seed(verdict.snapshot)
         self._set_timer()
         return verdict
@@ -312,21 +298,19 @@ class PanePipeline:
         """Note that output is missed from here on, until `answer`, and that a gap is for this `reason`."""
         self.catch_up()
         if self._seeded and not self.closed:
-            self._missing = self._missing or reason
+            self._missing.note(reason)
 
     @property
     def has_moved(self) -> bool:
         """Whether what it prints may come late since it moved."""
-        return self._missing == "moved"
+        return self._missing.comes_late
 
     def moved(self, info: PaneInfo) -> None:
         """Note that the pane went to where `info` says, and that what it prints may come late until `arrived`."""
         self.missed("moved")
-        screen = self._screen
-        if self._seeded and not self.closed and (info.columns, info.lines) != (screen.columns, screen.lines):
-            self._unknown = screen.history_total - len(screen.history_text()) if info.lines > screen.lines else 0
-            self._generation = None
-            self._enter(Resized(self._now(), info.pane, info.columns, info.lines))
+        if self._seeded and not self.closed:
+            for entry in self._missing.moved(info, self._now()):
+                self._enter(entry)
         self.update(info)
 
     def arrived(self, blocks: Sequence[Sequence[bytes]]) -> bool | None:
@@ -341,38 +325,31 @@ class PanePipeline:
         size = (held.snapshot.columns, held.snapshot.lines)
         if list(blocks[0]) != [self.info.window.encode()] or size != (self._screen.columns, self._screen.lines):
             return None
-        cursor = (self._screen.cursor.x, self._screen.cursor.y)
-        if not is_shown(self._screen.text(), cursor, held, unknown=self._unknown):
+        if not self._missing.arrived(held):
             return False
-        self._missing = None
         if divergences(self._screen, held.snapshot):
-            self._generation = held.generation
+            self._missing.generation = held.generation
             self.seed(held.snapshot)
         return True
 
     @property
     def question(self) -> str:
         """The command line that asks tmux how the pane stands, and for what was missed where something was."""
-        if not self._seeded:
-            return " ; ".join((skip_line(self.info.pane), snapshot_line(self.info.pane)))
-        if self._missing is None:
-            return snapshot_line(self.info.pane)
-        return recovery_line(self.info.pane, self._depth)
+        return self._missing.question(self.info.pane, self._loop.time(), seeded=self._seeded)
 
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""
         self._resuming = False
         held = None
-        if self._missing is not None:
-            held = read_held(blocks, self._depth)
+        if self._missing.reason is not None:
+            held = self._missing.answer(blocks, self._loop.time())
             snapshot = None if held is None else held.snapshot
             if held is not None and not self.closed:
                 self._recover(held)
-                self._generation = held.generation
         else:
             current = blocks[-SNAPSHOT_BLOCKS:]
             snapshot = read_snapshot(current)
-            self._generation = read_generation(current)
+            self._missing.generation = read_generation(current)
         if snapshot is not None and not self.closed:
             self.seed(snapshot)
         if held is not None and held.title != self._screen.title and not self.closed:
@@ -381,38 +358,18 @@ class PanePipeline:
             self._enter(Output(self._now(), self.info.pane, f"\x1b]2;{title}\x07".encode()))
         return snapshot is not None
 
-    @property
-    def _depth(self) -> int:
-        """Rows of history to ask for: none soon after they did not help; until 3.5a tmux leaks its replies."""
-        return 0 if self._loop.time() < self._shallow_until else DEEPEST
-
     def _recover(self, held: Held) -> bool:
         """Say what was missed and can be had, and where it cannot, that something is lost; True where nothing is."""
-        reason, self._missing = self._missing, None
-        found = None if self._paints else missed(self._known, held)
-        now, pane = self._now(), self.info.pane
-        if found is None or not found.whole:
-            self._shallow_until = self._loop.time() + _SHALLOW
-            self._enter(Missed(now, pane, reason or "", lost_lines=None if found is None else found.lost))
-        elif reason in _ALWAYS_SAID:
-            self._enter(Missed(now, pane, reason, lost_lines=0))
-        screen = self._screen
-        if found is not None:
-            self._enter(Output(now, pane, found.data))
-        elif self._paints and (left := scrolled(screen.columns, screen.lines, screen.history_total, held)) is not None:
-            self._enter(Output(now, pane, left))
-        return found is not None and found.whole
+        now, at = self._loop.time(), self._now()
+        entries, whole = self._missing.recover(held, self.info.pane, now, at, paints=self._paints)
+        for entry in entries:
+            self._enter(entry)
+        return whole
 
     @property
     def _paints(self) -> bool:
         """Whether rows are no lines here."""
         return self._screen.alternate or self._stream.converses
-
-    @property
-    def _known(self) -> Known:
-        y = self._screen.cursor.y
-        rows = [*self._screen.history_text(), *self._screen.text()[:y]]
-        return Known(rows, self._screen.history_total + y, self._generation)
 
     def bury(self, last: LastWords | None) -> None:
         """Close, with what tmux holds of a program that has ended and whose pane remains."""
@@ -423,7 +380,7 @@ class PanePipeline:
         if self._paints:
             heard = last.shows(self._screen.text())
         else:
-            self._missing = self._missing or "tail"
+            self._missing.note("tail")
             heard = self._recover(last.held)
         rested = self._loop.time() - (self.last_output or self._began) > RESTED
         self.close("pane_gone", status=last.status, tail_certain=heard and rested)
@@ -467,8 +424,8 @@ class PanePipeline:
         if self.closed:
             return
         # One that left its window and is nowhere has not moved but ended, and its end says whether all of it was heard.
-        if self._missing is not None and not self.has_moved:
-            self._enter(Missed(self._now(), self.info.pane, self._missing))
+        if self._missing.reason is not None and not self.has_moved:
+            self._enter(Missed(self._now(), self.info.pane, self._missing.reason))
         self.closed = True
         self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))
         self._tap = None

@@ -55,6 +55,18 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "yes or no": ("The file is there already. Overwrite it? [y/N]",),
 })  # fmt: skip
 """What may stand in place of the composer until a person answers it."""
+PROFILE = """
+title = "Sprite"
+[recognise]
+commands = ["sprite"]
+signs = ['^sprite$']
+interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
+[delivery]
+ready = ['^>$']
+composer = '^> ?(?P<draft>.*)$'
+mid_turn = "queue"
+"""
+"""What a user's profile of it would say; it is recognised by the title `sprite`."""
 
 
 Kind = Literal["message", "key", "lost", "ready", "dialog", "aborted", "said"]

@@ -16,23 +16,12 @@ from typer.testing import CliRunner
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
-from streamrelay.testing.agent import read_got
+from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
 from tests.cli.conftest import PATIENCE
 
 SECRET = "swordfish-4711"  # noqa: S105  # what nobody may find in a log
-PROFILE = """
-title = "Sprite"
-[recognise]
-commands = ["sprite"]
-signs = ['^sprite$']
-interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
-[delivery]
-ready = ['^>$']
-composer = '^> ?(?P<draft>.*)$'
-mid_turn = "queue"
-"""
 
 
 class Daemon:

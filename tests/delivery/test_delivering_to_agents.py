@@ -17,27 +17,15 @@ from streamrelay.delivery.message import Message, Policy, Progress
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.panes.server import Server
-from streamrelay.testing.agent import Got, read_got
+from streamrelay.testing.agent import PROFILE, Got, read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
 PATIENCE = 30.0
 
-SPRITE = """
-title = "Sprite"
-[recognise]
-signs = ['^sprite$']
-interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
-commands = ["sprite"]
-[delivery]
-ready = ['^>$']
-composer = '^> ?(?P<draft>.*)$'
-mid_turn = "queue"
-"""
-
 
 def sprite(**delivery: str) -> AgentProfile:
-    text = SPRITE
+    text = PROFILE
     for key, value in delivery.items():
         text = text.replace('mid_turn = "queue"\n', "") if key == "mid_turn" else text
         text += f"{key} = {value}\n"

@@ -16,22 +16,11 @@ from streamrelay.events import Event, LinkClosed, LinkCreated, LinkExtended, Lin
 from streamrelay.links.link import Policy
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.places import Typing
-from streamrelay.testing.agent import read_got
+from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
 PATIENCE = 40.0
-SPRITE = """
-title = "Sprite"
-[recognise]
-commands = ["sprite"]
-signs = ['^sprite$']
-interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
-[delivery]
-ready = ['^>$']
-composer = '^> ?(?P<draft>.*)$'
-mid_turn = "queue"
-"""
 
 
 class Linked:
@@ -67,7 +56,7 @@ class Linked:
 
     @asynccontextmanager
     async def link(self, policy: Policy) -> AsyncIterator[LinkSession]:
-        sprite = parse_profile("sprite", SPRITE, source="sprite.toml")
+        sprite = parse_profile("sprite", PROFILE, source="sprite.toml")
         async with streamrelay.connect(
             tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=[sprite]
         ) as server:

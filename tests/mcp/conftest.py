@@ -13,9 +13,9 @@ from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.relay.rules import Standing, Stored
 from streamrelay.service import api
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.tmux import PrivateTmux
 from tests.mcp.staging import Agents, Household
-from tests.service.conftest import SPRITE
 
 ANN = Session(session="s-ann", pane="%1", title="Ann", session_name="work", program="claude", agent="claude")
 BOB = Session(session="%2", pane="%2", title="Bob", session_name="work", program="codex", agent="codex")
@@ -119,7 +119,7 @@ def household(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch) -> Ite
         monkeypatch.setenv(name, str(folder))
     profiles = folders["XDG_CONFIG_HOME"] / "streamrelay" / "agents.d"
     profiles.mkdir(parents=True)
-    (profiles / "sprite.toml").write_text(SPRITE)
+    (profiles / "sprite.toml").write_text(PROFILE)
     household = Household(private_tmux, {name: str(folder) for name, folder in folders.items()})
     yield household
     household.kill_daemon()

@@ -24,9 +24,10 @@ from streamrelay.daemon.instance import running_pid
 from streamrelay.mcp.http import HttpEndpoint
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.service.local import LocalService
+from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until, wait_until_async
-from tests.service.conftest import PATIENCE, SPRITE, Stage
+from tests.service.conftest import PATIENCE, Stage
 
 TOKENS = Tokens(b"k" * 32, "server")
 
@@ -45,7 +46,7 @@ class Agents(Talking):
 
     @asynccontextmanager
     async def service(self) -> AsyncIterator[LocalService]:
-        profiles = [*load_profiles(), parse_profile("sprite", SPRITE, source="sprite.toml")]
+        profiles = [*load_profiles(), parse_profile("sprite", PROFILE, source="sprite.toml")]
         connection = streamrelay.connect(tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=profiles)
         async with connection as server, LocalService(server, folder=self.folder / "state") as service:
             yield service

@@ -10,21 +10,10 @@ from streamrelay.agents import parse_profile
 from streamrelay.errors import ProgramLeft
 from streamrelay.events import Event, NeedsHuman, Receipt, RelayClosed, RelayDelivered, RelayOpened
 from streamrelay.relay.session import RelaySession
-from streamrelay.testing.agent import read_got
+from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.waiting import wait_until_async
 
 PATIENCE = 20.0
-SPRITE = """
-title = "Sprite"
-[recognise]
-commands = ["sprite"]
-signs = ['^sprite$']
-interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
-[delivery]
-ready = ['^>$']
-composer = '^> ?(?P<draft>.*)$'
-mid_turn = "queue"
-"""
 
 
 def foreground(tmux, pane):
@@ -77,7 +66,7 @@ async def test_queued_answers_of_an_agent_are_messages_of_their_own(private_tmux
     peer = private_tmux.new_session("peer", ["sh", "-c", "stty -echo; echo; exec cat"])
     await wait_until_async(lambda: foreground(private_tmux, peer) == "cat", PATIENCE)
     await wait_until_async(lambda: any(got.kind == "ready" for got in read_got(log)), PATIENCE)
-    sprite = parse_profile("sprite", SPRITE, source="sprite.toml")
+    sprite = parse_profile("sprite", PROFILE, source="sprite.toml")
     async with streamrelay.connect(
         tmux=private_tmux.binary, socket_path=private_tmux.socket_path, profiles=[sprite]
     ) as server:

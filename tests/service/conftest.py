@@ -12,22 +12,11 @@ import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.events import Event
 from streamrelay.service.local import LocalService
-from streamrelay.testing.agent import read_got
+from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until, wait_until_async
 
 PATIENCE = 40.0
-SPRITE = """
-title = "Sprite"
-[recognise]
-commands = ["sprite"]
-signs = ['^sprite$']
-interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
-[delivery]
-ready = ['^>$']
-composer = '^> ?(?P<draft>.*)$'
-mid_turn = "queue"
-"""
 START = f"""
 [start]
 command = ["{sys.executable}", "-m", "streamrelay.testing.agent", "--works", "0.1", "--log"]
@@ -61,7 +50,7 @@ class Stage:
 
     @asynccontextmanager
     async def service(self, **said: Any) -> AsyncIterator[LocalService]:
-        sprite = parse_profile("sprite", SPRITE + START, source="sprite.toml")
+        sprite = parse_profile("sprite", PROFILE + START, source="sprite.toml")
         connection = streamrelay.connect(tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=[sprite])
         async with connection as server, LocalService(server, folder=self.folder / "state", **said) as service:
             try:

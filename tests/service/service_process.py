@@ -7,22 +7,11 @@ from pathlib import Path
 import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.service.local import LocalService
-
-SPRITE = """
-title = "Sprite"
-[recognise]
-commands = ["sprite"]
-signs = ['^sprite$']
-interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
-[delivery]
-ready = ['^>$']
-composer = '^> ?(?P<draft>.*)$'
-mid_turn = "queue"
-"""
+from streamrelay.testing.agent import PROFILE
 
 
 async def main(tmux: str, socket: str, folder: str) -> None:
-    profiles = [parse_profile("sprite", SPRITE, source="sprite.toml")]
+    profiles = [parse_profile("sprite", PROFILE, source="sprite.toml")]
     async with (
         streamrelay.connect(tmux=tmux, socket_path=socket, profiles=profiles) as server,
         LocalService(server, folder=Path(folder)) as service,

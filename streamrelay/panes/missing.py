@@ -1,0 +1,109 @@
+"""What the stream of one pane has missed, and what is done about it. Pure: entries come out.
+
+Something is missed because tmux paused the pane, because the connection ended, or because this process did; then tmux
+is asked for what its history still holds (`panes.recovery`). What a pane prints that has moved only comes late.
+"""
+
+from collections.abc import Sequence
+
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.recovery import (
+    DEEPEST,
+    Held,
+    Known,
+    is_shown,
+    missed,
+    read_held,
+    recovery_line,
+    scrolled,
+    skip_line,
+)
+from streamrelay.panes.snapshot import snapshot_line
+from streamrelay.recordings.model import Entry, Missed, Output, Resized
+from streamrelay.vt import TmuxScreen
+
+_SHALLOW = 60.0
+"""Seconds for which history is not asked for again, after it did not hold what was missed."""
+_ALWAYS_SAID = ("detached",)
+"""Reasons for which a gap is said even where nothing is lost: what was missed comes late."""
+
+
+class Missing:
+    """What is missing of the stream that is read off `screen`."""
+
+    def __init__(self, screen: TmuxScreen) -> None:
+        self.reason: str | None = None
+        """Why something is; None where nothing is."""
+        self._screen = screen
+        self.generation: int | None = None
+        """Of which history of tmux's the rows are counted here, where it counts them."""
+        self._unknown = 0
+        self._shallow_until = 0.0
+
+    @property
+    def comes_late(self) -> bool:
+        """Whether it is what a pane prints that has moved."""
+        return self.reason == "moved"
+
+    def note(self, reason: str) -> None:
+        """Something is missed from here on; the first reason stands."""
+        self.reason = self.reason or reason
+
+    def question(self, pane: str, now: float, *, seeded: bool) -> str:
+        """Return the command line that asks how the pane stands, and for what was missed where something was."""
+        if not seeded:
+            return " ; ".join((skip_line(pane), snapshot_line(pane)))
+        return snapshot_line(pane) if self.reason is None else recovery_line(pane, self._depth(now))
+
+    def answer(self, blocks: Sequence[Sequence[bytes]], now: float) -> Held | None:
+        """Return what the replies to a `question` that asked for history say; None for a pane that is gone."""
+        return read_held(blocks, self._depth(now))
+
+    def moved(self, info: PaneInfo, at: float) -> list[Entry]:
+        """The pane went to where `info` says (`at` in stream time); what it prints may come late until `arrived`."""
+        screen = self._screen
+        if (info.columns, info.lines) == (screen.columns, screen.lines):
+            return []
+        self._unknown = screen.history_total - len(screen.history_text()) if info.lines > screen.lines else 0
+        self.generation = None
+        return [Resized(at, info.pane, info.columns, info.lines)]
+
+    def arrived(self, held: Held) -> bool:
+        """Take what tmux holds of a pane that moved; True where all has come that it printed."""
+        screen = self._screen
+        if not is_shown(screen.text(), (screen.cursor.x, screen.cursor.y), held, unknown=self._unknown):
+            return False
+        self.reason = None
+        return True
+
+    def recover(self, held: Held, pane: str, now: float, at: float, *, paints: bool) -> tuple[list[Entry], bool]:
+        """Return what was missed and can be had, or that something is lost, and whether nothing is.
+
+        `now` is loop time, `at` stream time; where the program paints, rows are no lines.
+        """
+        reason, self.reason = self.reason or "", None
+        found = None if paints else missed(self._known, held)
+        self.generation = held.generation
+        entries: list[Entry] = []
+        if found is None or not found.whole:
+            self._shallow_until = now + _SHALLOW
+            entries.append(Missed(at, pane, reason, lost_lines=None if found is None else found.lost))
+        elif reason in _ALWAYS_SAID:
+            entries.append(Missed(at, pane, reason, lost_lines=0))
+        screen = self._screen
+        data = found.data if found is not None else None
+        if data is None and paints:
+            data = scrolled(screen.columns, screen.lines, screen.history_total, held)
+        if data is not None:
+            entries.append(Output(at, pane, data))
+        return entries, found is not None and found.whole
+
+    def _depth(self, now: float) -> int:
+        """Rows of history to ask for: none soon after they did not help; until 3.5a tmux leaks its replies."""
+        return 0 if now < self._shallow_until else DEEPEST
+
+    @property
+    def _known(self) -> Known:
+        y = self._screen.cursor.y
+        rows = [*self._screen.history_text(), *self._screen.text()[:y]]
+        return Known(rows, self._screen.history_total + y, self.generation)
