@@ -41,7 +41,9 @@ def draw(state: State, text: str) -> None:
     else:
         widths = state.widths
         cells = widths.cells(text)
-        if not marked(cells):
+        if cells and widths.manners.widens and _left(state).endswith(ZWJ):
+            _draw_singly(state, cells)
+        elif not marked(cells):
             if cells:
                 put(state, cells, state.pen)
         elif state.flows and state.columns > 1 and widths.plain.fullmatch(text):
@@ -92,6 +94,12 @@ def _left_column(state: State) -> int:
     return x
 
 
+def _left(state: State) -> str:
+    """Return the character left of the cursor with all that has joined it; empty where there is none."""
+    x = _left_column(state)
+    return state.grid.lines[state.y].columns(x, x + 1) or " " if x >= 0 else ""
+
+
 def _join(state: State, text: str) -> bool:
     """Put `text` into the cell left of the cursor; False where there is none, or no room in it."""
     x = _left_column(state)
@@ -113,15 +121,14 @@ def _joins(state: State, character: str, mark: str) -> bool:
 
 def _combine(state: State, character: str) -> bool:
     """Join the cell left of the cursor if `character` does, as tmux 3.5a does it (screen_write_combine)."""
-    x = _left_column(state)
-    line = state.grid.lines[state.y]
-    left = line.columns(x, x + 1) or " " if x >= 0 else ""
+    left = _left(state)
     tone = character in SKIN_TONES
     width = state.widths.width(character)
     flag = width == 2 and character in FLAGS and left in FLAGS
     joins = not left.isascii() if tone else flag or width == 0 or left.endswith(ZWJ)
     if not (left and joins and _join(state, character)):
         return False
+    x, line = _left_column(state), state.grid.lines[state.y]
     if (tone or character == VARIATION_SELECTOR) and line.cells[x + 1 : x + 2] != STUB and x + 1 < state.columns:
         line.write(x + 1, STUB, ord(line.look[x : x + 1] or "\0"))
         state.x = x + 2

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from streamrelay.control import Version
+from streamrelay.panes.widths import expected
 from streamrelay.testing import fuzz
 from streamrelay.vt import TmuxScreen
 
@@ -67,6 +69,20 @@ def test_time_grows_with_the_input_and_not_faster(name: str) -> None:
                 break
         else:
             pytest.fail(f"{name}, pieces of {chunk}: four times the input took {ratio:.1f} times as long")
+
+
+@pytest.mark.requirement("VT-02", "VT-05")
+@pytest.mark.parametrize("version", ["3.3a", "3.5a", "3.8"])
+@pytest.mark.parametrize("text", ["👩\u200d💻X", "⚠️X", "🇫🇮X", "1️⃣X", "👍🏽X", "\ufffd\u200d💻X"], ids=ascii)
+def test_what_joins_does_so_wherever_a_read_ends(version: str, text: str) -> None:
+    def shown(*reads: bytes) -> tuple[int, str]:
+        screen = TmuxScreen(20, 3, widths=expected(Version.parse(version)))
+        for read in reads:
+            screen.feed(read)
+        return screen.cursor.x, screen.text()[0]
+
+    data = text.encode()
+    assert {shown(data[:cut], data[cut:]) for cut in range(1, len(data))} == {shown(data)}
 
 
 @pytest.mark.requirement("VT-02")
