@@ -12,8 +12,9 @@ One message is typed at a time. It waits, with a reason that is told, for as lon
 (readiness.py). After the paste the machine waits until the program has painted and rested for `PAINT_REST`: an Enter
 that comes while a paste is digested becomes a line feed in some programs. Then Enter, unless a question stands there by
 now. Where the very same text stands in the composer `CONFIRM` seconds later and no turn has begun, Enter goes out once
-more, and never a third time. What was submitted is followed to its answer while the next message is typed already,
-unless the program has to be let finish.
+more, and never a third time; a question that came up behind the Enter may have taken it for its answer, and passes for
+the beginning of a turn, so there only the composer counts. What was submitted is followed to its answer while the next
+message is typed already, unless the program has to be let finish.
 """
 
 from collections import deque
@@ -89,6 +90,8 @@ class _Delivery:
     shown: str = ""
     attempts: int = 0
     resumed: bool = False
+    asked: bool = False
+    """Whether a question came up behind the Enter, which may have taken it for its answer."""
     unjudged: float | None = None
     """Since when the picture is waited for to rest, where nothing else stands in the way."""
     held: list[Effect] = field(default_factory=list)
@@ -302,7 +305,12 @@ class DeliveryMachine:
     def _confirm(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
         followed = next((f for f in self._followed if f.message_id == current.message.message_id), None)
         stands = bool(current.shown) and draft(look.standing, look.profile) == current.shown
-        if not stands or (followed is not None and followed.started):
+        started = followed is not None and followed.started
+        if look.standing.needs_human is not None and (current.asked or not started):
+            current.asked = True
+            self._due = now + LOOK_AGAIN
+            return []
+        if not stands or (started and not current.asked):
             self._current = None
             self._due = now
             return []
@@ -311,9 +319,6 @@ class DeliveryMachine:
             return []
         if current.attempts > 1:
             return self._end("failed", "not_submitted")
-        if look.standing.needs_human is not None:
-            self._due = now + LOOK_AGAIN
-            return []
         return self._enter(current, look)
 
     def _is_answering(self, now: float) -> bool:

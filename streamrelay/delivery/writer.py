@@ -7,14 +7,13 @@ an outbox, a message is on disk before anything is typed, and its predecessors' 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
 from streamrelay.delivery.commands import QUERY_MARKS, Mark, Refusal, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
-from streamrelay.delivery.message import Message, Policy, Progress
+from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
 from streamrelay.delivery.recovery import Marks, fate
 from streamrelay.delivery.sanitise import removed_from, sanitised
@@ -31,7 +30,6 @@ from streamrelay.errors import (
     ShellRefused,
     StreamrelayError,
     TargetNotReading,
-    UsageError,
 )
 from streamrelay.events import DeliveryState, Event
 from streamrelay.panes.pipeline import PanePipeline
@@ -46,14 +44,7 @@ _LANDING = 0.001
 """Seconds between two looks for what tmux is about to write."""
 _MOST_MOVED = 25
 """How often in a row a cursor that is elsewhere by now puts typing off: who paints that much is not leaving."""
-_ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 _COMMAND_SIGNS = ("/", "!", "#", "@")
-
-
-def check_message_id(message_id: str) -> None:
-    """Raise UsageError for an id that is none."""
-    if not _ID.fullmatch(message_id):
-        raise UsageError(f"{message_id!r} is no message id", hint="letters, digits and _.:@- make one")
 
 
 class PaneWriter:

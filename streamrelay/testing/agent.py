@@ -77,6 +77,8 @@ class Got(msgspec.Struct, frozen=True):
 
     kind: Kind
     text: str = ""
+    at: float = 0.0
+    """Seconds of `time.monotonic`."""
 
 
 class Script(msgspec.Struct, frozen=True):
@@ -272,7 +274,7 @@ class Agent:
         return text
 
     def _record(self, kind: Kind, text: str = "") -> None:
-        self._log.write(msgspec.json.encode(Got(kind, text)) + b"\n")
+        self._log.write(msgspec.json.encode(Got(kind, text, time.monotonic())) + b"\n")
 
     @staticmethod
     def _write(data: bytes) -> None:
