@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from streamrelay.control import CommandResult, ControlEvent, Tmux, TransportName
 from streamrelay.delta.profiles import Profile
 from streamrelay.errors import NoServer, PaneGone, TmuxError, UsageError
+from streamrelay.panes.audience import Listener
 from streamrelay.panes.carrying import Carried, Carrier
 from streamrelay.panes.following import Follower
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
 from streamrelay.panes.log import PaneLog
-from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
+from streamrelay.panes.pipeline import PanePipeline, Tap
 from streamrelay.panes.reconnecting import Patience
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line

@@ -11,10 +11,7 @@ the pane has its place behind everything that was read, so it first catches up.
 """
 
 import asyncio
-import socket
-import time
 from collections.abc import Callable, Coroutine, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -22,7 +19,9 @@ from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.standing import Standing
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed
+from streamrelay.events import ClosedReason, NeedKind, PaneClosed
+from streamrelay.panes.alarm import Alarm
+from streamrelay.panes.audience import Audience, Listener
 from streamrelay.panes.burial import RESTED, LastWords
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import PaneLog, Past
@@ -57,8 +56,6 @@ from streamrelay.vt.widths import Widths, unicode14
 _AGAIN = 0.002
 """Seconds after which a deadline is looked at again that is due, and may not pass before more was read."""
 
-Listener = Callable[[Sequence[Event]], None]
-"""Takes events, which are its own from then on."""
 Tap = Callable[[Entry], None]
 """Takes every entry of a pane, in order; never waits."""
 
@@ -83,18 +80,15 @@ class PanePipeline:
         self.last_output: float | None = None
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
-        self._host = socket.gethostname()
         self._screen = TmuxScreen(info.columns, info.lines, widths=widths)
         self._profiles = profiles
         self._stream = self._new_stream()
-        self._listeners: list[Listener] = []
+        self._audience = Audience()
         self._rendering = rendering
         self._backlog = Backlog()
-        self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0.0
+        self._alarm = Alarm(self._time_passes)
         self._seeded = False
         self._missing = Missing(self._screen)
-        self._change = asyncio.Event()
         self._resuming = False
         self._past_messages: dict[str, bool] = {}
         """The messages that an earlier process told the stream of, and whether it told of their Enter."""
@@ -187,7 +181,7 @@ class PanePipeline:
 
     def changed(self) -> Coroutine[Any, Any, Literal[True]]:
         """Wait for the next output, event or end of the pane, counted from the call, not from the awaiting."""
-        return self._change.wait()
+        return self._audience.changed()
 
     @property
     def seeded(self) -> bool:
@@ -197,19 +191,19 @@ class PanePipeline:
     def add_listener(self, listener: Listener) -> None:
         """Hand every event from here on to `listener`; one that comes later is told first what it is joining."""
         self.catch_up()
+        info, joining = self.info, []
         if self._seeded:
-            listener(self._stamped(self._stream.opened(self._now(), command=self.info.command, title=self.info.title)))
-        self._listeners.append(listener)
+            joining = self._stream.opened(self._now(), command=info.command, title=info.title)
+        self._audience.add(listener, joining)
 
     def remove_listener(self, listener: Listener) -> None:
         """Stop handing events to `listener`."""
-        if listener in self._listeners:
-            self._listeners.remove(listener)
+        self._audience.remove(listener)
 
     @property
     def has_listeners(self) -> bool:
         """Whether anybody still listens."""
-        return bool(self._listeners)
+        return bool(self._audience)
 
     def seed(self, snapshot: Snapshot) -> None:
         """Begin, or begin again, with the screen tmux holds at this place of the stream."""
@@ -276,7 +270,7 @@ class PanePipeline:
     @property
     def rests(self) -> bool:
         """Whether nothing is due and nothing was printed for a while."""
-        return self._seeded and not self.closed and self._timer is None and not self._backlog
+        return self._seeded and not self.closed and not self._alarm and not self._backlog
 
     def check(self, selfcheck: SelfCheck, reply: Sequence[Sequence[bytes]]) -> Verdict | None:
         """Compare the screen with what tmux holds at this place of the stream; go on with tmux's where it differs.
@@ -429,7 +423,7 @@ class PanePipeline:
         self.closed = True
         self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))
         self._tap = None
-        self._listeners.clear()
+        self._audience.leave()
 
     def fail(self) -> None:
         """Rendering failed: say so, and stop without touching the broken stream again."""
@@ -437,7 +431,7 @@ class PanePipeline:
         self._rendering.taken(self._backlog.clear())
         self.end_recording("failed")
         info = self.info
-        self._hand_out([PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)])
+        self._audience.hear([PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)])
         self.discard()
 
     def end_recording(self, reason: ClosedReason = "recording_ended") -> None:
@@ -451,14 +445,10 @@ class PanePipeline:
         """Nobody listens any more: stop without a word."""
         self.end_recording()
         self.closed = True
-        self._listeners.clear()
+        self._audience.leave()
         self._rendering.taken(self._backlog.clear())
         self._set_timer()
-        self._wake()
-
-    def _wake(self) -> None:
-        self._change.set()
-        self._change = asyncio.Event()
+        self._audience.wake()
 
     def _now(self) -> float:
         return self._loop.time() - self._began
@@ -466,32 +456,12 @@ class PanePipeline:
     def _enter(self, entry: Entry) -> None:
         if self._tap is not None:
             self._tap(entry)
-        self._publish(enter(self._stream, entry))
-
-    def _publish(self, events: list[Event]) -> None:
-        if events:
-            self._hand_out(events)
+        self._audience.hear(enter(self._stream, entry))
         self._set_timer()
-        self._wake()
-
-    def _hand_out(self, events: list[Event]) -> None:
-        """Give the events to the last listener, and copies of them to those before."""
-        if not self._listeners:
-            return
-        self._stamped(events)
-        *others, last = self._listeners
-        for listener in others:
-            listener([copy(event) for event in events])
-        last(events)
-
-    def _stamped(self, events: list[Event]) -> list[Event]:
-        at = time.time()
-        for event in events:
-            event.at, event.host = at, self._host
-        return events
+        self._audience.wake()
 
     def _set_timer(self, *, not_before: float = 0.0) -> None:
-        """Have the clock come back when the next deadline is due; a timer that is early sets itself again."""
+        """Have the clock come back when the next deadline is due."""
         due: float | None = None
         if self._resuming:
             return
@@ -499,17 +469,11 @@ class PanePipeline:
             due = None if self._backlog.is_marked else self._backlog.last_read + SETTLE
         elif not self.closed and (deadline := self._stream.deadline()) is not None:
             due = self._began + deadline
-        if self._timer is not None and (due is None or self._timer_at > due):
-            self._timer.cancel()
-            self._timer = None
-        if due is not None and self._timer is None:
-            self._timer_at = max(due, not_before)
-            self._timer = self._loop.call_at(self._timer_at, self._time_passes)
-        elif due is None and self._seeded and not self.closed and not self._backlog:
+        self._alarm.set(due, not_before=not_before)
+        if due is None and self._seeded and not self.closed and not self._backlog:
             self._stream.rest()
 
     def _time_passes(self) -> None:
-        self._timer = None
         known = self._rendering.known_until()
         if not self._backlog:
             self._let_pass(known - self._began)

@@ -14,8 +14,9 @@ from typing import Self
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, PaneClosed
 from streamrelay.panes.attachments import Attachments
+from streamrelay.panes.audience import Listener
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.pipeline import Listener, PanePipeline, Tap
+from streamrelay.panes.pipeline import PanePipeline, Tap
 from streamrelay.panes.subscription import Subscription
 
 PATIENCE = 3.0

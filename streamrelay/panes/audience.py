@@ -1,0 +1,66 @@
+"""Who listens to a pane: its events are stamped with the wall clock and the host, and handed to everybody in order."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from copy import copy
+from typing import Any, Literal
+
+from streamrelay.events import Event
+
+Listener = Callable[[Sequence[Event]], None]
+"""Takes events, which are its own from then on."""
+
+
+class Audience:
+    """The listeners of one pane, and those that wait for its next change."""
+
+    def __init__(self) -> None:
+        self._host = socket.gethostname()
+        self._listeners: list[Listener] = []
+        self._change = asyncio.Event()
+
+    def __bool__(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._listeners)
+
+    def add(self, listener: Listener, joining: list[Event]) -> None:
+        """Hand every event from here on to `listener`, `joining` before them."""
+        if joining:
+            listener(self._stamped(joining))
+        self._listeners.append(listener)
+
+    def remove(self, listener: Listener) -> None:
+        """Stop handing events to `listener`."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+
+    def leave(self) -> None:
+        """Send everybody away."""
+        self._listeners.clear()
+
+    def hear(self, events: list[Event]) -> None:
+        """Give the events to the last listener, and copies of them to those before."""
+        if not events or not self._listeners:
+            return
+        self._stamped(events)
+        *others, last = self._listeners
+        for listener in others:
+            listener([copy(event) for event in events])
+        last(events)
+
+    def changed(self) -> Coroutine[Any, Any, Literal[True]]:
+        """Wait for the next `wake`, counted from the call, not from the awaiting."""
+        return self._change.wait()
+
+    def wake(self) -> None:
+        """Have go on whoever waits for a change."""
+        self._change.set()
+        self._change = asyncio.Event()
+
+    def _stamped(self, events: list[Event]) -> list[Event]:
+        at = time.time()
+        for event in events:
+            event.at, event.host = at, self._host
+        return events
