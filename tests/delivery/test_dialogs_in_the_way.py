@@ -3,7 +3,8 @@
 The line that types compares where the cursor stands, so a dialog that tmux has painted and nobody has looked at yet
 gets nothing either. One that a program paints in the very moment in which tmux writes cannot be known of: neither tmux
 nor anybody else has seen it, or the program puts it up with the text unread in its terminal. What is eaten so is rare,
-comes within `UNSEEN` of the question, and costs at most the one message whose text it was.
+comes within `UNSEEN` of the question, and costs at most the one message whose text it was. One whose Enter it was is
+left in the composer at worst, where its person finds it.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import streamrelay
+from streamrelay.delivery.machine import CONFIRM
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.panes.server import Server
@@ -35,6 +37,7 @@ class Asking:
     """A scripted agent that is asked to do things by a peer, and asks its person in between."""
 
     def __init__(self, tmux: PrivateTmux, log: Path, name: str, *options: str) -> None:
+        self._tmux = tmux
         self._log = log
         self.options = options
         words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--works", "0.05", *options]
@@ -80,6 +83,7 @@ class Asking:
                 await asyncio.sleep(chance.uniform(0.0, 0.3))
             async with asyncio.timeout(PATIENCE + 4.0 * questions):
                 await asking
+                await self._submit_what_was_left(server, writer)
                 await writer.finish()
                 await wait_until_async(lambda: len(self.of("message")) >= len(self.expected(messages)), PATIENCE)
         except TimeoutError as error:
@@ -91,6 +95,14 @@ class Asking:
                 task.cancel()
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(running, asking)
+
+    async def _submit_what_was_left(self, server: Server, writer: PaneWriter) -> None:
+        """Press the Enter that a question has eaten, unless the writer has done it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2 * CONFIRM):
+                await writer.finish()
+        if "\r" in self.eaten_unseen() and server.pipeline(self.pane).standing.composer.typed.startswith("message"):
+            self._tmux.run("send-keys", "-t", self.pane, "Enter")
 
     async def _ask(self, questions: int, chance: random.Random) -> None:
         for number in range(1, questions + 1):
