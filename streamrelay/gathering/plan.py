@@ -178,3 +178,8 @@ def check_plan(plan: Plan) -> None:
             hint="each (every contribution as it is made) or digest (with the piece)",
             data={"fault": "listening", "listening": plan.listening},
         )
+
+
+def counted(count: int, noun: str) -> str:
+    """Return `1 round`, `2 rounds`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

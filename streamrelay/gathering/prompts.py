@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from streamrelay.gathering.members import Member, harvester, speakers
-from streamrelay.gathering.plan import BREATH, Phase, Plan
+from streamrelay.gathering.plan import BREATH, Phase, Plan, counted
 from streamrelay.relay.attribution import filled
 
 
@@ -156,8 +156,3 @@ class Prompts:
 
 def _person(member: Member) -> str:
     return ", a person" if member.is_human else ""
-
-
-def counted(count: int, noun: str) -> str:
-    """Return `1 round`, `2 rounds`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -18,8 +18,8 @@ from streamrelay.events import (
     WithheldReason,
 )
 from streamrelay.gathering.members import Member, harvester
-from streamrelay.gathering.plan import BREATH, Plan
-from streamrelay.gathering.prompts import Prompts, Texts, counted
+from streamrelay.gathering.plan import BREATH, Plan, counted
+from streamrelay.gathering.prompts import Prompts, Texts
 from streamrelay.gathering.standing import Entry, EntryKind, Standing
 from streamrelay.gathering.steps import Announce, Closed, Contribute, Effect, Prompt, PromptKind, Said, Tell
 from streamrelay.gathering.transcript import conversation
