@@ -20,6 +20,8 @@
     ├── DeliveryFailed           a message was not delivered; carries the reason
     ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
     ├── AnswerTimeout            a message was submitted, and not answered in time
+    ├── NestedGathering          a gathering was to be started from within one
+    ├── PieceNotHeld             somebody else holds the talking piece
     ├── StartFailed              a program that was to be started ended at once
     ├── RecordingError           a recording cannot be read or written
     ├── StorageError             a database of the user's cannot be used
@@ -28,6 +30,7 @@
     ├── DaemonRunning            a daemon runs for that tmux server already
     ├── DaemonLost               the daemon went away while it was asked
     └── UsageError               arguments that make no sense together
+        └── InvalidGathering     a gathering that cannot be held; carries the fault
 
 Each class has a stable `code` (for machines), an `exit_code` (for the command line), `data` (what it is about) and
 a `hint` (what to do). Expected ends (a pane that closes while it is watched, a budget that is spent) are events
@@ -57,6 +60,14 @@ class UsageError(StreamrelayError):
 
     code = "usage"
     exit_code = 2
+
+
+class InvalidGathering(UsageError):
+    """A gathering that cannot be held; `data["fault"]` says what is wrong with it, and nothing was started."""
+
+    code = "invalid_gathering"
+    exit_code = 35
+    default_hint = "docs/gatherings.md says what a gathering needs"
 
 
 class TmuxError(StreamrelayError):
@@ -206,6 +217,22 @@ class SessionTaken(StreamrelayError):
     code = "session_taken"
     exit_code = 32
     default_hint = "stop that one first"
+
+
+class NestedGathering(StreamrelayError):
+    """A gathering was to be started from within one."""
+
+    code = "nested_gathering"
+    exit_code = 36
+    default_hint = "speak when the piece comes to you; a new gathering can begin when this one has closed"
+
+
+class PieceNotHeld(StreamrelayError):
+    """Somebody else holds the talking piece, or nobody does."""
+
+    code = "piece_not_held"
+    exit_code = 37
+    default_hint = "the piece comes to each speaker in the order of their numbers"
 
 
 class StartFailed(StreamrelayError):

@@ -28,8 +28,9 @@ DeliveryState = Literal["queued", "pasted", "painted", "submitted", "turn_starte
 
 
 WithheldReason = Literal[
-    "muted", "suspended", "checkpoint", "acknowledgement", "repetition", "hops", "too_many_waiting"
-]
+    "muted", "suspended", "checkpoint", "acknowledgement", "repetition", "hops", "too_many_waiting",
+    "without_piece", "too_much",
+]  # fmt: skip
 NeedKind = Literal["password", "confirmation", "permission", "trust", "login", "picker"]
 
 
@@ -309,12 +310,81 @@ class AgentStopped(Event, tag="agent_stopped"):
     answer: str = ""
 
 
+class GatheringOpened(Event, tag="gathering_opened"):
+    """A circle begins: who takes part, `structure` as `2-2-2`, and the question it opens with."""
+
+    gathering: str
+    rhythm: str
+    structure: str
+    participants: tuple[str, ...]
+    harvester: str
+    question: str = ""
+
+
+class GatheringPhase(Event, tag="gathering_phase"):
+    """A round of a phase begins: `inhale`, `hold`, `exhale` or `close`."""
+
+    gathering: str
+    phase: str
+    round: int
+    rounds: int
+
+
+class Piece(Event, tag="piece"):
+    """What becomes of the talking piece; `due_in` is when the next thing happens by itself, in seconds."""
+
+    gathering: str
+    speaker: str
+    state: Literal["given", "begun", "beat", "last_words", "passed"]
+    beat: int
+    beats: int
+    due_in: float | None = None
+    how: str = ""
+
+
+class Contribution(Event, tag="contribution"):
+    """What somebody said in a gathering and the others hear: a speaker with the piece, or the harvester's harvest."""
+
+    gathering: str
+    message_id: str
+    speaker: str
+    phase: str
+    round: int
+    text: str
+
+
+class GatheringPaused(Event, tag="gathering_paused"):
+    """A person paused the gathering, or let it go on."""
+
+    gathering: str
+    paused: bool
+
+
+class GatheringLeft(Event, tag="gathering_left"):
+    """A participant is gone, and the circle goes on."""
+
+    gathering: str
+    participant: str
+    reason: str
+
+
+class GatheringClosed(Event, tag="gathering_closed"):
+    """The gathering is over; `traffic` is what it cost each participant."""
+
+    gathering: str
+    reason: str
+    contributions: int
+    harvested: bool
+    traffic: dict[str, Traffic] = {}
+
+
 AnyEvent = (
     PaneOpened | PaneResized | ProgramChanged | PaneClosed | Text | Live | Retracted | TurnStarted | TurnEnded
     | NeedsHuman | Activity | Injected | Receipt | Gap | RelayOpened | RelayDelivered
     | RelayWithheld | RelayPaused | RelayMuted | RelayLeft | RelayClosed
     | LinkCreated | LinkSpent | LinkExtended | LinkSuspended | LinkClosed | StopTold
     | AgentStopped
+    | GatheringOpened | GatheringPhase | Piece | Contribution | GatheringPaused | GatheringLeft | GatheringClosed
 )  # fmt: skip
 
 

@@ -1,0 +1,128 @@
+"""Rhythms and texts where they stand: those that come with streamrelay, and the user's own, which go first.
+
+The user's stand in the folder of the configuration: `gatherings/rhythms/NAME.md`, a procedure file for each rhythm,
+and `gatherings/prompts/NAME.md` for each text. A procedure file begins with TOML between two lines of `+++`; what is
+behind them is what the rhythm is for. One that has the name of a shipped rhythm needs only the keys it changes.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from streamrelay.config.files import user_folder as config_folder
+from streamrelay.errors import ConfigError, InvalidGathering, UsageError
+from streamrelay.gathering.plan import Breath, Rhythm
+from streamrelay.gathering.prompts import Texts, check_template
+
+FENCE = "+++"
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's own rhythms and texts: `gatherings` in that of the configuration."""
+    return config_folder() / "gatherings"
+
+
+def load_texts(folder: Path | None = None) -> Texts:
+    """Read every text; one in `folder` (default: the user's) replaces the shipped one. Raises ConfigError."""
+    own = (user_folder() if folder is None else folder) / "prompts"
+    texts = dict(_read(_shipped("prompts")))
+    for name, (source, text) in _read(own):
+        if name not in texts:
+            known = ", ".join(sorted(texts))
+            raise ConfigError(source, "", "there is no such text", hint=f"the texts are {known}")
+        try:
+            check_template(name.replace("-", "_"), text)
+        except UsageError as error:
+            raise ConfigError(source, "", error.message, hint=error.hint) from error
+        texts[name] = (source, text)
+    return msgspec.convert({name.replace("-", "_"): text for name, (_, text) in texts.items()}, Texts)
+
+
+def load_rhythms(folder: Path | None = None) -> dict[str, Rhythm]:
+    """Read every rhythm by its name, the user's (in `folder`) over the shipped ones. Raises ConfigError."""
+    own = (user_folder() if folder is None else folder) / "rhythms"
+    rhythms: dict[str, Rhythm] = {}
+    for name, (source, text) in (*_read(_shipped("rhythms")), *_read(own)):
+        rhythms[name] = parse_rhythm(name, text, source=source, over=rhythms.get(name))
+    return rhythms
+
+
+def find_rhythm(name: str, folder: Path | None = None) -> Rhythm:
+    """Return a rhythm by its name; raises InvalidGathering for one that is not there, ConfigError as `load_rhythms`."""
+    rhythms = load_rhythms(folder)
+    if name not in rhythms:
+        raise InvalidGathering(
+            f"there is no rhythm {name!r}",
+            hint=f"the rhythms are {', '.join(rhythms)}; docs/gatherings.md says how to add one",
+            data={"fault": "rhythm", "rhythm": name},
+        )
+    return rhythms[name]
+
+
+class _Written(msgspec.Struct, forbid_unknown_fields=True):
+    structure: str | None = None
+    beats_per_turn: Annotated[int, Meta(ge=1)] | None = None
+    beat_interval_seconds: Annotated[float, Meta(gt=0)] | None = None
+    question: str | None = None
+    keywords: tuple[str, ...] | None = None
+
+
+def parse_rhythm(name: str, text: str, *, source: str, over: Rhythm | None = None) -> Rhythm:
+    """Read a procedure file; what it leaves out is taken from `over`. Raises ConfigError."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines[0].strip() != FENCE or FENCE not in (line.strip() for line in lines[1:]):
+        raise ConfigError(source, "", f"it does not begin with TOML between two lines of {FENCE}")
+    end = [line.strip() for line in lines].index(FENCE, 1)
+    try:
+        written = msgspec.convert(tomllib.loads("\n".join(lines[1:end])), _Written)
+        breath = Breath.parse(written.structure) if written.structure is not None else None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(source, "", f"no TOML: {error}") from error
+    except msgspec.ValidationError as error:
+        raise ConfigError(source, "", str(error)) from error
+    except InvalidGathering as error:
+        raise ConfigError(source, "structure", error.message, hint=error.hint) from error
+    values = {
+        "breath": breath,
+        "beats_per_turn": written.beats_per_turn,
+        "beat_interval_seconds": written.beat_interval_seconds,
+        "question": written.question,
+        "keywords": written.keywords,
+        "about": " ".join("\n".join(lines[end + 1 :]).split()) or None,
+    }
+    said = {key: value for key, value in values.items() if value is not None}
+    if over is not None:
+        return msgspec.structs.replace(over, **said)
+    missing = [key for key in ("breath", "beats_per_turn", "beat_interval_seconds", "question") if key not in said]
+    if missing:
+        names = ", ".join("structure" if key == "breath" else key for key in missing)
+        raise ConfigError(source, "", f"it does not say {names}", hint="a rhythm of your own has to say all of these")
+    return Rhythm(name=name, **said)  # type: ignore[arg-type]  # msgspec has checked them
+
+
+def _shipped(kind: str) -> Traversable:
+    return resources.files("streamrelay.gathering") / kind
+
+
+def _read(folder: Path | Traversable) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the name, the source and the text of each Markdown file."""
+    try:
+        if not folder.is_dir():
+            return
+        files = sorted((file for file in folder.iterdir() if file.name.endswith(".md")), key=lambda file: file.name)
+    except OSError as error:
+        raise ConfigError(str(folder), "", f"cannot be listed: {error.strerror}") from error
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(str(file), "", f"cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(str(file), "", f"no UTF-8: {error.reason}") from error
+        yield file.name.removesuffix(".md"), (str(file), text)

@@ -1,0 +1,53 @@
+"""Whether somebody passes the talking piece by what it says. Pure.
+
+What is looked for is a phrase, at the beginning of a sentence or alone: "I pass.", "I pass the piece", "I pass to Rex",
+"Passing to Rex". People speak of passing in many ways that are none ("I pass the path to the parser", "all tests pass",
+"passing to a function"), so it has to be one of these:
+
+* "I pass" and the end of the sentence (no question), or "for now", "this time", "this round", "on this one".
+* "I pass" and the piece: "the piece", "the talking piece", "my turn", "it on".
+* "I pass to", "I pass it to", "I pass the piece to" or "Passing to" and somebody of the circle: a member's name or
+  number, "the next", "the circle", "whoever ..."; or a single capitalised name that ends the sentence.
+
+A sentence begins where a line does, behind marks of lists and of stress, or behind the end of another sentence. What
+stands in quotation marks, in code or in a quoted line is somebody else's, or talk about the ceremony.
+"""
+
+from collections.abc import Iterable
+
+import regex
+
+LONGEST_READ = 16_384
+"""Characters at either end of a text that are looked at: nobody passes in the middle of a flood."""
+
+_FENCE = regex.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", regex.MULTILINE | regex.DOTALL)
+_QUOTED = regex.compile(r"""^[ \t]*>.*$|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»""", regex.MULTILINE)
+_BEGINNING = (
+    r"(?:^|(?<=[.!?…:;][)\]]?\s)|(?<=[.!?…:;][*_]{1,3}\s)|(?<=[—–]\s?))[ \t]*(?:[-*+•●]\s+|\d+[.)]\s+)?[*_(]{0,3}"
+)
+_END = r"(?=[*_)\]]{0,4}(?:[.!…](?:\s|[*_)\]]|$)|\s*$|\s+[—–-]{1,2}\s|\s*[—–]|;))"
+_SOMEBODY = (
+    r"(?:the\s+next\b|next\b|the\s+(?:circle|group|others|room|other\s+speakers?|person|speaker)\b|everyone\b|all\s+of\s+you\b"
+    r"|who(?:m)?ever\b|the\s+one\s+who\b|you\s*(?=[.!,…*]|$)|(?:number\s+|no\.\s*|\#)\d+)"
+)
+
+
+def passes(text: str, names: Iterable[str] = (), numbers: Iterable[int] = ()) -> bool:
+    """Tell whether a text passes the piece; `names` and `numbers` are those of the circle."""
+    seen = text if len(text) <= 2 * LONGEST_READ else f"{text[:LONGEST_READ]}\n{text[-LONGEST_READ:]}"
+    plain = _QUOTED.sub("…quoted", _FENCE.sub("", seen.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
+    return _pattern(names, numbers).search(plain) is not None
+
+
+def _pattern(names: Iterable[str], numbers: Iterable[int]) -> regex.Pattern[str]:
+    members = "|".join([*(rf"{regex.escape(name)}\b" for name in names), *(rf"{number}\b" for number in numbers)])
+    # A name by itself is one that nobody of the circle has; that it ends the sentence tells it from a thing.
+    somebody = rf"(?:{_SOMEBODY}|(?:{members or '(?!)'})|(?-i:\p{{Lu}}[\p{{L}}'-]+(?:\s+\(\d+\))?){_END})"
+    piece = r"(?:the\s+(?:talking\s+)?piece|my\s+(?:turn|piece))\b"
+    this = r"this\s+(?:one|time|round|turn|beat)"
+    when = rf"(?:for\s+now|(?:for\s+|on\s+)?{this}|here|again|it\s+on)"
+    phrase = (
+        rf"(?:I\s+(?:(?:will|shall)\s+)?pass(?:{_END}|\s+{when}{_END}|\s+{piece}|\s+(?:it\s+)?(?:on\s+)?to\s+{somebody})"
+        rf"|(?:Passing|I'm\s+passing|I\s+am\s+passing)\s+(?:{piece}|(?:it\s+)?(?:on\s+)?to\s+{somebody}))"
+    )
+    return regex.compile(_BEGINNING + phrase, regex.IGNORECASE | regex.MULTILINE)

@@ -1,0 +1,246 @@
+"""What is said of a gathering, and to whom: every message numbered, counted and entered, every event. Pure.
+
+All of it stands in the `Standing` and the record; this is how they are written.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from streamrelay.events import (
+    Contribution,
+    GatheringClosed,
+    GatheringLeft,
+    GatheringOpened,
+    GatheringPaused,
+    GatheringPhase,
+    Piece,
+    RelayWithheld,
+    WithheldReason,
+)
+from streamrelay.gathering.members import Member, harvester
+from streamrelay.gathering.plan import BREATH, Plan, counted
+from streamrelay.gathering.prompts import Prompts, Texts
+from streamrelay.gathering.standing import Entry, EntryKind, Standing
+from streamrelay.gathering.steps import Announce, Closed, Contribute, Effect, Prompt, PromptKind, Said, Tell
+from streamrelay.gathering.transcript import conversation
+
+LONGEST_SHOWN = 80
+
+
+class Telling:
+    """The words of one gathering, and the account of them."""
+
+    def __init__(self, gathering: str, plan: Plan, members: Sequence[Member], texts: Texts, standing: Standing) -> None:
+        self.standing = standing
+        self.record: list[Entry] = []
+        self._gathering = gathering
+        self._plan = plan
+        self._members = members
+        self._harvester = harvester(members)
+        self._by_number = {member.number: member for member in members}
+        self._prompts = Prompts(gathering, plan, members, texts)
+
+    @property
+    def present(self) -> tuple[Member, ...]:
+        """Who is still there."""
+        return tuple(member for member in self._members if member.number not in self.standing.gone)
+
+    def label(self, number: int) -> str:
+        """Return how people read of a member."""
+        return self._by_number[number].label if number in self._by_number else str(number)
+
+    # To one
+
+    def seed(self, member: Member, pulse: str) -> Prompt:
+        """Tell a member who it is, and what this is."""
+        return self._prompt(member, "seed", self._prompts.seed(member, pulse))
+
+    def turn(self, member: Member) -> Prompt:
+        """Tell a speaker that the piece comes to it, and what it has not heard."""
+        standing = self.standing
+        head = self._prompts.turn(member, standing.phase, standing.round, self._since(member))
+        return self._prompt(member, "turn", head, self._digest(member))
+
+    def beat(self, member: Member, beat: int) -> Prompt:
+        """Ask a speaker whether its thread is alive."""
+        standing = self.standing
+        text = self._prompts.beat(member, standing.phase, standing.round, beat, self._signals())
+        return self._prompt(member, "beat", text)
+
+    def last_words(self, member: Member) -> Prompt:
+        """Ask a speaker for its last words."""
+        text = self._prompts.last_words(member, self.standing.phase, self.standing.round)
+        return self._prompt(member, "last", text)
+
+    def harvest_prompt(self) -> Prompt:
+        """Give the harvester all that was said."""
+        head = self._prompts.harvest(self._harvester)
+        return self._prompt(self._harvester, "harvest", head, conversation(self.record, self._members))
+
+    # To all
+
+    def opened(self) -> Tell:
+        """Tell that it begins."""
+        return Tell(
+            GatheringOpened(
+                gathering=self._gathering,
+                rhythm=self._plan.rhythm,
+                structure=str(self._plan.breath),
+                participants=tuple(member.label for member in self._members),
+                harvester=self._harvester.label,
+                question=self._plan.question,
+            )
+        )
+
+    def announce(self) -> list[Effect]:
+        """Announce a round to all, and to those who hear only then what was said before."""
+        standing = self.standing
+        phase, number = standing.phase, standing.round
+        self.enter("phase")
+        rounds = self._plan.breath.rounds(phase)
+        told = Tell(GatheringPhase(gathering=self._gathering, phase=phase, round=number, rounds=rounds))
+        text = self._prompts.announcement(phase, number)
+        effects: list[Effect] = []
+        alike: list[Member] = []
+        for member in self.present:
+            digest = self._digest(member) if phase == "close" or member is self._harvester else ""
+            if digest:
+                effects.append(self._announcement((member,), f"{text}\n\n{digest}", head=text))
+            else:
+                alike.append(member)
+        return [told, *([self._announcement(alike, text)] if alike else []), *effects]
+
+    def contribution(self, number: int, text: str) -> list[Effect]:
+        """Let others hear what a speaker said, now or with the piece."""
+        speaker = self._by_number[number]
+        effects = self._say("said", speaker, text)
+        others = [member for member in self.present if member is not speaker]
+        if self._plan.listening == "each" and others:
+            self._count(others, text)
+            message_id = self.record[-1].message_id
+            effects.append(Contribute(message_id, number, tuple(member.number for member in others), text))
+        return effects
+
+    def harvest(self, text: str) -> list[Effect]:
+        """Take what the harvester said in the close."""
+        return self._say("harvest", self._harvester, text)
+
+    # As events alone
+
+    def piece(self, state: Literal["given", "begun", "beat", "last_words", "passed"], how: str = "") -> Tell:
+        """Tell what becomes of the piece; somebody holds it."""
+        tenure = self.standing.tenure
+        assert tenure is not None  # noqa: S101  # it is told of while there is one
+        return Tell(
+            Piece(
+                gathering=self._gathering,
+                speaker=self.label(tenure.speaker),
+                state=state,
+                beat=tenure.beat,
+                beats=self._plan.beats_per_turn,
+                due_in=None if state == "passed" else tenure.due - self.standing.now,
+                how=how,
+            )
+        )
+
+    def withheld(self, said: Said, reason: WithheldReason, why: str) -> Tell:
+        """Tell that something goes to nobody."""
+        counts = self.standing.withheld
+        counts[reason] = counts.get(reason, 0) + 1
+        event = RelayWithheld(
+            relay=self._gathering, speaker=self.label(said.number), reason=reason, why=why, count=counts[reason],
+            text=said.text[:LONGEST_SHOWN],
+        )  # fmt: skip
+        return Tell(event)
+
+    def left(self, number: int, reason: str) -> Tell:
+        """Tell that somebody is gone."""
+        self.enter("left", number, reason)
+        return Tell(GatheringLeft(gathering=self._gathering, participant=self.label(number), reason=reason))
+
+    def paused(self, paused: bool) -> Tell:  # what is told, not how
+        """Tell of a pause, or of its end."""
+        self.enter("paused" if paused else "resumed")
+        return Tell(GatheringPaused(gathering=self._gathering, paused=paused))
+
+    def closed(self) -> list[Effect]:
+        """Tell that it is over."""
+        standing = self.standing
+        self.enter("closed", text=standing.closed)
+        closed = GatheringClosed(
+            gathering=self._gathering,
+            reason=standing.closed,
+            contributions=sum(entry.kind == "said" for entry in self.record),
+            harvested=any(entry.kind == "harvest" for entry in self.record),
+            traffic=standing.traffic,
+        )
+        return [Tell(closed), Closed(standing.closed)]
+
+    def enter(self, kind: EntryKind, number: int = 0, text: str = "", message_id: str = "") -> None:
+        """Write into the record."""
+        standing = self.standing
+        entry = Entry(
+            t=round(standing.now - standing.began, 3), kind=kind, phase=standing.phase, round=standing.round,
+            number=number, text=text, message_id=message_id,
+        )  # fmt: skip
+        self.record.append(entry)
+
+    # What they have in common
+
+    def _say(self, kind: Literal["said", "harvest"], speaker: Member, text: str) -> list[Effect]:
+        standing = self.standing
+        message_id = self._number()
+        self.enter(kind, speaker.number, text, message_id)
+        standing.traffic[speaker.label].spoke(len(text))
+        contribution = Contribution(
+            gathering=self._gathering, message_id=message_id, speaker=speaker.label, phase=standing.phase,
+            round=standing.round, text=text,
+        )  # fmt: skip
+        return [Tell(contribution)]
+
+    def _announcement(self, members: Sequence[Member], text: str, head: str = "") -> Announce:
+        self._count(members, text)
+        return Announce(self._number(), tuple(member.number for member in members), text, head)
+
+    def _prompt(self, member: Member, kind: PromptKind, head: str, digest: str = "") -> Prompt:
+        text = f"{head}\n\n{digest}" if digest else head
+        self._count((member,), text)
+        return Prompt(self._number(), member.number, kind, text, head if digest else "")
+
+    def _count(self, members: Sequence[Member], text: str) -> None:
+        for member in members:
+            self.standing.traffic[member.label].heard(len(text))
+
+    def _number(self) -> str:
+        self.standing.messages += 1
+        return f"{self._gathering}-{self.standing.messages}"
+
+    def _digest(self, member: Member) -> str:
+        """Return what others said that a member was not told; from here on it was."""
+        if self._plan.listening == "each":
+            return ""
+        begin = self.standing.heard.get(member.number, 0)
+        self.standing.heard[member.number] = len(self.record)
+        return conversation([entry for entry in self.record[begin:] if entry.number != member.number], self._members)
+
+    def _since(self, member: Member) -> str:
+        """Return who held the piece since a member did, in one sentence."""
+        passed = [entry.number for entry in self.record if entry.kind == "passed"]
+        if not passed:
+            return "You are the first to speak."
+        own = max((at for at, number in enumerate(passed) if number == member.number), default=-1)
+        since = ", ".join(self.label(number) for number in passed[own + 1 :])
+        if not since:
+            return "Nobody else has held it since."
+        return f"{'Since you held it,' if own >= 0 else 'Before you'} it was with {since}."
+
+    def _signals(self) -> str:
+        """Return how the circle stands, and what else is going on, in one line."""
+        standing, breath = self.standing, self._plan.breath
+        later = BREATH[BREATH.index(standing.phase) + 1 :] if standing.phase != "close" else ()
+        rounds = breath.rounds(standing.phase)
+        left = rounds - standing.round + sum(breath.rounds(phase) for phase in later)
+        here = f"{len(self.present)} in the circle; {standing.phase}, round {standing.round} of {rounds}"
+        after = f"{counted(left, 'more round')} after it" if left else "the last one"
+        sensed = " ".join(standing.signals.split()).rstrip(".")
+        return f"{here}, {after}.{f' {sensed}.' if sensed else ''}"

@@ -1,0 +1,141 @@
+"""What is left of a gathering: the conversation as text, the transcript and the harvest as Markdown and JSON. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from streamrelay.gathering.members import Member
+from streamrelay.gathering.plan import Plan, counted
+from streamrelay.gathering.standing import Entry
+from streamrelay.relay.attribution import ATTRIBUTED, filled
+
+FORMAT = 1
+LONGEST_TRAIL = 2_000
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """A gathering as it is exported."""
+
+    format: int = FORMAT
+    gathering: str
+    started_at: float = 0.0
+    """Unix time; 0 where it is not known."""
+    plan: Plan
+    members: tuple[Member, ...]
+    entries: tuple[Entry, ...]
+    closed: str = ""
+    """Why it is over; empty while it is not."""
+    harvest: str = ""
+    trail: str = ""
+
+
+def transcript(
+    gathering: str, plan: Plan, members: Sequence[Member], record: Sequence[Entry], *, started_at: float = 0.0
+) -> Transcript:
+    """Return all of a gathering as one value."""
+    harvest = "\n".join(entry.text for entry in record if entry.kind == "harvest")
+    closed = next((entry.text for entry in record if entry.kind == "closed"), "")
+    return Transcript(
+        gathering=gathering, started_at=started_at, plan=plan, members=tuple(members), entries=tuple(record),
+        closed=closed, harvest=harvest, trail=trail(harvest),
+    )  # fmt: skip
+
+
+def conversation(record: Iterable[Entry], members: Iterable[Member]) -> str:
+    """Return what was said, each contribution under the name of who said it."""
+    names = {member.number: member for member in members}
+    said = [entry for entry in record if entry.kind == "said"]
+    return "\n\n".join(
+        filled(ATTRIBUTED, name=names[entry.number].name, number=entry.number, text=entry.text) for entry in said
+    )
+
+
+def as_json(exported: Transcript) -> str:
+    """Return a transcript as JSON that can be read as one, indented, with a line feed."""
+    return msgspec.json.format(msgspec.json.encode(exported), indent=2).decode() + "\n"
+
+
+def as_markdown(exported: Transcript) -> str:
+    """Return a transcript as Markdown: who took part, each round with who said what and when, the harvest.
+
+    What was said is quoted, so that nothing in it is taken for a part of the transcript.
+    """
+    plan = exported.plan
+    names = {member.number: member.label for member in exported.members}
+    rounds = plan.breath
+    begun = f", {datetime.fromtimestamp(exported.started_at, UTC):%Y-%m-%d %H:%M} UTC" if exported.started_at else ""
+    beats = f"{counted(plan.beats_per_turn, 'beat')} of {plan.beat_interval_seconds:g} s"
+    lines = [
+        f"# Gathering {exported.gathering}",
+        "",
+        f"{plan.rhythm.capitalize()}, {rounds}{begun}. {beats}.",
+        "",
+        *(["Opening question:", "", *quoted(plan.question), ""] if plan.question else []),
+        *(f"* {member.label}, {member.role}{', a person' if member.is_human else ''}" for member in exported.members),
+    ]
+    for entry in exported.entries:
+        who = names.get(entry.number, "")
+        match entry.kind:
+            case "phase" if entry.phase == "close":
+                lines += ["", "## Close"]
+            case "phase":
+                lines += ["", f"## {entry.phase.capitalize()}, round {entry.round} of {rounds.rounds(entry.phase)}"]
+            case "said":
+                lines += ["", f"**{who}**, {_clock(entry.t)}", "", *quoted(entry.text)]
+            case "passed":
+                lines += ["", f"*{who}: {_PASSED.get(entry.text, entry.text)}, {_clock(entry.t)}.*"]
+            case "left":
+                lines += ["", f"*{who} is gone ({entry.text}), {_clock(entry.t)}.*"]
+            case "harvest":
+                lines += ["", f"**{who}**, the harvest, {_clock(entry.t)}", "", *quoted(entry.text)]
+            case "paused" | "resumed" | "closed":
+                lines += [
+                    "",
+                    f"*{entry.kind.capitalize()}{f' ({entry.text})' if entry.text else ''}, {_clock(entry.t)}.*",
+                ]
+    return "\n".join(lines) + "\n"
+
+
+_PASSED = {
+    "phrase": "passes the piece",
+    "tool": "passes the piece",
+    "time": "its time is up",
+    "last_words": "has said its last words",
+    "left": "the piece goes on",
+    "closed": "the piece rests",
+}
+
+
+def quoted(text: str) -> list[str]:
+    """Return the lines of a text as a quotation."""
+    return [f"> {line}".rstrip() for line in text.splitlines()]
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def trail(harvest: str) -> str:
+    """Return what a harvest leaves to the next gathering: what stands below its last heading that names the trail."""
+    lines = harvest.split("\n")
+    headings = [at for at, line in enumerate(lines) if _TRAIL.match(line)]
+    if not headings:
+        return ""
+    begin = headings[-1]
+    rest = _TRAIL.sub("", lines[begin]).strip(" :*-–—")
+    depth = len(lines[begin]) - len(lines[begin].lstrip("#"))
+    below: list[str] = [rest] if rest else []
+    for line in lines[begin + 1 :]:
+        if depth and re.match(rf"#{{1,{depth}}}\s", line):
+            break
+        below.append(line)
+    return "\n".join(below).strip()[:LONGEST_TRAIL].rstrip()
+
+
+_TRAIL = re.compile(
+    r"^\s*(?:#{1,6}\s*|\*\*\s*)?(?:the\s+)?trail(?:\s+entry)?\b(?:\s*\*\*)?\s*(?=$|[:*—–-])", re.IGNORECASE
+)
