@@ -23,7 +23,7 @@ from streamrelay.daemon.problems import Problem, error_of
 from streamrelay.daemon.sse import FrameReader
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
 from streamrelay.events import AnyEvent, decode
-from streamrelay.history.journal import Found
+from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.service.api import (
     CreateRelay,
@@ -144,11 +144,8 @@ class DaemonClient:
         """Return journaled events behind a place, oldest first."""
         return await self._ask(operations.READ_SINCE, operations.ReadSince(seq=seq, session=session, limit=limit))
 
-    async def search_history(
-        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
-    ) -> list[Found]:
-        """Find what was said by its words, newest first."""
-        search = operations.SearchHistory(words=words, session=session, agent=agent, since=since, limit=limit)
+    async def search_history(self, search: SearchHistory) -> History:
+        """Find what was said by its words, the best first."""
         return await self._ask(operations.SEARCH_HISTORY, search)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from streamrelay.events import AnyEvent
-from streamrelay.history.journal import Found
+from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.service.api import (
     CreateRelay,
@@ -112,16 +112,6 @@ class ReadSince(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 1000
 
 
-class SearchHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """Words to be found in what was said; `since` is Unix time."""
-
-    words: str
-    session: str = ""
-    agent: str = ""
-    since: float = 0.0
-    limit: int = 50
-
-
 @dataclass(frozen=True)
 class Operation(Generic[Arguments, Answer]):
     """One route."""
@@ -187,9 +177,8 @@ READ_SINCE = Operation(
     lambda s, a: s.read_since(a.seq, a.session, a.limit),
 )  # fmt: skip
 SEARCH_HISTORY = Operation(
-    "search_history", "GET", f"{API}/history", SearchHistory, list[Found],
-    lambda s, a: s.search_history(a.words, a.session, a.agent, a.since, a.limit),
-)  # fmt: skip
+    "search_history", "GET", f"{API}/history", SearchHistory, History, lambda s, a: s.search_history(a)
+)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK,

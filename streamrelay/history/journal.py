@@ -12,18 +12,19 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
-from streamrelay.history.query import parse_query
+from streamrelay.history import places
+from streamrelay.history.found import Found, SearchHistory
+from streamrelay.history.places import Place
+from streamrelay.history.query import Query
 from streamrelay.history.utterances import Utterance, Utterances
 
-MOST_FOUND = 1000
 _VERSION = 2
 _CREATE = """
 CREATE TABLE IF NOT EXISTS events (
@@ -68,37 +69,13 @@ ON CONFLICT (first) DO UPDATE SET last = excluded.last, until = excluded.until, 
 """
 _KEEP = "INSERT INTO kept VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _DISCARD = "DELETE FROM kept WHERE key = ?"
-_SNIPPET_WORDS = 24
-_BEGIN, _END = "\x02", "\x03"
-"""Around what was found, while a snippet comes out of the database: text of a screen holds no control characters."""
-
-
-class Found(msgspec.Struct, frozen=True):
-    """An utterance that was found: its events' places in the journal, whose it is, and the text."""
-
-    first: int
-    last: int
-    at: float
-    """When it began, Unix time."""
-    host: str
-    session: str
-    pane: str
-    turn: int
-    agent: str
-    origin: str
-    message_id: str | None
-    text: str
-    snippet: str
-    """The words around what was found, in one line."""
-    matches: tuple[tuple[int, int], ...]
-    """Where in the snippet it stands: start and stop (exclusive), in characters."""
 
 
 class Journal:
     """A journal while it is open; an async context manager. Raises StorageError like a `Database`."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, create=_CREATE, version=_VERSION)
+        self._database = Database(path, create=_CREATE + places.CREATE, version=_VERSION)
         self._utterances = Utterances()
         self._entered = AsyncExitStack()
 
@@ -126,11 +103,11 @@ class Journal:
         query = "SELECT key, value FROM kept ORDER BY key"
         return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
 
-    async def since(self, seq: int, *, limit: int = 1000, pane: str = "") -> list[AnyEvent]:
-        """Return the events behind that number, of one pane or of all, oldest first."""
-        of_pane = "AND event ->> '$.pane' = ?" if pane else ""
-        query = f"SELECT event FROM events WHERE seq > ? {of_pane} ORDER BY seq LIMIT ?"  # noqa: S608  # only from here
-        values = (seq, pane, limit) if pane else (seq, limit)
+    async def since(self, seq: int, *, limit: int = 1000, place: Place | None = None) -> list[AnyEvent]:
+        """Return the events behind that number, of one place or of all, oldest first."""
+        where = {"seq > ?": seq} | ({} if place is None else _within(place, "seq", "event ->> '$.pane'"))
+        query = f"SELECT event FROM events WHERE {' AND '.join(where)} ORDER BY seq LIMIT ?"  # noqa: S608  # only from here
+        values = (*where.values(), limit)
         rows = await self._database.do(lambda connection: connection.execute(query, values).fetchall())
         return [decode(row[0]) for row in rows]
 
@@ -143,34 +120,42 @@ class Journal:
         return await self._database.do(_size)
 
     async def search(
-        self,
-        words: str,
-        *,
-        agent: str | None = None,
-        session: str | None = None,
-        pane: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        limit: int = 20,
+        self, query: Query, asked: SearchHistory, *, place: Place | None = None, limit: int = 20
     ) -> list[Found]:
-        """Return the utterances in which all words stand (query.py), the best first; empty words find nothing.
+        """Return the utterances that a query finds (query.py), as FTS5 ranks them, without snippets.
 
-        `agent` is the name of a program, `session` of a session, `pane` a pane's id; times are Unix times.
+        Of what is asked, agent and times count here; `place` is the session's.
         """
-        query = parse_query(words)
-        if not query:
-            return []
-        where = {
-            "words MATCH ?": query.match or None,
-            "agent = ?": agent,
-            "session = ?": session,
-            "pane = ?": pane,
-            "until >= ?": since,
-            "at <= ?": until,
-        }
-        return await self._database.do(
-            lambda connection: _search(connection, where, query.pieces, min(max(limit, 0), MOST_FOUND))
+        where: dict[str, str | float] = {} if place is None else _within(place, "first", "pane")
+        if asked.program:
+            where["agent = ?"] = asked.program
+        if asked.since:
+            where["until >= ?"] = asked.since
+        if asked.until:
+            where["at <= ?"] = asked.until
+        found: dict[int, Found] = {}
+        for part in query.parts():
+            for one in await self._database.do(partial(_search, query=part, where=where, limit=limit)):
+                found.setdefault(one.first, one)
+        return list(found.values())
+
+    async def recent(self, since: float, *, limit: int = 200) -> list[Found]:
+        """Return the newest utterances that were not over before that Unix time, the newest first."""
+        query = f"SELECT {_COLUMNS} FROM utterances WHERE until >= ? ORDER BY first DESC LIMIT ?"  # noqa: S608
+        rows = await self._database.do(lambda connection: connection.execute(query, (since, limit)).fetchall())
+        return [_found(row) for row in rows]
+
+    async def note_session(self, session: str, pane: str, *, title: str, server: str) -> None:
+        """Note which session a pane of a tmux server is, from now on."""
+        await self._database.do(
+            lambda connection: places.note(
+                connection, session, pane, title=title, server=server, behind=_last_seq(connection)
+            )
         )
+
+    async def find_session(self, name: str) -> Place | None:
+        """Return where the session of that id, title or pane stands, ended or not; None if none is known."""
+        return await self._database.do(lambda connection: places.find(connection, name))
 
     async def prune(self, *, before: float | None = None, most_bytes: int | None = None) -> int:
         """Forget what was journaled before a Unix time, and then the oldest until the file is no larger than that.
@@ -213,42 +198,30 @@ def _row(utterance: Utterance) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _search(
-    connection: sqlite3.Connection, where: dict[str, str | float | None], pieces: Sequence[str], limit: int
-) -> list[Found]:
-    conditions = {condition: value for condition, value in where.items() if value is not None}
-    ranked = "words MATCH ?" in conditions
-    values = [*conditions.values(), *pieces, limit]
-    snippet = f"snippet(words, 0, '{_BEGIN}', '{_END}', '…', {_SNIPPET_WORDS})" if ranked else "text"
-    table = "words JOIN utterances ON utterances.first = words.rowid" if ranked else "utterances"
-    query = (
-        "SELECT first, last, at, host, session, pane, turn, agent, origin, message_id, utterances.text, "  # noqa: S608
-        f"{snippet} FROM {table} WHERE {' AND '.join([*conditions, *['instr(utterances.text, ?) > 0'] * len(pieces)])} "
-        f"ORDER BY {'rank' if ranked else 'at DESC'} LIMIT ?"
+_COLUMNS = "first, last, at, host, session, pane, turn, agent, origin, message_id, utterances.text"
+
+
+def _search(connection: sqlite3.Connection, query: Query, where: Mapping[str, str | float], limit: int) -> list[Found]:
+    conditions = dict(where)
+    if query.terms:
+        conditions["words MATCH ?"] = query.match
+    table = "words JOIN utterances ON utterances.first = words.rowid" if query.terms else "utterances"
+    pieces = ["instr(utterances.text, ?) > 0"] * len(query.pieces)
+    sql = (
+        f"SELECT {_COLUMNS} FROM {table} WHERE {' AND '.join([*conditions, *pieces])} "  # noqa: S608
+        f"ORDER BY {'rank' if query.terms else 'at DESC'} LIMIT ?"
     )
-    return [_found(row, pieces) for row in connection.execute(query, values)]
+    values = [*conditions.values(), *query.pieces, limit]
+    return [_found(row) for row in connection.execute(sql, values)]
 
 
-def _found(row: tuple[object, ...], pieces: Sequence[str]) -> Found:
-    *columns, marked = row
-    snippet, matches = _unmarked(" ".join(str(marked).split()))
-    if not matches and pieces:
-        start = max(0, snippet.find(pieces[0]) - 40)
-        snippet = snippet[start : start + 160]
-        place = snippet.find(pieces[0])
-        matches = ((place, place + len(pieces[0])),) if place >= 0 else ()
-    return Found(*columns, snippet, matches)  # type: ignore[call-arg, arg-type]  # as the columns are declared
+def _found(row: tuple[object, ...]) -> Found:
+    return Found(*row, "", ())  # type: ignore[call-arg, arg-type]  # as the columns are declared
 
 
-def _unmarked(marked: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    text = ""
-    matches: list[tuple[int, int]] = []
-    for number, part in enumerate(marked.split(_BEGIN)):
-        inside, end, behind = part.partition(_END)
-        if number and end:
-            matches.append((len(text), len(text) + len(inside)))
-        text += inside + behind
-    return text, tuple(matches)
+def _within(place: Place, number: str, pane: str) -> dict[str, str | float]:
+    end = {} if place.end is None else {f"{number} < ?": place.end}
+    return {f"{pane} = ?": place.pane, f"{number} >= ?": place.first, **end}
 
 
 def _prune(connection: sqlite3.Connection, before: float | None, most_bytes: int | None) -> int:
@@ -267,6 +240,7 @@ def _forget(connection: sqlite3.Connection, condition: str, value: float) -> int
     with transaction(connection):
         gone = connection.execute(f"DELETE FROM events WHERE {condition}", (value,)).rowcount  # noqa: S608
         connection.execute("DELETE FROM utterances WHERE first < (SELECT coalesce(min(seq), 1 << 62) FROM events)")
+        places.forget(connection)
     give_back(connection)
     return gone
 

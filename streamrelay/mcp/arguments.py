@@ -89,8 +89,12 @@ class SearchHistory(Arguments, frozen=True, kw_only=True):
     words: Annotated[
         str, Meta(min_length=1, max_length=1000, description='Words that were said; "quoted" for a phrase.')
     ]
-    session: Annotated[str, Meta(description="Said by which session: its id or title.")] = ""
-    agent: Annotated[str, Meta(description="Said by which kind of agent, such as claude.")] = ""
+    session: Annotated[
+        str,
+        Meta(description="Said in which session, ended or not: its id or title, or an agent's own conversation id."),
+    ] = ""
+    agent: Annotated[str, Meta(description="Said by which kind of agent, such as claude; all for any.")] = ""
+    transcripts: Annotated[bool, Meta(description="Whether to search the agents' own transcripts as well.")] = True
     hours: Annotated[float, Meta(ge=0, description="How far back; 0 for everything.")] = 0.0
     limit: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="How many at most.")] = 20
 

@@ -184,11 +184,18 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str
     title: str = ""
     agent: str = ""
+    to_agent: bool = False
+    """Whether it was said to the agent, not by it."""
     text: str
+    file: str = ""
+    """The agent's own transcript that it is from."""
 
     def told(self) -> str:
         """Return who said it, with the quotation under it."""
-        return f"[{self.seq}] {self.at} {who_is(self.session, self.title)} said\n{quoted(self.text)}"
+        if not self.file:
+            return f"[{self.seq}] {self.at} {who_is(self.session, self.title)} said\n{quoted(self.text)}"
+        who = f"{self.agent} in its conversation {self.session}"
+        return f"{self.at} {who} {'was told' if self.to_agent else 'said'} ({self.file})\n{quoted(self.text)}"
 
 
 class FoundWords(Result, frozen=True, kw_only=True):
@@ -196,13 +203,15 @@ class FoundWords(Result, frozen=True, kw_only=True):
 
     found: list[Utterance]
     note: str
+    left_out: list[str] = []
     next: str
 
     def told(self) -> str:
-        """Return what was found, newest first."""
+        """Return what was found, the best first, and what was not searched."""
+        unread = [f"not searched: {one}" for one in self.left_out]
         if not self.found:
-            return "nothing of the kind was said"
-        return "\n".join([self.note, *(one.told() for one in self.found), self.next])
+            return "\n".join(["nothing of the kind was said", *unread])
+        return "\n".join([self.note, *(one.told() for one in self.found), *unread, self.next])
 
 
 class OneDelivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -176,24 +176,36 @@ async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSi
 
 
 async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistory) -> FoundWords:
-    """Search the journal."""
+    """Search the journal, and what agents wrote down themselves."""
     since = time.time() - asked.hours * _SECONDS_AN_HOUR if asked.hours else 0.0
-    found = await service.search_history(asked.words, asked.session, asked.agent, since, asked.limit)
+    history = await service.search_history(
+        api.SearchHistory(
+            words=asked.words,
+            session=asked.session,
+            agent=asked.agent,
+            since=since,
+            limit=asked.limit,
+            transcripts=asked.transcripts,
+        )
+    )
     there = {one.pane: one for one in await service.sessions()}
     return FoundWords(
         found=[
             Utterance(
                 seq=one.first,
                 at=moment(one.at),
-                session=there[one.pane].session if one.pane in there else one.pane or one.session,
+                session=there[one.pane].session if one.pane in there else one.pane or label(one.session),
                 title=label(there[one.pane].title) if one.pane in there else "",
-                agent=one.agent,
+                agent=label(one.agent),
+                to_agent=one.origin == "typed" and bool(one.file),
                 text=one.snippet,
+                file=label(one.file),
             )
-            for one in found
+            for one in history.found
         ],
         note=wording.THEIRS,
-        next="The whole of one: read_since(seq=SEQ - 1).",
+        left_out=[label(one) for one in history.left_out],
+        next=wording.THE_WHOLE,
     )
 
 

@@ -220,6 +220,11 @@ class Server:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
         return self._attachments.pipeline(pane)
 
+    @property
+    def profiles(self) -> Sequence[AgentProfile]:
+        """What is known of single programs."""
+        return tuple(self._profiles.values())
+
     def profile(self, name: str) -> AgentProfile | None:
         """Return all that is known of the programs of one name; None for a program that nobody described."""
         return self._profiles.get(name)

@@ -12,17 +12,19 @@ import msgspec
 
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
-from streamrelay.history.journal import Found
+from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
 __all__ = [
     "CreateRelay",
     "Delivery",
+    "History",
     "HookReport",
     "Relay",
     "RelayMember",
     "RelayParticipant",
+    "SearchHistory",
     "SendMessage",
     "SendResult",
     "Service",
@@ -217,13 +219,11 @@ class Service(Protocol):
         ...
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
-        """Return journaled events behind a place, oldest first."""
+        """Return journaled events behind a place, oldest first, of all sessions or of one, ended or not."""
         ...
 
-    async def search_history(
-        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
-    ) -> list[Found]:
-        """Find what was said by its words, newest first."""
+    async def search_history(self, search: SearchHistory) -> History:
+        """Find what was said by its words, the best first: in the journal, and in what agents wrote down themselves."""
         ...
 
     def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:

@@ -15,12 +15,14 @@ from types import TracebackType
 from typing import NoReturn, Self
 
 from streamrelay.config.settings import HistoryTable
-from streamrelay.delivery.outbox import Outbox
+from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, Receipt
 from streamrelay.history.journal import Journal
+from streamrelay.history.places import Place
 from streamrelay.history.retention import keep_to
+from streamrelay.history.searching import HistorySearch
 from streamrelay.links.link import Party, Policy, Texts
 from streamrelay.links.noting import note
 from streamrelay.notifying.notifier import Notifier
@@ -62,6 +64,7 @@ class Core:
         self.folder = folder or state_folder()
         self.sessions = Sessions(server, own=own)
         self.journal = Journal(self.folder / "journal.db")
+        self.history = HistorySearch(self.journal, lambda: server.profiles)
         self.outbox = Outbox(outbox or self.folder / "outbox.db")
         self.machine: ServiceMachine
         self.feed: Feed
@@ -70,6 +73,7 @@ class Core:
         self.started_at = time.time()
         self.problems: list[str] = []
         self._kept: Kept
+        self._server_key = ""
         self._texts = texts
         self._notify = notify
         self._notifier: Notifier | None = None
@@ -95,6 +99,8 @@ class Core:
 
     async def _begin(self) -> None:
         before = await self.journal.kept()
+        info = self.server.info
+        self._server_key = server_key(info.socket_path, info.pid, await self.server.started())
         logs = self.folder / "panes"
         logs.mkdir(mode=0o700, exist_ok=True)
         self.machine = ServiceMachine.restored(before, self._texts)
@@ -128,6 +134,17 @@ class Core:
         """Return the session that is meant; raises TargetNotFound and UsageError."""
         return await self.sessions.find(name)
 
+    async def place(self, name: str) -> Place:
+        """Return where the session that is meant stands in the journal, ended or not; raises TargetNotFound.
+
+        One that is there goes before one that has ended; of several that have ended, the last one.
+        """
+        exact = [one for one in await self.sessions.all() if name in {one.session, one.pane, one.title}]
+        if not exact and (ended := await self.journal.find_session(name)) is not None:
+            return ended
+        session = await self.find(name)
+        return await self.journal.find_session(session.session) or Place(session.pane)
+
     async def admit(self, session: Session, *, allow_shell: bool = False) -> None:
         """Have a session heard, and typed to when there is something; raises PaneTaken, PaneGone and ShellRefused."""
         pane = session.pane
@@ -139,6 +156,7 @@ class Core:
                 return
             info = await self.server.find(pane)
             typing.check([info])
+            await self.journal.note_session(session.session, pane, title=session.title, server=self._server_key)
             memory = await self._kept.remember(pane, info.command, allow_shell=allow_shell)
             try:
                 await self.conversation.admit(info, typing, memory)

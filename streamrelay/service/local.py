@@ -23,7 +23,7 @@ from streamrelay.agents.stop_report import HookReport
 from streamrelay.config.settings import HistoryTable
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
-from streamrelay.history.journal import Found
+from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy, Texts
 from streamrelay.panes.server import Server
 from streamrelay.relay.rules import Effect, Participant, Rules
@@ -259,16 +259,18 @@ class LocalService:
     # What was
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
-        """Return journaled events behind a place, oldest first."""
-        pane = (await self._core.find(session)).pane if session else ""
-        return await self._core.journal.since(seq, limit=limit, pane=pane)
+        """Return journaled events behind a place, oldest first, of all sessions or of one, ended or not."""
+        place = await self._core.place(session) if session else None
+        return await self._core.journal.since(seq, limit=limit, place=place)
 
-    async def search_history(
-        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
-    ) -> list[Found]:
-        """Find what was said by its words, the best first."""
-        pane = (await self._core.find(session)).pane if session else None
-        return await self._core.journal.search(words, pane=pane, agent=agent or None, since=since or None, limit=limit)
+    async def search_history(self, search: SearchHistory) -> History:
+        """Find what was said by its words, the best first: in the journal, and in what agents wrote down themselves."""
+        place = None
+        if search.session:
+            # A conversation that an agent wrote down is no session here.
+            with contextlib.suppress(TargetNotFound):
+                place = await self._core.place(search.session)
+        return await self._core.history.search(search, place)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
         """Every event that is journaled, in order, from behind a place or from now on; provisional ones are not."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from streamrelay.agents import AgentProfile
 from streamrelay.agents.stop_report import HookReport, Stop, read_stop
-from streamrelay.agents.transcripts import is_transcript_of, last_answer, transcript_files
+from streamrelay.agents.transcript_files import is_transcript_of, transcript_files
+from streamrelay.agents.transcripts import last_answer
 from streamrelay.errors import UsageError
 from streamrelay.panes.server import Server
 
@@ -38,7 +39,7 @@ def _answer(profile: AgentProfile, stop: Stop, environment: Mapping[str, str]) -
     Codex 0.169.0 tells of the turns in which it makes up titles too, and in the midst of an answer. What tells them
     apart is that those are written down nowhere.
     """
-    if stop.thread and not any(stop.thread in file.name for file in transcript_files(profile, environment)):
+    if stop.thread and not any(stop.thread in file.path.name for file in transcript_files(profile, environment)):
         return None
     file = Path(stop.transcript)
     if stop.answer or not stop.transcript or not is_transcript_of(profile, file, environment):

@@ -68,7 +68,7 @@ def test_hooks_are_put_in_shown_and_taken_out(cli, tmp_path):
     assert settings.read_text() == '{"model":"x"}'
 
 
-@pytest.mark.requirement("HIS-02")
+@pytest.mark.requirement("HIS-02a")
 def test_what_agents_wrote_down_is_found_by_the_command(cli, private_tmux, tmp_path):
     private_tmux.new_session("keeper", ["cat"])
     file = tmp_path / ".claude" / "projects" / "x" / "1.jsonl"

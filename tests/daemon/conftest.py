@@ -17,7 +17,7 @@ from streamrelay.daemon.metrics import Metrics
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent, Text
-from streamrelay.history.journal import Found
+from streamrelay.history.found import Found, History, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.relay.rules import Standing, Stored
 from streamrelay.service import api
@@ -137,11 +137,10 @@ class MemoryService:
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
         return [event for event in self.journal if event.seq > seq and session in {"", event.pane}][:limit]
 
-    async def search_history(
-        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
-    ) -> list[Found]:
-        await self._take(words, session, agent, since, limit)
-        return [Found(1, 2, 3.5, "here", "s", "%1", 1, "cat", "program", None, "one two", "one two", ((0, 3),))]
+    async def search_history(self, search: SearchHistory) -> History:
+        await self._take(search)
+        found = Found(1, 2, 3.5, "here", "s", "%1", 1, "cat", "program", None, "one two", "one two", ((0, 3),))
+        return History(found=[found], left_out=("what was too much",))
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
         place = self.last if after is None else after

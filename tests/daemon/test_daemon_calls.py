@@ -21,6 +21,7 @@ from tests.daemon.conftest import PATIENCE, MemoryService, Served, failure
 SEND = api.SendMessage(to="Änn \x1b[201~", text="\0\x1b😀", caller="%7", direct=True, policy=Policy(budget=3))
 START = api.StartSession(agent="claude", arguments=("-p", "a b"), environment={"A": "b=c"}, columns=90)
 HOOK = api.HookReport(agent="claude", pane="%1", payload={"a": [1, None, "ü"]}, environment={"HOME": "/x"})
+SEARCH = api.SearchHistory(words="a & b", agent="cat", since=2.5, until=1e9, transcripts=False, any_word=True)
 RELAY = api.CreateRelay(participants=[api.RelayParticipant(session="%1", name="Ann")], budget=9)
 
 Call = Callable[[Any], Awaitable[object]]
@@ -43,7 +44,7 @@ CALLS: dict[str, tuple[Call, object]] = {
     "mute": (lambda s: s.mute("%1", True), ("mute", "%1", True)),
     "stop_all": (lambda s: s.stop_all(), "stop_all"),
     "watch": (lambda s: s.watch("%1", True), ("watch", "%1", True)),
-    "search_history": (lambda s: s.search_history("a & b", "", "cat", 2.5), ("a & b", "", "cat", 2.5, 50)),
+    "search_history": (lambda s: s.search_history(SEARCH), SEARCH),
 }
 
 

@@ -14,6 +14,8 @@ import pytest
 from streamrelay.errors import StorageError
 from streamrelay.events import Activity, Event, Live, Origin, PaneOpened, Receipt, RelayDelivered, Text, TurnEnded
 from streamrelay.history import Journal
+from streamrelay.history.places import Place
+from tests.history.conftest import searched
 
 NOW = 1_800_000_000.0
 
@@ -51,6 +53,8 @@ async def test_everything_said_delivered_and_decided_is_there_in_order(journal: 
     assert await journal.since(0) == [event for event in events if not isinstance(event, Live)]
     assert [event.seq for event in await journal.since(4)] == [5, 6]
     assert [event.seq for event in await journal.since(0, limit=2)] == [1, 2]
+    assert [event.seq for event in await journal.since(0, place=Place("%1", first=2))] == [2, 3, 6]
+    assert [event.seq for event in await journal.since(0, place=Place("%1", end=3))] == [1, 2]
     assert await journal.last_seq() == 6
 
 
@@ -59,20 +63,20 @@ async def test_nothing_is_no_event(journal: Journal) -> None:
     assert await journal.append([Live(text="x", line=1)]) == []
     assert await journal.last_seq() == 0
     assert await journal.since(0) == []
-    assert await journal.search("anything") == []
+    assert await searched(journal, "anything") == []
 
 
 async def test_words_are_found_across_the_lines_of_one_utterance(journal: Journal) -> None:
     await journal.append(said("The parser is done.\nIt took three days.", pane="%1"))
     await journal.append(said("The printer took hours.", pane="%2"))
-    (found,) = await journal.search("parser took")
+    (found,) = await searched(journal, "parser took")
     assert found.text == "The parser is done.\nIt took three days."
     assert (found.pane, found.session, found.origin, found.at) == ("%1", "session of %1", "program", NOW)
     assert {found.snippet[start:stop] for start, stop in found.matches} == {"parser", "took"}
-    assert {found.pane for found in await journal.search("TOOK")} == {"%1", "%2"}
-    assert await journal.search("parser printer") == []
-    assert len(await journal.search('"took three"')) == 1
-    assert await journal.search('"three took"') == []
+    assert {found.pane for found in await searched(journal, "TOOK")} == {"%1", "%2"}
+    assert await searched(journal, "parser printer") == []
+    assert len(await searched(journal, '"took three"')) == 1
+    assert await searched(journal, '"three took"') == []
 
 
 async def test_lines_that_come_one_by_one_are_one_utterance_until_something_ends_it(journal: Journal) -> None:
@@ -80,15 +84,15 @@ async def test_lines_that_come_one_by_one_are_one_utterance_until_something_ends
         await journal.append(said(line))
     await journal.append(said("of another pane", pane="%2"))
     await journal.append(said("gamma", at=NOW + 1))
-    (found,) = await journal.search("alpha gamma")
+    (found,) = await searched(journal, "alpha gamma")
     assert found.text == "alpha\nbeta\ngamma"
     await journal.append([TurnEnded(reason="quiet", certain=False, pane="%1", turn=1)])
     await journal.append(said("delta", at=NOW + 1))
     await journal.append(said("typed here", at=NOW + 1, origin="typed"))
     await journal.append(said("much later", at=NOW + 60, origin="typed"))
-    assert await journal.search("gamma delta") == []
-    assert await journal.search("typed later") == []
-    assert len(await journal.search("delta")) == len(await journal.search("later")) == 1
+    assert await searched(journal, "gamma delta") == []
+    assert await searched(journal, "typed later") == []
+    assert len(await searched(journal, "delta")) == len(await searched(journal, "later")) == 1
 
 
 async def test_filters(journal: Journal) -> None:
@@ -98,17 +102,18 @@ async def test_filters(journal: Journal) -> None:
         await journal.append([Activity(text="● Bash(a word)", pane=pane, at=at)])
 
     async def panes(**filters: object) -> list[str]:
-        return sorted({found.pane for found in await journal.search("word", **filters)})  # type: ignore[arg-type]
+        return sorted({found.pane for found in await searched(journal, "word", **filters)})  # type: ignore[arg-type]
 
     assert await panes() == ["%1", "%2"]
     assert await panes(agent="codex") == ["%2"]
     assert await panes(agent="nobody") == []
-    assert await panes(session="session of %1") == ["%1"]
+    assert await panes(place=Place("%1")) == ["%1"]
+    assert await panes(place=Place("%1", first=4)) == await panes(place=Place("%1", end=2)) == []
     assert await panes(since=NOW + 1) == ["%2"]
     assert await panes(until=NOW + 1) == ["%1"]
-    assert {found.origin for found in await journal.search("word")} == {"program", "activity"}
-    assert len(await journal.search("word", limit=3)) == 3
-    assert await journal.search("word", limit=0) == []
+    assert {found.origin for found in await searched(journal, "word")} == {"program", "activity"}
+    assert len(await searched(journal, "word", limit=3)) == 3
+    assert await searched(journal, "word", limit=0) == []
 
 
 @pytest.mark.parametrize(
@@ -116,15 +121,15 @@ async def test_filters(journal: Journal) -> None:
 )
 async def test_what_a_person_types_is_never_fts5_s_own_language(journal: Journal, words: str) -> None:
     await journal.append(said("a word near the text: or not"))
-    assert len(await journal.search(words)) <= 1
+    assert len(await searched(journal, words)) <= 1
 
 
 async def test_accents_case_and_scripts_without_blanks(journal: Journal) -> None:
     await journal.append(said("Ein Gerät für größere Häuser 端末の中で動く", pane="%1"))
     await journal.append(said("another", pane="%2"))
     for words in ("gerat", "GERÄT", "端末", "中で", "häuser 動く"):
-        assert [found.pane for found in await journal.search(words)] == ["%1"], words
-    (found,) = await journal.search("中で")
+        assert [found.pane for found in await searched(journal, words)] == ["%1"], words
+    (found,) = await searched(journal, "中で")
     assert [found.snippet[start:stop] for start, stop in found.matches] == ["中で"]
 
 
@@ -133,9 +138,9 @@ async def test_numbers_grow_over_restarts_and_after_everything_was_forgotten(pat
         await journal.append(said("one\ntwo"))
     async with Journal(path) as journal:
         assert [event.seq for event in await journal.append(said("three"))] == [3]
-        assert len(await journal.search("one")) == 1
+        assert len(await searched(journal, "one")) == 1
         assert await journal.prune(before=NOW + 1) == 3
-        assert await journal.search("one") == []
+        assert await searched(journal, "one") == []
         assert [event.seq for event in await journal.append(said("four"))] == [4]
 
 
@@ -144,11 +149,11 @@ async def test_what_is_forgotten_gives_its_room_back(journal: Journal, path: Pat
         await journal.append(said(f"needle{number} " + "hay " * 500, at=NOW + number, turn=number))
     full = await journal.size()
     assert await journal.prune(before=NOW + 50) == 50
-    assert await journal.search("needle49") == []
-    assert len(await journal.search("needle50")) == 1
+    assert await searched(journal, "needle49") == []
+    assert len(await searched(journal, "needle50")) == 1
     await journal.prune(most_bytes=full // 2)
-    assert len(await journal.search("needle199")) == 1
-    assert await journal.search("needle60") == []
+    assert len(await searched(journal, "needle199")) == 1
+    assert await searched(journal, "needle60") == []
     assert await journal.size() <= full // 2
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
@@ -192,7 +197,7 @@ async def test_it_is_the_user_s_alone_and_says_what_is_wrong_with_a_file(
 ) -> None:
     with caplog.at_level("DEBUG"):
         await journal.append(said("a secret"))
-        await journal.search("secret")
+        await searched(journal, "secret")
     assert "secret" not in caplog.text
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     (tmp_path / "text").write_text("no database, and rather long for one" * 50)

@@ -8,7 +8,7 @@ import pytest
 
 from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent
-from streamrelay.history.journal import Found
+from streamrelay.history.found import Found, History, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.relay.rules import Standing, Stored
 from streamrelay.service import api
@@ -31,6 +31,7 @@ class AnsweringService:
         self.linked: list[Link] = []
         self.journal: list[AnyEvent] = []
         self.found: list[Found] = []
+        self.left_out: list[str] = []
         self.deliveries: list[api.Delivery] = []
         self.failure: BaseException | None = None
 
@@ -83,11 +84,9 @@ class AnsweringService:
         self._take((seq, session, limit))
         return [event for event in self.journal if event.seq > seq and session in {"", event.session}][:limit]
 
-    async def search_history(
-        self, words: str, session: str = "", agent: str = "", since: float = 0.0, limit: int = 50
-    ) -> list[Found]:
-        self._take((words, session, agent, since, limit))
-        return self.found
+    async def search_history(self, search: SearchHistory) -> History:
+        self._take(search)
+        return History(found=self.found, left_out=self.left_out)
 
 
 def link_of(first: Session, second: Session, link_id: str = "l1") -> Link:

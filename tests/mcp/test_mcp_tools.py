@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from streamrelay.errors import SessionTaken
 from streamrelay.events import Text
-from streamrelay.history.journal import Found
+from streamrelay.history.found import Found
 from streamrelay.mcp.server import build_server
 from streamrelay.service import api
 from streamrelay.sessions.model import StartSession

@@ -20,6 +20,9 @@ PATIENCE = 40.0
 START = f"""
 [start]
 command = ["{sys.executable}", "-m", "streamrelay.testing.agent", "--works", "0.1", "--log"]
+[transcript]
+path = "~/.sprite/*.jsonl"
+format = "jsonl"
 """
 
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from streamrelay.errors import SessionTaken, ShellRefused, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
 from streamrelay.links.link import Policy
-from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
+from streamrelay.service.api import CreateRelay, RelayParticipant, SearchHistory, SendMessage
 from streamrelay.sessions.model import StartSession
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage, journaled
@@ -20,6 +20,11 @@ async def answered(service, message_id):
         return [each.state for each in await service.get_delivery(message_id)] == ["answered"]
 
     await wait_until_async(done, PATIENCE, f"{message_id} to be answered")
+
+
+async def answers(service, session, words="answer"):
+    search = SearchHistory(words=words, session=session, transcripts=False)
+    return sorted(found.text for found in (await service.search_history(search)).found)
 
 
 @pytest.mark.requirement("REL-06a")
@@ -180,7 +185,7 @@ async def test_events_are_read_from_any_place_and_go_on(stage: Stage):
         again, seen[:] = list(seen), []
         await asyncio.wait_for(read(5), PATIENCE)
         assert seen == again[5:]
-        assert [found.text for found in await service.search_history("answer", session="Ann")] == ["answer 1"]
+        assert await answers(service, "Ann") == ["answer 1"]
 
 
 @pytest.mark.requirement("AGT-01b")

@@ -1,0 +1,135 @@
+"""The files in which agents write their conversations down: found, and read from the end, whatever is there.
+
+The folders hold what programs and people left in them, so nothing there is taken at its word. No link is followed below
+the agent's own folder (a user may have that one elsewhere), and only plain files are read: a pipe or a device would
+wait for ever. Files are read backwards, since what was said last matters most, in blocks; a line longer than
+`LONGEST_LINE` is passed over. Nothing here holds more in memory than two such lines.
+"""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from streamrelay.agents.files import located
+from streamrelay.agents.profile import AgentProfile
+
+LONGEST_LINE = 4 * 2**20
+"""Bytes; a longer one (a picture, a file that was read) is passed over."""
+MOST_FILES = 20_000
+"""Of one agent, the newest."""
+_MOST_LOOKED_AT = 200_000
+"""Entries of folders."""
+_BLOCK = 2**20
+
+
+class TranscriptFile(NamedTuple):
+    """A transcript: when it was written to last (Unix time), its bytes then, and where it is."""
+
+    at: float
+    size: int
+    path: Path
+
+
+def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.environ) -> list[TranscriptFile]:
+    """Return an agent's transcripts, newest first; none of one that keeps them elsewhere or not as JSON Lines."""
+    place = _place(profile, environment)
+    if place is None:
+        return []
+    folder, patterns = place
+    found: list[TranscriptFile] = []
+    for number, entry in enumerate(_entries(folder, patterns)):
+        if number >= _MOST_LOOKED_AT:
+            break
+        with contextlib.suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                found.append(TranscriptFile(status.st_mtime, status.st_size, Path(entry.path)))
+    return sorted(found, reverse=True)[:MOST_FILES]
+
+
+def is_transcript_of(profile: AgentProfile, file: Path, environment: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether a file stands where an agent keeps its transcripts."""
+    place = _place(profile, environment)
+    return place is not None and file.resolve().is_relative_to(place[0].resolve())
+
+
+def lines_from_the_end(file: Path, *, most: int | None = None) -> Iterator[bytes]:
+    """Yield the lines of a plain file, the last one first; nothing of anything else.
+
+    With `most`, no more than so many bytes are read. A line that is still being written is the first one.
+    """
+    try:
+        with _opened(file) as opened:
+            yield from _backwards(opened, os.fstat(opened.fileno()).st_size, most)
+    except OSError:
+        return
+
+
+def _opened(file: Path) -> BinaryIO:
+    """Open a plain file; raises OSError for what is none, without waiting for its other end."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{file} is no plain file")
+        return os.fdopen(descriptor, "rb", buffering=0)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _backwards(file: BinaryIO, size: int, most: int | None) -> Iterator[bytes]:
+    end = size
+    first = 0 if most is None else max(0, size - most)
+    ends: list[bytes] = []
+    # The line whose beginning is not read yet, from its end to its beginning, and how long that is already.
+    length = 0
+    while end > first:
+        begin = max(first, end - _BLOCK)
+        file.seek(begin)
+        block = file.read(end - begin)
+        if not block:
+            return
+        end = begin
+        beginning, newline, rest = block.partition(b"\n")
+        if newline:
+            *whole, last = rest.split(b"\n")
+            if length + len(last) <= LONGEST_LINE:
+                yield b"".join([last, *reversed(ends)])
+            yield from reversed(whole)
+            ends, length = [], 0
+        if length + len(beginning) > LONGEST_LINE:
+            ends.clear()
+        else:
+            ends.append(beginning)
+        length += len(beginning)
+    if ends and first == 0 and length <= LONGEST_LINE:
+        yield b"".join(reversed(ends))
+
+
+def _place(profile: AgentProfile, environment: Mapping[str, str]) -> tuple[Path, tuple[str, ...]] | None:
+    """Return the folder of an agent's transcripts, and the patterns of the names below it, one a level."""
+    transcript = profile.transcript
+    if transcript is None or transcript.format != "jsonl" or not transcript.path.startswith("~/"):
+        return None
+    parts = located(transcript.path, transcript.home, environment).parts
+    # What stands before the first pattern is a name, whatever characters the user's home has.
+    depth = next((number for number, part in enumerate(parts) if "*" in part), len(parts) - 1)
+    return Path(*parts[:depth]), parts[depth:]
+
+
+def _entries(folder: Path | str, patterns: tuple[str, ...]) -> Iterator["os.DirEntry[str]"]:
+    """Yield what has names of those patterns, one a level."""
+    try:
+        with os.scandir(folder) as listed:
+            entries = [entry for entry in listed if fnmatchcase(entry.name, patterns[0])]
+    except OSError:
+        return
+    for entry in entries:
+        if len(patterns) == 1:
+            yield entry
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _entries(entry.path, patterns[1:])
