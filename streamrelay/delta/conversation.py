@@ -231,12 +231,12 @@ class Conversation:
             self._furniture.composer_top(rows, self._cursor),
         )
         now = now[: len(now) - len(rows) + tail]
-        whole = without_cut_off(now, self._engine.columns) if cut_off else now
+        whole = without_cut_off(now, self._document.columns) if cut_off else now
         answer = read_answer(
             before,
             whole,
             [Message(sent.message_id, _forms(sent)) for sent in submitted],
-            columns=self._engine.columns,
+            columns=self._document.columns,
             is_spinner=self._furniture.is_spinner,
             profile=self.profile,
             mark=self._message_mark or (self._furniture.mark and self._furniture.mark + " "),
@@ -299,7 +299,7 @@ class Conversation:
             now[:skipped],
             now,
             (),
-            columns=self._engine.columns,
+            columns=self._document.columns,
             is_spinner=self._furniture.is_spinner,
             profile=self.profile,
         )

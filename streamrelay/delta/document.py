@@ -14,6 +14,7 @@ from typing import NamedTuple
 from streamrelay.delta.furniture import composer_top
 from streamrelay.delta.rows import PaintedRow, painted_row, without_cut_off
 from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
+from streamrelay.delta.side_panel import transcript_edge
 from streamrelay.delta.viewport import MessageIn, Viewport
 from streamrelay.vt.engine import Engine, Frame, Rows
 
@@ -46,6 +47,8 @@ class Document:
         self._screen: list[PaintedRow] = []
         self._picture = self._screen
         self._alternate = False
+        self._edge: int | None = None
+        """Where the transcript ends on the alternate screen, if a panel stands beside it."""
         self._pinned = 0
         self._passed_over: tuple[list[PaintedRow], int] | None = None
         """The picture passed over last, and the row of its cursor."""
@@ -66,6 +69,7 @@ class Document:
         if forgets:
             self._forget()
         self._alternate = frame.alternate
+        self._edge = None
         self._cursor = frame.cursor.y
         self._passed_over = None
         self._painted_anew = keep_above
@@ -94,6 +98,7 @@ class Document:
 
         Returns whether any row reads differently than in the picture before.
         """
+        self._look_beside()
         before, self._picture = self._picture, self._screen
         changed = before is not self._screen and before != self._screen
         if changed and self._alternate:
@@ -133,7 +138,7 @@ class Document:
         if left.goes_on:
             self._push(left.rows)
         else:
-            self._push([*without_cut_off(left.rows, self._engine.columns), PaintedRow("", skipped=True)])
+            self._push([*without_cut_off(left.rows, self.columns), PaintedRow("", skipped=True)])
         self._pinned = viewport.top
 
     def mark(self) -> Mark:
@@ -144,6 +149,11 @@ class Document:
     def rows(self) -> list[PaintedRow]:
         """Return all rows, oldest first."""
         return [*self._above, *self._screen[self._pinned :]]
+
+    @property
+    def columns(self) -> int:
+        """How many columns the document has: those of the screen, without a panel beside it."""
+        return self._engine.columns if self._edge is None else self._edge
 
     @property
     def screen(self) -> Sequence[PaintedRow]:
@@ -222,7 +232,7 @@ class Document:
             self._page = len(self._above)
             standing = set(new)
             vanished = [row for row in left if row.text.lstrip() not in standing or not row.text]
-            self._push(without_cut_off(vanished, self._engine.columns))
+            self._push(without_cut_off(vanished, self.columns))
             self._push([PaintedRow("", skipped=True)])
 
     def _push(self, rows: Sequence[PaintedRow]) -> None:
@@ -233,8 +243,19 @@ class Document:
             self._dropped += too_many
             self._dropped_since_forgetting += too_many
 
+    def _look_beside(self) -> None:
+        """Leave out a panel that stands beside the transcript from here on."""
+        if not self._alternate or self._edge is not None or self._screen is self._picture:
+            return
+        self._edge = transcript_edge(self._engine.rows(0, self._engine.lines), self._engine.columns)
+        if self._edge is not None:
+            self._screen = self._painted(0, self._engine.lines)
+
     def _painted(self, start: int, stop: int) -> list[PaintedRow]:
-        return _painted(self._engine.rows(start, stop), self._engine.columns)
+        rows, edge = self._engine.rows(start, stop), self._edge
+        if edge is not None:
+            return [painted_row(row.columns(0, edge), row.wrapped, edge) for row in rows]
+        return _painted(rows, self._engine.columns)
 
 
 def _stretches(mask: int) -> Iterator[tuple[int, int]]:
