@@ -220,11 +220,14 @@ STOP_RELAY = Operation(
 START_GATHERING = Operation(
     "start_gathering", "POST", f"{API}/gatherings", StartGathering, Gathering, lambda s, a: s.start_gathering(a)
 )
-GATHERINGS = Operation(
-    "gatherings", "GET", f"{API}/gatherings", Nothing, list[Gathering], lambda s, _: s.gatherings()
-)
+GATHERINGS = Operation("gatherings", "GET", f"{API}/gatherings", Nothing, list[Gathering], lambda s, _: s.gatherings())
 GATHERING = Operation(
-    "gathering", "GET", f"{API}/gatherings/{{gathering}}", OneGathering, Gathering, lambda s, a: s.gathering(a.gathering)
+    "gathering",
+    "GET",
+    f"{API}/gatherings/{{gathering}}",
+    OneGathering,
+    Gathering,
+    lambda s, a: s.gathering(a.gathering),
 )
 PASS_PIECE = Operation(
     "pass_piece", "POST", f"{API}/gatherings/{{gathering}}/pass", PassPiece, Gathering,

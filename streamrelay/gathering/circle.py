@@ -7,6 +7,7 @@
 * A person who sits at an agent is heard by what he types, and the agent's answers are not his. At any other program he
   is heard by what that prints, like everybody. A person without a pane has a page or a command line: what is meant for
   him is told as an event and so has reached him, and what he says comes in as a call.
+* Who passes by the tool does so in the midst of a turn. What he says in it is known when it is over; then he passes.
 * What everybody else says is in the journal, and goes to nobody. Nobody is told so: that would make them speak again.
 """
 
@@ -14,13 +15,13 @@ from collections.abc import Iterable, Sequence
 from typing import Self
 
 import msgspec
+from streamrelay.gathering.ceremony import Ceremony
+from streamrelay.gathering.prompts import Texts
+from streamrelay.gathering.standing import Entry, Stored
 
 from streamrelay.errors import PieceNotHeld, UsageError
 from streamrelay.events import Event, Injected, PaneClosed, Receipt, Text, TurnEnded, TurnStarted
 from streamrelay.gathering import steps
-from streamrelay.gathering.ceremony import Ceremony
-from streamrelay.gathering.prompts import Texts
-from streamrelay.gathering.standing import Entry, Stored
 from streamrelay.relay.attribution import ATTRIBUTED, content, filled
 from streamrelay.relay.rules import Close, Effect, Notice, Participant, Tell, Withdraw
 from streamrelay.relay.utterances import Utterance, Utterances
@@ -73,6 +74,8 @@ class StoredCircle(msgspec.Struct, frozen=True, kw_only=True):
     saying: tuple[Utterance, ...] = ()
     muted: tuple[int, ...] = ()
     asked: dict[int, str] = {}
+    at_work: tuple[str, ...] = ()
+    passing: bool = False
     end_sessions: bool = False
     settled: bool = False
 
@@ -98,6 +101,10 @@ class Circle:
         self._hearing: Hearing | None = None
         self._utterances = Utterances(rest=REST)
         self._in_turns: set[str] = set()
+        self._at_work: set[str] = set()
+        """The panes in which a turn has begun and is not over."""
+        self._passing = False
+        """Whether who is heard passes when its turn is over."""
 
     @classmethod
     def restored(cls, stored: StoredCircle, record: Sequence[Entry], texts: Texts, now: float) -> Self:
@@ -107,6 +114,7 @@ class Circle:
         circle.closed_at, circle.settled = stored.closed_at, stored.settled
         circle.muted, circle.asked = set(stored.muted), dict(stored.asked)
         circle._hearing = stored.hearing
+        circle._at_work, circle._passing = set(stored.at_work), stored.passing
         circle._utterances.restore(stored.saying)
         return circle
 
@@ -121,6 +129,8 @@ class Circle:
             saying=self._utterances.stored(),
             muted=tuple(sorted(self.muted)),
             asked=dict(self.asked),
+            at_work=tuple(sorted(self._at_work)),
+            passing=self._passing,
             end_sessions=self.end_sessions,
             settled=self.settled,
         )
@@ -221,13 +231,19 @@ class Circle:
         return self._happen(steps.Said(number, text, whole=False), now)
 
     def pass_piece(self, number: int | None, session: str, now: float) -> list[Effect]:
-        """Pass the piece, for a member or for whoever holds it; raises UsageError for one that does not."""
+        """Pass the piece, for a member or for whoever holds it; raises PieceNotHeld for one that does not.
+
+        A session that passes itself is let finish the turn in which it does.
+        """
         speaker = self._speaker
         if number is None and session:
             number = next((seat.number for seat in self.seats.values() if seat.session == session), 0)
         if speaker is None or number not in {None, speaker}:
             who = "nobody holds the piece" if speaker is None else f"{self.seats[speaker].name} holds the piece"
             raise PieceNotHeld(f"{who} now", hint="only who holds it can pass it")
+        if session and self.seats[speaker].pane in self._at_work:
+            self._passing = True
+            return []
         return [*self._printed_said(speaker, now), *self._happen(steps.Passed(speaker), now)]
 
     def sense(self, signals: str, now: float) -> list[Effect]:
@@ -268,11 +284,17 @@ class Circle:
         return self._say(self._utterances.hear(event, now), now)
 
     def _end_utterance(self, seat: Seat, event: TurnStarted | TurnEnded, now: float) -> list[Effect]:
-        effects = self._say(self._utterances.hear(event, now), now)
+        (self._at_work.discard if isinstance(event, TurnEnded) else self._at_work.add)(seat.pane)
         hearing = self._hearing
-        if isinstance(event, TurnEnded) and hearing is not None and hearing.number == seat.number:
-            if hearing.turn is not None and event.turn >= hearing.turn and not seat.is_human:
-                effects += self._happen(steps.Stopped(seat.number, hearing.answered_by(event.turn)), now)
+        effects = self._say(self._utterances.hear(event, now), now)
+        if hearing is None or hearing is not self._hearing or hearing.number != seat.number or hearing.turn is None:
+            return effects
+        if isinstance(event, TurnStarted) or event.turn < hearing.turn:
+            return effects
+        if self._passing:
+            return [*effects, *self._happen(steps.Passed(seat.number), now)]
+        if not seat.is_human:
+            effects += self._happen(steps.Stopped(seat.number, hearing.answered_by(event.turn)), now)
         return effects
 
     def _expect(self, seat: Seat, injected: Injected) -> None:
@@ -318,7 +340,9 @@ class Circle:
                 case steps.Contribute(message_id=message_id, speaker=speaker, to=to, text=text):
                     name = self.seats[speaker].name
                     head = filled(ATTRIBUTED, name=name, number=speaker, text="").strip()
-                    result += self._notice(message_id, to, filled(ATTRIBUTED, name=name, number=speaker, text=text), head)
+                    result += self._notice(
+                        message_id, to, filled(ATTRIBUTED, name=name, number=speaker, text=text), head
+                    )
                 case steps.Withdraw(to=number, message_ids=ids):
                     seat = self.seats[number]
                     result += [Withdraw(message_id, (seat.participant,)) for message_id in ids if seat.pane]
@@ -335,6 +359,7 @@ class Circle:
         if prompt.kind in {"turn", "harvest"}:
             # A page has no turns: what is said on it is said now.
             self._hearing = Hearing(seat.number, prompt.message_id, None if seat.pane else 0)
+            self._passing = False
             for pane in self._by_pane:
                 self._utterances.complete(pane)
         if seat.pane:

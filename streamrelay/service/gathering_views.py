@@ -60,9 +60,7 @@ def transcript(circle: Circle, now: float, at: float | None = None) -> Transcrip
 def exported(circle: Circle) -> Exported:
     """Return a gathering as it is exported."""
     ceremony = circle.ceremony
-    return export(
-        circle.gathering_id, ceremony.plan, ceremony.members, ceremony.record, started_at=circle.started_at
-    )
+    return export(circle.gathering_id, ceremony.plan, ceremony.members, ceremony.record, started_at=circle.started_at)
 
 
 def _state(circle: Circle) -> GatheringState:

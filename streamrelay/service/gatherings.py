@@ -7,7 +7,7 @@ cannot be started, or is taken by then, those that were are ended again.
 import asyncio
 import contextlib
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -45,9 +45,14 @@ async def start(core: Core, request: StartGathering) -> Gathering:
     known = await _known(core, request.participants, caller)
     _check(core, request.participants, known)
     gathering_id = sending.new_id("gathering")
+
+    async def mark(session: Session) -> None:
+        await core.server.query(mark_gathering(session.pane, gathering_id))
+
     started: dict[int, Session] = {}
     try:
-        await _start_all(core, request, known, caller, gathering_id, started)
+        cwd = request.cwd or ("" if caller is None else await core.sessions.folder(caller))
+        await _start_all(core, [one for one in request.participants if one.number not in known], cwd, mark, started)
         sessions = known | started
         for number, session in sessions.items():
             await core.admit(session, allow_shell=number in started)
@@ -186,10 +191,9 @@ def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, Sess
 
 async def _start_all(
     core: Core,
-    request: StartGathering,
-    known: Collection[int],
-    caller: Session | None,
-    gathering_id: str,
+    participants: Iterable[Invited],
+    cwd: str,
+    mark: Callable[[Session], Awaitable[None]],
     started: dict[int, Session],
 ) -> None:
     """Start who is not there, all at once; `started` has them as soon as they are, whatever becomes of the others."""
@@ -200,17 +204,16 @@ async def _start_all(
                 agent=invited.agent,
                 arguments=invited.arguments,
                 title=invited.name,
-                cwd=invited.cwd or request.cwd or ("" if caller is None else await core.sessions.folder(caller)),
+                cwd=invited.cwd or cwd,
                 direct=True,
             )
         )
         started[invited.number] = session
-        await core.server.query(mark_gathering(session.pane, gathering_id))
+        await mark(session)
         started[invited.number] = await sending.until_heard(core, session)
 
-    starting = [one(invited) for invited in request.participants if not invited.is_human and invited.number not in known]
-    results = await asyncio.gather(*starting, return_exceptions=True)
-    for result in results:
+    starting = [one(invited) for invited in participants if not invited.is_human]
+    for result in await asyncio.gather(*starting, return_exceptions=True):
         if isinstance(result, BaseException):
             raise result
 

@@ -1,6 +1,7 @@
 """All that one service has of links, listeners, relays and gatherings, as one pure machine: requests, events, time in.
 
-* A session is in one relay or gathering at most; while it is, nothing crosses its links (`streamrelay.relay.registry.Seats`).
+* A session is in one relay or gathering at most; while it is, nothing crosses its links
+  (`streamrelay.relay.registry.Seats`).
 * A pause of everything, and a session that is muted, hold for what is made later too.
 * What changed is handed out as values (`changes`) to be kept together with the events that changed it; `restored` goes
   on from them.
@@ -125,7 +126,12 @@ class ServiceMachine:
         parties = [party for link in self.links.links() for party in link.parties]
         parties += [party for each in self.links.listeners for party in (each.caller, each.target)]
         members = [p for relay in self.relays.values() for p in relay.participants if p.pane not in relay.standing.gone]
-        return {party.pane for party in parties} | {member.pane for member in members} | self.circles.panes | self.settings.watched
+        return (
+            {party.pane for party in parties}
+            | {member.pane for member in members}
+            | self.circles.panes
+            | self.settings.watched
+        )
 
     def relay_of(self, session: str) -> str:
         """Return the relay or gathering a session takes part in; empty for none."""

@@ -8,7 +8,6 @@ import pytest
 from streamrelay.service.api import Gathering, Invited, StartGathering
 from streamrelay.service.local import LocalService
 from streamrelay.testing.agent import read_got
-from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage
 
 
