@@ -234,6 +234,8 @@ class PieceNotHeld(StreamrelayError):
     code = "piece_not_held"
     exit_code = 37
     default_hint = "the piece comes to each speaker in the order of their numbers"
+
+
 class InGathering(StreamrelayError):
     """A message was to be sent from or to a member of a gathering that is being held: its words go by the piece."""
 

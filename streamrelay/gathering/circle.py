@@ -15,13 +15,13 @@ from collections.abc import Iterable, Sequence
 from typing import Self
 
 import msgspec
-from streamrelay.gathering.ceremony import Ceremony
-from streamrelay.gathering.prompts import Texts
-from streamrelay.gathering.standing import Entry, Stored
 
 from streamrelay.errors import PieceNotHeld, UsageError
 from streamrelay.events import Event, Injected, PaneClosed, Receipt, Text, TurnEnded, TurnStarted
 from streamrelay.gathering import steps
+from streamrelay.gathering.ceremony import Ceremony
+from streamrelay.gathering.prompts import Texts
+from streamrelay.gathering.standing import Entry, Stored
 from streamrelay.relay.attribution import ATTRIBUTED, content, filled
 from streamrelay.relay.rules import Close, Effect, Notice, Participant, Tell, Withdraw
 from streamrelay.relay.utterances import Utterance, Utterances
@@ -138,7 +138,7 @@ class Circle:
     @property
     def gathering_id(self) -> str:
         """What it is known by."""
-        return self.ceremony.gathering
+        return self.ceremony.gathering_id
 
     @property
     def closed(self) -> bool:

@@ -44,13 +44,11 @@ class StartGathering(Arguments, frozen=True, kw_only=True):
     rhythm: Annotated[
         str, Meta(description="daily (1-1-1, 2 beats of 60 s), weekly (2-2-2, 3 of 60 s), monthly (2-3-2, 4 of 90 s).")
     ] = "daily"
-    inhale_rounds: Annotated[int | None, Meta(description="How often the piece goes around; as the rhythm says.")] = (
-        None
-    )
-    hold_rounds: int | None = None
-    exhale_rounds: int | None = None
+    inhale_rounds: Annotated[int | None, Meta(description="How often the piece goes around to gather signals.")] = None
+    hold_rounds: Annotated[int | None, Meta(description="How often, to weigh what was said.")] = None
+    exhale_rounds: Annotated[int | None, Meta(description="How often, to converge.")] = None
     beats_per_turn: Annotated[int | None, Meta(description="Of one speaker's time with the piece.")] = None
-    beat_interval_seconds: float | None = None
+    beat_interval_seconds: Annotated[float | None, Meta(description="From one beat to the next.")] = None
     opening_question: Annotated[
         str, Meta(max_length=LONGEST_TEXT, description="Left out: the one of the rhythm's procedure.")
     ] = ""

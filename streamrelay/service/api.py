@@ -14,7 +14,7 @@ from streamrelay.agents.stop_report import HookReport
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.journal import Found
 from streamrelay.links.link import Link, Policy
-from streamrelay.service.gathering_api import Gathering, Invited, StartGathering, Transcript
+from streamrelay.service.gathering_api import Gathering, Invited, Member, Said, StartGathering, Transcript
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
 __all__ = [
@@ -23,9 +23,11 @@ __all__ = [
     "Gathering",
     "HookReport",
     "Invited",
+    "Member",
     "Relay",
     "RelayMember",
     "RelayParticipant",
+    "Said",
     "SendMessage",
     "SendResult",
     "Service",

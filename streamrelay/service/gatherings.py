@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
-import msgspec
 from msgspec import structs
 
 from streamrelay.errors import InvalidGathering, SessionTaken, StreamrelayError
@@ -20,7 +19,7 @@ from streamrelay.gathering.circle import Circle, Seat
 from streamrelay.gathering.library import find_rhythm, load_texts
 from streamrelay.gathering.members import Member, check_members, check_not_nested
 from streamrelay.gathering.plan import Plan, plan_for
-from streamrelay.gathering.transcript import as_markdown
+from streamrelay.gathering.transcript import as_json, as_markdown
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.session import checked_name
 from streamrelay.service import sending
@@ -280,8 +279,7 @@ def _export(folder: Path, circle: Circle) -> None:
     """Write transcript and harvest of a gathering into files that only the user can read."""
     value = exported(circle)
     folder.mkdir(mode=0o700, exist_ok=True)
-    whole = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    for suffix, data in ((".md", as_markdown(value).encode()), (".json", whole)):
+    for suffix, text in ((".md", as_markdown(value)), (".json", as_json(value))):
         path = folder / f"{circle.gathering_id}{suffix}"
         path.touch(mode=0o600)
-        path.write_bytes(data)
+        path.write_text(text, encoding="utf-8")

@@ -373,7 +373,7 @@ class ServiceMachine:
     def _in_circle(self, circle: Circle, effects: Iterable[Effect]) -> list[Effect]:
         """Return what follows from what a gathering decides: who is not in it any more has links again."""
         self.circles.touch(circle)
-        result = [effect for effect in effects if not isinstance(effect, Close)]
+        result: list[Effect] = [effect for effect in effects if not isinstance(effect, Close)]
         staying = set() if circle.closed else {seat.session for seat in circle.present}
         for seat in circle.seats.values():
             if seat.session not in staying and self.relay_of(seat.session) == circle.gathering_id:
