@@ -285,16 +285,18 @@ class Circle:
 
     def _end_utterance(self, seat: Seat, event: TurnStarted | TurnEnded, now: float) -> list[Effect]:
         (self._at_work.discard if isinstance(event, TurnEnded) else self._at_work.add)(seat.pane)
-        hearing = self._hearing
-        effects = self._say(self._utterances.hear(event, now), now)
+        ended, hearing = isinstance(event, TurnEnded), self._hearing
+        certain = isinstance(event, TurnEnded) and event.certain
+        answers = "" if hearing is None else hearing.answered_by(event.turn)
+        effects = self._say(self._utterances.hear(event, now), now, certain=certain, answers=answers)
         if hearing is None or hearing is not self._hearing or hearing.number != seat.number or hearing.turn is None:
             return effects
-        if isinstance(event, TurnStarted) or event.turn < hearing.turn:
+        if not ended or event.turn < hearing.turn:
             return effects
         if self._passing:
             return [*effects, *self._happen(steps.Passed(seat.number), now)]
-        if not seat.is_human:
-            effects += self._happen(steps.Stopped(seat.number, hearing.answered_by(event.turn)), now)
+        if certain and not seat.is_human:
+            effects += self._happen(steps.Stopped(seat.number, answers), now)
         return effects
 
     def _expect(self, seat: Seat, injected: Injected) -> None:
@@ -317,13 +319,16 @@ class Circle:
     def _printed_said(self, number: int, now: float) -> list[Effect]:
         return [effect for burst in self._printed(self.seats[number]) for effect in self._say(burst, now)]
 
-    def _say(self, utterance: Utterance | None, now: float) -> list[Effect]:
+    def _say(
+        self, utterance: Utterance | None, now: float, *, certain: bool = False, answers: str = ""
+    ) -> list[Effect]:
         if utterance is None or not (text := content(utterance.lines)):
             return []
         seat = self._by_pane[utterance.pane]
         if self._hearing is None or self._hearing.number != seat.number:
             return []
-        return self._happen(steps.Said(seat.number, text, whole=utterance.whole_turn), now)
+        whole = utterance.whole_turn and certain
+        return self._happen(steps.Said(seat.number, text, whole, answers if whole else ""), now)
 
     def _happen(self, happening: steps.AnyHappening, now: float) -> list[Effect]:
         return self._carry(self.ceremony.handle(happening, now), now)
@@ -335,8 +340,8 @@ class Circle:
             match effect:
                 case steps.Prompt():
                     result += self._prompt(effect, now)
-                case steps.Announce(message_id=message_id, to=to, text=text):
-                    result += self._notice(message_id, to, text)
+                case steps.Announce(message_id=message_id, to=to, text=text, head=head):
+                    result += self._notice(message_id, to, text, head)
                 case steps.Contribute(message_id=message_id, speaker=speaker, to=to, text=text):
                     name = self.seats[speaker].name
                     head = filled(ATTRIBUTED, name=name, number=speaker, text="").strip()

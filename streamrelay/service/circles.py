@@ -102,6 +102,11 @@ class Circles:
         circle = self.all.get(gathering_id)
         return None if circle is None or circle.closed else circle
 
+    def last_of(self, rhythm: str) -> Circle | None:
+        """Return the last gathering of a rhythm that is over and was harvested."""
+        past = [circle for circle in self.all.values() if circle.closed and circle.ceremony.plan.rhythm == rhythm]
+        return next((one for one in reversed(past) if any(e.kind == "harvest" for e in one.ceremony.record)), None)
+
     def check_may_send(self, session: str, *, to: bool) -> None:
         """Raise InGathering for a session that takes part in one, as who sends a message, or as who gets it."""
         if (circle := self.of(session)) is None:

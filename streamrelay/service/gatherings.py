@@ -40,7 +40,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
     if caller is not None:
         held = core.machine.circles.of(caller.session)
         check_not_nested(caller.session, None if held is None else held.gathering_id)
-    plan, texts = _plan(request), load_texts()
+    plan, texts = _plan(core, request), load_texts()
     known = await _known(core, request.participants, caller)
     _check(core, request.participants, known)
     gathering_id = sending.new_id("gathering")
@@ -133,9 +133,13 @@ def transcript(core: Core, gathering_id: str) -> Transcript:
 # What it takes to begin
 
 
-def _plan(request: StartGathering) -> Plan:
+def _plan(core: Core, request: StartGathering) -> Plan:
+    rhythm = find_rhythm(request.rhythm)
+    before = core.machine.circles.last_of(rhythm.name)
     plan = plan_for(
-        find_rhythm(request.rhythm),
+        rhythm,
+        previous="" if before is None else before.gathering_id,
+        trail="" if before is None else exported(before).trail,
         structure=request.structure,
         inhale_rounds=request.inhale_rounds,
         hold_rounds=request.hold_rounds,
