@@ -22,6 +22,7 @@
     ├── AnswerTimeout            a message was submitted, and not answered in time
     ├── NestedGathering          a gathering was to be started from within one
     ├── PieceNotHeld             somebody else holds the talking piece
+    ├── InGathering              a message from or to a member of a gathering, beside the talking piece
     ├── StartFailed              a program that was to be started ended at once
     ├── RecordingError           a recording cannot be read or written
     ├── StorageError             a database of the user's cannot be used
@@ -233,6 +234,14 @@ class PieceNotHeld(StreamrelayError):
     code = "piece_not_held"
     exit_code = 37
     default_hint = "the piece comes to each speaker in the order of their numbers"
+
+
+class InGathering(StreamrelayError):
+    """A message was to be sent from or to a member of a gathering that is being held: its words go by the piece."""
+
+    code = "in_gathering"
+    exit_code = 38
+    default_hint = "what is said goes by the talking piece; wait until the gathering is closed"
 
 
 class StartFailed(StreamrelayError):

@@ -15,6 +15,7 @@ from streamrelay_cli import (
     demo,
     doctoring,
     explaining,
+    gathering,
     hooking,
     learning,
     linking,
@@ -64,6 +65,7 @@ app.command("pause")(controlling.pause)
 app.command("mute")(controlling.mute)
 app.command("extend")(controlling.extend)
 app.command("stop")(controlling.stop)
+app.add_typer(gathering.app, name="gather")
 app.add_typer(daemonising.app, name="daemon")
 app.add_typer(tooling.app, name="mcp")
 app.add_typer(profiling.app, name="profiles")

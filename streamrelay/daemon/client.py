@@ -28,11 +28,14 @@ from streamrelay.links.link import Link, Policy
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
+    Gathering,
     HookReport,
     Relay,
     SendMessage,
     SendResult,
+    StartGathering,
     Status,
+    Transcript,
 )
 from streamrelay.sessions.model import Session, StartSession
 
@@ -123,6 +126,43 @@ class DaemonClient:
     async def stop_relay(self, relay: str) -> None:
         """End a relay."""
         await self._ask(operations.STOP_RELAY, operations.OneRelay(relay=relay))
+
+    async def start_gathering(self, request: StartGathering) -> Gathering:
+        """Start the sessions of a gathering, and the gathering."""
+        return await self._ask(operations.START_GATHERING, request)
+
+    async def gatherings(self) -> list[Gathering]:
+        """List the gatherings that are held, and the last ones that were."""
+        return await self._ask(operations.GATHERINGS, operations.Nothing())
+
+    async def gathering(self, gathering: str) -> Gathering:
+        """Say how a gathering stands."""
+        return await self._ask(operations.GATHERING, operations.OneGathering(gathering=gathering))
+
+    async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
+        """Pass the piece on, for whoever holds it."""
+        passing = operations.PassPiece(gathering=gathering, number=number, session=session)
+        return await self._ask(operations.PASS_PIECE, passing)
+
+    async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
+        """Say something for a person in the circle."""
+        said = operations.SayInGathering(gathering=gathering, number=number, text=text)
+        return await self._ask(operations.SAY_IN_GATHERING, said)
+
+    async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:
+        """Let the piece rest where it is, or go on."""
+        return await self._ask(
+            operations.PAUSE_GATHERING, operations.PauseGathering(gathering=gathering, paused=paused)
+        )
+
+    async def close_gathering(self, gathering: str, end_sessions: bool = False) -> Gathering:
+        """Close a gathering before its last round."""
+        closing = operations.CloseGathering(gathering=gathering, end_sessions=end_sessions)
+        return await self._ask(operations.CLOSE_GATHERING, closing)
+
+    async def gathering_transcript(self, gathering: str) -> Transcript:
+        """Return what was said in a gathering."""
+        return await self._ask(operations.GATHERING_TRANSCRIPT, operations.OneGathering(gathering=gathering))
 
     async def pause(self, paused: bool, of: str = "") -> None:
         """Let nothing cross, until it is taken back."""

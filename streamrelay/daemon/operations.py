@@ -17,12 +17,15 @@ from streamrelay.links.link import Link, Policy
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
+    Gathering,
     HookReport,
     Relay,
     SendMessage,
     SendResult,
     Service,
+    StartGathering,
     Status,
+    Transcript,
 )
 from streamrelay.sessions.model import Session, StartSession
 
@@ -52,6 +55,42 @@ class OneRelay(msgspec.Struct, frozen=True, kw_only=True):
     """A relay, by its id."""
 
     relay: str
+
+
+class OneGathering(msgspec.Struct, frozen=True, kw_only=True):
+    """A gathering, by its id."""
+
+    gathering: str
+
+
+class PassPiece(msgspec.Struct, frozen=True, kw_only=True):
+    """The piece passed on, by a participant (number or session) or for whoever holds it."""
+
+    gathering: str
+    number: int | None = None
+    session: str = ""
+
+
+class SayInGathering(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person in the circle says."""
+
+    gathering: str
+    number: int
+    text: str
+
+
+class PauseGathering(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the piece is to rest."""
+
+    gathering: str
+    paused: bool = True
+
+
+class CloseGathering(msgspec.Struct, frozen=True, kw_only=True):
+    """A gathering to be closed before its last round, with the sessions that were started for it or without."""
+
+    gathering: str
+    end_sessions: bool = False
 
 
 class WhoseLinks(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,6 +207,38 @@ CREATE_RELAY = Operation("create_relay", "POST", f"{API}/relays", CreateRelay, R
 STOP_RELAY = Operation(
     "stop_relay", "DELETE", f"{API}/relays/{{relay}}", OneRelay, None, lambda s, a: s.stop_relay(a.relay)
 )
+START_GATHERING = Operation(
+    "start_gathering", "POST", f"{API}/gatherings", StartGathering, Gathering, lambda s, a: s.start_gathering(a)
+)
+GATHERINGS = Operation("gatherings", "GET", f"{API}/gatherings", Nothing, list[Gathering], lambda s, _: s.gatherings())
+GATHERING = Operation(
+    "gathering",
+    "GET",
+    f"{API}/gatherings/{{gathering}}",
+    OneGathering,
+    Gathering,
+    lambda s, a: s.gathering(a.gathering),
+)
+PASS_PIECE = Operation(
+    "pass_piece", "POST", f"{API}/gatherings/{{gathering}}/pass", PassPiece, Gathering,
+    lambda s, a: s.pass_piece(a.gathering, a.number, a.session),
+)  # fmt: skip
+SAY_IN_GATHERING = Operation(
+    "say_in_gathering", "POST", f"{API}/gatherings/{{gathering}}/say", SayInGathering, Gathering,
+    lambda s, a: s.say_in_gathering(a.gathering, a.number, a.text),
+)  # fmt: skip
+PAUSE_GATHERING = Operation(
+    "pause_gathering", "POST", f"{API}/gatherings/{{gathering}}/pause", PauseGathering, Gathering,
+    lambda s, a: s.pause_gathering(a.gathering, a.paused),
+)  # fmt: skip
+CLOSE_GATHERING = Operation(
+    "close_gathering", "POST", f"{API}/gatherings/{{gathering}}/close", CloseGathering, Gathering,
+    lambda s, a: s.close_gathering(a.gathering, a.end_sessions),
+)  # fmt: skip
+GATHERING_TRANSCRIPT = Operation(
+    "gathering_transcript", "GET", f"{API}/gatherings/{{gathering}}/transcript", OneGathering, Transcript,
+    lambda s, a: s.gathering_transcript(a.gathering),
+)  # fmt: skip
 PAUSE = Operation("pause", "POST", f"{API}/pause", Pause, None, lambda s, a: s.pause(a.paused, a.of))
 MUTE = Operation("mute", "POST", f"{API}/mute", Mute, None, lambda s, a: s.mute(a.session, a.muted))
 STOP_ALL = Operation("stop_all", "POST", f"{API}/stop", Nothing, int, lambda s, _: s.stop_all())
@@ -182,5 +253,7 @@ SEARCH_HISTORY = Operation(
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK,
-    EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE, SEARCH_HISTORY,
+    EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING, GATHERINGS, GATHERING_TRANSCRIPT,
+    PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE,
+    SEARCH_HISTORY,
 )  # fmt: skip

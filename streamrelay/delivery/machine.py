@@ -39,6 +39,8 @@ UNHEARD = 10.0
 """Seconds in which a program that is let finish has to begin its answer."""
 LOOK_AGAIN = 0.25
 LONGEST_QUEUE = 64
+WITHDRAWN = "superseded"
+"""Why a message failed that was taken back before it was typed."""
 MOST_FOLLOWED = 64
 
 
@@ -141,6 +143,17 @@ class DeliveryMachine:
         self._queue.append(_Delivery(message, "waiting", now))
         self._due = now
         return [Tell(message.message_id, "queued")]
+
+    def withdraw(self, message_id: str) -> list[Effect]:
+        """Take back a message that still waits; nothing where it is being typed by now, or was."""
+        current = self._current
+        if current is not None and current.message.message_id == message_id and current.stage == "waiting":
+            return self._end("failed", WITHDRAWN)
+        for waiting in self._queue:
+            if waiting.message.message_id == message_id:
+                self._queue.remove(waiting)
+                return [Tell(message_id, "failed", WITHDRAWN)]
+        return []
 
     def resume(self, message: Message, now: float) -> None:
         """Go on with a message that is known to have been pasted before this machine began: its Enter is missing."""

@@ -150,6 +150,11 @@ class PaneWriter:
         self._news.set()
         return not any(isinstance(effect, Tell) and effect.state == "failed" for effect in effects)
 
+    def withdraw(self, message_id: str) -> None:
+        """Take back a message that is not being typed yet: its receipt says `failed` (`superseded`)."""
+        self._carry_out(self._machine.withdraw(message_id))
+        self._news.set()
+
     async def run(self) -> None:
         """Deliver until cancelled; raises ProgramLeft, TargetNotReading, PaneGone or what tmux says."""
         self._pipeline.add_listener(self._hear)

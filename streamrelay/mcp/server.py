@@ -17,7 +17,8 @@ from mcp.shared.exceptions import MCPError
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.mcp import manual, wording
 from streamrelay.mcp.arguments import Arguments
-from streamrelay.mcp.tools import TOOLS, Tool
+from streamrelay.mcp.tool import Tool
+from streamrelay.mcp.tools import TOOLS
 from streamrelay.service.api import Service
 
 FindCaller = Callable[[ServerRequestContext[Any, Any]], Awaitable[str]]
@@ -94,13 +95,26 @@ def read_arguments(kind: type[Arguments], given: Mapping[str, object]) -> Argume
 
 
 def schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON schema of a struct with the struct itself at its root, as the protocol demands."""
+    """Return the JSON schema of a struct with the struct itself at its root, as the protocol demands.
+
+    What it refers to stands in its place: not every agent resolves references.
+    """
     made = msgspec.json.schema(kind)
     definitions: dict[str, Any] = made["$defs"]
-    root: dict[str, Any] = definitions.pop(made["$ref"].rpartition("/")[2])
+    root: dict[str, Any] = _in_place({"$ref": made["$ref"]}, definitions)
     for name in ("title", "description"):
         root.pop(name, None)
-    return root | ({"$defs": definitions} if definitions else {})
+    return root
+
+
+def _in_place(value: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_in_place(one, definitions) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(reference := value.get("$ref"), str):
+        return _in_place(definitions[reference.rpartition("/")[2]], definitions)
+    return {name: _in_place(one, definitions) for name, one in value.items()}
 
 
 def _described(tool: Tool) -> wire.Tool:

@@ -1,13 +1,11 @@
 """The tools: each takes who calls and its arguments, asks the service, and says what came of it."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from streamrelay.errors import UsageError
 from streamrelay.links.link import Link
-from streamrelay.mcp import arguments, wording
+from streamrelay.mcp import arguments, gathering, wording
 from streamrelay.mcp.entries import moment, read
 from streamrelay.mcp.results import (
     Deliveries,
@@ -17,33 +15,17 @@ from streamrelay.mcp.results import (
     OneDelivery,
     Peer,
     Read,
-    Result,
     Sent,
     Sessions,
     Started,
     Utterance,
     label,
 )
+from streamrelay.mcp.tool import Tool
 from streamrelay.service import api
 from streamrelay.sessions.model import Session, StartSession
 
 _SECONDS_AN_HOUR = 3600
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """One tool: its name, what an agent reads of it, its shapes, and what may be expected of it."""
-
-    name: str
-    title: str
-    description: str
-    takes: type[arguments.Arguments]
-    gives: type[Result]
-    run: Callable[[api.Service, str, Any], Awaitable[Result]]
-    only_reads: bool = False
-    destroys: bool = False
-    at_hand: bool = False
-    """Whether an agent should know of it without having looked for it."""
 
 
 async def send_message(service: api.Service, caller: str, asked: arguments.SendMessage) -> Sent:
@@ -282,4 +264,5 @@ TOOLS: Sequence[Tool] = (
         get_delivery,
         only_reads=True,
     ),
+    *gathering.TOOLS,
 )

@@ -52,6 +52,15 @@ GET_DELIVERY = """\
 Ask how a message stands: queued, pasted, painted, submitted, turn_started, answered; failed with the reason; or \
 unconfirmed, which means that nobody can tell whether it arrived."""
 
+START_GATHERING = """\
+Call a circle together: agents are started in terminals of their own, each is told who takes part and how it goes, and \
+a talking piece goes around. Who holds it speaks and all others hear it; nothing else crosses. At the close the \
+harvester writes down what came of it. You go on with your own work; read_since and list_sessions show how it goes."""
+
+PASSING = """\
+In a gathering, while you hold the talking piece: pass it on before your time is up. Saying "I pass." does the same. \
+The order is fixed, so there is nobody to name."""
+
 CONVERSING = (
     "You are in a conversation with {peer} now. Don't call send_message for it again: just speak. What you say reaches "
     '{peer} when your turn ends, and its words reach you as "[From {peer}] ...". When you are done: close_link.'
@@ -69,3 +78,13 @@ NOBODY = (
     "streamrelay does not know which session you are (see docs/mcp.md: $TMUX_PANE or a session's token), so no "
     "conversation was begun"
 )
+IN_CIRCLE = (
+    "You take part: what the others say is typed to you, and when the piece comes to you, you are told so. Until then "
+    "say nothing; what you say reaches nobody."
+)
+CIRCLE_GOES_ON = "It goes on by itself. read_since shows what is said; the harvest is in the gathering's transcript."
+PASSES = (
+    "The piece goes on when this turn of yours is over: end it now. What you have said in it is heard; what you say "
+    "after it reaches nobody until the piece comes to you again."
+)
+PASSED = "The piece has gone on. Listen now: what you say reaches nobody until the piece comes to you again."

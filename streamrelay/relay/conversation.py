@@ -257,6 +257,7 @@ class Conversation:
                     step.follow(self._gone_for(place, error, now, step))
                 case Receipt():
                     step.events.append(item)
+                    step.follow(self._machine.handle(item, now))
         step.follow(self._machine.advance(now))
         await self._carry_out(step)
         for done in waiting:
@@ -325,6 +326,10 @@ class Conversation:
         for event in step.events:
             self._publish(event)
         self.reason = step.closed or self.reason
+        for withdrawn in step.withdrawn:
+            for listener in withdrawn.listeners:
+                if (place := self._places.get(listener.pane)) is not None:
+                    place.writer.withdraw(withdrawn.message_id)
         for outgoing in step.outgoing:
             self.counts.delivering(outgoing)
             taken = await asyncio.gather(*(self._type(outgoing.message, pane) for pane in outgoing.panes))

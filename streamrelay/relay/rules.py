@@ -124,6 +124,14 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdraw:
+    """Take back a message from the panes of `listeners` that is not typed there yet."""
+
+    message_id: str
+    listeners: tuple[Participant, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Let an event be known."""
 
@@ -143,7 +151,7 @@ class Close:
     deliveries: int
 
 
-Effect = Deliver | Notice | Tell | Spend | Close
+Effect = Deliver | Notice | Withdraw | Tell | Spend | Close
 CHECKPOINT_CHARACTERS = 50
 
 

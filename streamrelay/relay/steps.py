@@ -10,7 +10,7 @@ from typing import Protocol
 
 from streamrelay.delivery.message import Message
 from streamrelay.events import Event, RelayDelivered
-from streamrelay.relay.rules import Close, Deliver, Effect, Notice, Participant, Tell
+from streamrelay.relay.rules import Close, Deliver, Effect, Notice, Participant, Tell, Withdraw
 
 Decision = Callable[[float], Sequence[Effect]]
 """What somebody decides: given the time, what the machine makes of it."""
@@ -55,6 +55,8 @@ class Step:
 
     events: list[Event] = field(default_factory=list)
     outgoing: list[Outgoing] = field(default_factory=list)
+    withdrawn: list[Withdraw] = field(default_factory=list)
+    """What is not to be typed any more, if it was not yet."""
     heard: dict[str, int] = field(default_factory=dict)
     """How many events of a pane were taken up in all, for those of which some were."""
     renewed: set[str] = field(default_factory=set)
@@ -78,6 +80,8 @@ class Step:
                 case Notice():
                     message = Message(effect.message_id, effect.text, effect.head, effect.policy)
                     self.outgoing.append(Outgoing(message, _panes(effect.listeners)))
+                case Withdraw():
+                    self.withdrawn.append(effect)
                 case Tell():
                     self.events.append(effect.event)
                 case Close():

@@ -37,9 +37,10 @@ class _Burst:
 
 
 class Utterances:
-    """Gathers what is said in some panes."""
+    """Gathers what is said in some panes; `rest` seconds of quiet close a burst."""
 
-    def __init__(self) -> None:
+    def __init__(self, rest: float = BURST_REST) -> None:
+        self._rest = rest
         self._bursts: dict[str, _Burst] = {}
         self._conversing: set[str] = set()
 
@@ -63,12 +64,12 @@ class Utterances:
 
     def deadline(self) -> float | None:
         """Return when `rested` is due; None while nobody is in mid-burst."""
-        resting = (burst.last + BURST_REST for burst in self._bursts.values() if not burst.whole_turn)
+        resting = (burst.last + self._rest for burst in self._bursts.values() if not burst.whole_turn)
         return min(resting, default=None)
 
     def rested(self, now: float) -> list[Utterance]:
         """Return the bursts that have come to rest."""
-        panes = [pane for pane, burst in self._bursts.items() if now >= burst.last + BURST_REST]
+        panes = [pane for pane, burst in self._bursts.items() if now >= burst.last + self._rest]
         complete = (self.complete(pane) for pane in panes if not self._bursts[pane].whole_turn)
         return [utterance for utterance in complete if utterance is not None]
 

@@ -14,24 +14,31 @@ from streamrelay.agents.stop_report import HookReport
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
+from streamrelay.service.gathering_api import Gathering, Invited, Member, Said, StartGathering, Transcript
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
 __all__ = [
     "CreateRelay",
     "Delivery",
+    "Gathering",
     "History",
     "HookReport",
+    "Invited",
+    "Member",
     "Relay",
     "RelayMember",
     "RelayParticipant",
+    "Said",
     "SearchHistory",
     "SendMessage",
     "SendResult",
     "Service",
     "Session",
     "SessionState",
+    "StartGathering",
     "StartSession",
     "Status",
+    "Transcript",
 ]
 
 
@@ -141,6 +148,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """How many messages are in which state."""
     subscribers: int
     problems: Sequence[str] = ()
+    gatherings: int = 0
+    """How many are held now."""
 
 
 class Service(Protocol):
@@ -200,6 +209,45 @@ class Service(Protocol):
 
     async def stop_relay(self, relay: str) -> None:
         """End a relay."""
+        ...
+
+    async def start_gathering(self, request: StartGathering) -> Gathering:
+        """Start the sessions of a gathering, and the gathering; where one cannot be, nothing is left of it.
+
+        Raises UsageError for a circle that makes no sense, SessionTaken for a session that is in a relay or circle
+        already, and NestedGathering for a caller that is in one.
+        """
+        ...
+
+    async def gatherings(self) -> list[Gathering]:
+        """List the gatherings that are held, and the last ones that were, the newest first."""
+        ...
+
+    async def gathering(self, gathering: str) -> Gathering:
+        """Say how a gathering stands; raises TargetNotFound for one that nobody knows."""
+        ...
+
+    async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
+        """Pass the piece on, for whoever holds it; raises UsageError for somebody (number or session) who does not.
+
+        An empty `gathering` is the one that the session is in.
+        """
+        ...
+
+    async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
+        """Say something for a person in the circle; raises UsageError for one who does not hold the piece."""
+        ...
+
+    async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:
+        """Let the piece rest where it is, or go on."""
+        ...
+
+    async def close_gathering(self, gathering: str, end_sessions: bool = False) -> Gathering:
+        """Close a gathering before its last round: it is harvested; a second time, without waiting for that."""
+        ...
+
+    async def gathering_transcript(self, gathering: str) -> Transcript:
+        """Return what was said in a gathering."""
         ...
 
     async def pause(self, paused: bool, of: str = "") -> None:

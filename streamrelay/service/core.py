@@ -17,8 +17,10 @@ from typing import NoReturn, Self
 from streamrelay.config.settings import HistoryTable
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import StorageError, StreamrelayError, UsageError
-from streamrelay.events import Event, Receipt
+from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
+from streamrelay.events import Event, GatheringClosed, Piece, Receipt
+from streamrelay.gathering.library import load_texts
+from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.history.journal import Journal
 from streamrelay.history.places import Place
 from streamrelay.history.retention import keep_to
@@ -72,6 +74,8 @@ class Core:
         self.working: asyncio.Future[NoReturn]
         self.started_at = time.time()
         self.problems: list[str] = []
+        self.circle_news = asyncio.Event()
+        """Set when something has happened in a gathering that more follows from than what is typed."""
         self._kept: Kept
         self._server_key = ""
         self._texts = texts
@@ -103,7 +107,9 @@ class Core:
         self._server_key = server_key(info.socket_path, info.pid, await self.server.started())
         logs = self.folder / "panes"
         logs.mkdir(mode=0o700, exist_ok=True)
-        self.machine = ServiceMachine.restored(before, self._texts)
+        self.machine = ServiceMachine.restored(
+            before, self._texts, words=self._words(), now=asyncio.get_running_loop().time()
+        )
         self.feed = Feed(self.journal, await self.journal.last_seq())
         self._kept = Kept(self.journal, self.feed, logs, self.machine.changes)
         self.conversation = Conversation(
@@ -123,10 +129,20 @@ class Core:
         for duty in (self._sweep(), self._forget()):
             self._entered.push_async_callback(_ended, asyncio.ensure_future(duty))
 
+    def _words(self) -> CircleTexts:
+        """Return what gatherings say: one that is held goes on, whatever has become of the user's own texts."""
+        try:
+            return load_texts()
+        except ConfigError as error:
+            self.problems.append(error.message)
+            return load_texts(self.folder / "none")
+
     def _note(self, event: Event) -> None:
         note(event, self.machine.links)
         if self._notifier is not None:
             self._notifier.take(event)
+        if isinstance(event, GatheringClosed | Piece):
+            self.circle_news.set()
         if isinstance(event, Receipt):
             self._last_receipts[event.pane] = asyncio.get_running_loop().time()
 

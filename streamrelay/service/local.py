@@ -28,15 +28,18 @@ from streamrelay.links.link import Link, Policy, Texts
 from streamrelay.panes.server import Server
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
-from streamrelay.service import sending
+from streamrelay.service import gatherings, sending
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
+    Gathering,
     Relay,
     RelayMember,
     SendMessage,
     SendResult,
+    StartGathering,
     Status,
+    Transcript,
 )
 from streamrelay.service.core import Core, party
 from streamrelay.sessions.hearing import hear_hook
@@ -71,11 +74,14 @@ class LocalService:
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()
+        self._attending = asyncio.ensure_future(gatherings.attend(self._core))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._attending.cancel()
+        await asyncio.gather(self._attending, return_exceptions=True)
         await self._core.__aexit__(kind, error, trace)
 
     @property
@@ -101,6 +107,7 @@ class LocalService:
             watched=sum(core.server.is_watched(session.pane) for session in sessions),
             links=len(core.machine.links.links()),
             relays=len(core.machine.relays),
+            gatherings=len(core.machine.circles.held),
             deliveries={str(state): count for state, count in (await core.outbox.counts()).items()},
             subscribers=core.feed.readers,
             problems=tuple(core.problems),
@@ -221,6 +228,40 @@ class LocalService:
             paused=standing.paused,
         )
 
+    # Gatherings
+
+    async def start_gathering(self, request: StartGathering) -> Gathering:
+        """Start the sessions of a gathering, and the gathering."""
+        return await gatherings.start(self._core, request)
+
+    async def gatherings(self) -> list[Gathering]:
+        """List the gatherings that are held, and the last ones that were, the newest first."""
+        return gatherings.all_of(self._core)
+
+    async def gathering(self, gathering: str) -> Gathering:
+        """Say how a gathering stands."""
+        return gatherings.view(self._core, gathering)
+
+    async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
+        """Pass the piece on, for whoever holds it."""
+        return await gatherings.pass_piece(self._core, gathering, number, session)
+
+    async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
+        """Say something for a person in the circle."""
+        return await gatherings.say(self._core, gathering, number, text)
+
+    async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:  # as the service's callers say it
+        """Let the piece rest where it is, or go on."""
+        return await gatherings.pause(self._core, gathering, paused=paused)
+
+    async def close_gathering(self, gathering: str, end_sessions: bool = False) -> Gathering:
+        """Close a gathering before its last round."""
+        return await gatherings.close(self._core, gathering, end_sessions=end_sessions)
+
+    async def gathering_transcript(self, gathering: str) -> Transcript:
+        """Return what was said in a gathering."""
+        return gatherings.transcript(self._core, gathering)
+
     # People
 
     async def pause(self, paused: bool, of: str = "") -> None:  # as the service's callers say it
@@ -236,9 +277,9 @@ class LocalService:
         """End all links and relays; return how many there were."""
         count = 0
 
-        def decide(_now: float) -> list[Effect]:
+        def decide(now: float) -> list[Effect]:
             nonlocal count
-            count, effects = self._core.machine.stop_all()
+            count, effects = self._core.machine.stop_all(now)
             return effects
 
         await self._core.do(decide)

@@ -1,25 +1,29 @@
-"""All that one service has of links, listeners and relays, as one pure machine: requests, events and time in.
+"""All that one service has of links, listeners, relays and gatherings, as one pure machine: requests, events, time in.
 
-* A session is in one relay at most; while it is, nothing crosses its links (`streamrelay.relay.registry.Seats`).
+* A session is in one relay or gathering at most; while it is, nothing crosses its links
+  (`streamrelay.relay.registry.Seats`).
 * A pause of everything, and a session that is muted, hold for what is made later too.
 * What changed is handed out as values (`changes`) to be kept together with the events that changed it; `restored` goes
   on from them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, Self
 
 import msgspec
 
 from streamrelay.delivery.message import Policy as Typing
 from streamrelay.errors import TargetNotFound
-from streamrelay.events import Event, PaneClosed, RelayClosed, RelayOpened
+from streamrelay.events import Event, PaneClosed, Receipt, RelayClosed, RelayOpened
+from streamrelay.gathering.circle import Circle
+from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.registry import Seats
 from streamrelay.relay.rules import Close, Effect, Notice, Participant, Rules, Stored, Tell
+from streamrelay.service.circles import Circles
 
 LINK, RELAY, LISTENERS, SETTINGS = "link/", "relay/", "listeners", "settings"
 
@@ -56,7 +60,7 @@ class Sent(msgspec.Struct):
 
 
 class ServiceMachine:
-    """Links, listeners and relays of one service."""
+    """Links, listeners, relays and gatherings of one service."""
 
     def __init__(self, texts: Texts | None = None, links: LinkRegistry | None = None) -> None:
         self.settings = Settings()
@@ -64,14 +68,22 @@ class ServiceMachine:
         self.relays: dict[str, RelayMachine] = {}
         self._texts = texts or Texts()
         self._seats = Seats()
+        self.circles = Circles(self._seats)
         self._in_turns: set[str] = set()
         self._listeners: tuple[Listener, ...] = self.links.listeners
         self._changed: set[str] = set()
         self._settings_changed = False
 
     @classmethod
-    def restored(cls, kept: Mapping[str, bytes], texts: Texts | None = None) -> Self:
-        """Go on with what was kept."""
+    def restored(
+        cls,
+        kept: Mapping[str, bytes],
+        texts: Texts | None = None,
+        *,
+        words: CircleTexts | None = None,
+        now: float = 0.0,
+    ) -> Self:
+        """Go on with what was kept, by a clock that shows `now`; without `words` gatherings are not gone on with."""
         links = [msgspec.json.decode(value, type=Link) for key, value in kept.items() if key.startswith(LINK)]
         listeners = msgspec.json.decode(kept.get(LISTENERS, b"[]"), type=tuple[Listener, ...])
         machine = cls(texts, LinkRegistry.restored(StoredLinks(tuple(links), listeners), texts))
@@ -82,6 +94,11 @@ class ServiceMachine:
                 relay = RelayMachine.restored(msgspec.json.decode(value, type=Stored))
                 machine.relays[relay.relay_id] = relay
                 machine._seat(relay)
+        if words is not None:
+            machine.circles = Circles.restored(kept, machine._seats, words, now)
+        for circle in machine.circles.held:
+            for seat in circle.present:
+                machine.links.suspend(seat.session, circle.gathering_id)
         machine.links.changes()
         return machine
 
@@ -101,7 +118,7 @@ class ServiceMachine:
         if self._settings_changed:
             self._settings_changed = False
             changes[SETTINGS] = msgspec.json.encode(self.settings)
-        return changes
+        return changes | self.circles.changes()
 
     @property
     def panes(self) -> set[str]:
@@ -109,10 +126,15 @@ class ServiceMachine:
         parties = [party for link in self.links.links() for party in link.parties]
         parties += [party for each in self.links.listeners for party in (each.caller, each.target)]
         members = [p for relay in self.relays.values() for p in relay.participants if p.pane not in relay.standing.gone]
-        return {party.pane for party in parties} | {member.pane for member in members} | self.settings.watched
+        return (
+            {party.pane for party in parties}
+            | {member.pane for member in members}
+            | self.circles.panes
+            | self.settings.watched
+        )
 
     def relay_of(self, session: str) -> str:
-        """Return the relay a session takes part in; empty for none."""
+        """Return the relay or gathering a session takes part in; empty for none."""
         return self._seats.relay_of(session) or ""
 
     # What is heard
@@ -128,12 +150,19 @@ class ServiceMachine:
         self.links.speaks_in_turns(pane, whole)
         for relay in self.relays.values():
             relay.speaks_in_turns(pane, whole)
+        for circle in self.circles.held:
+            circle.speaks_in_turns(pane, whole)
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take one event of a pane."""
         if isinstance(event, PaneClosed):
             return self.leave(event.pane, event.reason, now)
-        effects = self.links.handle(event, now)
+        effects = [
+            effect for circle, made in self.circles.handle(event, now) for effect in self._in_circle(circle, made)
+        ]
+        if isinstance(event, Receipt):
+            return effects
+        effects += self.links.handle(event, now)
         for relay in self._relays_with(event.pane):
             effects += self._consequences(relay, relay.handle(event, now))
         return effects
@@ -143,13 +172,15 @@ class ServiceMachine:
         effects = self.links.leave(pane, reason, now)
         for relay in self._relays_with(pane):
             effects += self._consequences(relay, relay.leave(pane, reason, now))
+        for circle in self.circles.with_pane(pane):
+            effects += self._in_circle(circle, circle.leave(pane, reason, now))
         if pane in self.settings.watched:
             self.watch(pane, watched=False)
         return effects
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None while nothing is waited for."""
-        due = [self.links.deadline(), *(relay.deadline() for relay in self.relays.values())]
+        due = [self.links.deadline(), self.circles.deadline(), *(relay.deadline() for relay in self.relays.values())]
         return min((each for each in due if each is not None), default=None)
 
     def advance(self, now: float) -> list[Effect]:
@@ -158,6 +189,8 @@ class ServiceMachine:
         for relay in list(self.relays.values()):
             if (due := relay.deadline()) is not None and due <= now:
                 effects += self._consequences(relay, relay.advance(now))
+        for circle, made in self.circles.advance(now):
+            effects += self._in_circle(circle, made)
         return effects
 
     # What is asked
@@ -242,9 +275,12 @@ class ServiceMachine:
         if not of:
             self.settings.paused = paused
             self._settings_changed = True
-        elif of not in self.relays:
+        elif of not in self.relays and of not in self.circles.all:
             self.found(of)
-        effects = self.links.pause(now, paused=paused, link_id=of) if of not in self.relays else []
+        others = {*self.relays, *self.circles.all}
+        effects = self.links.pause(now, paused=paused, link_id=of) if of not in others else []
+        for circle in [circle for circle in self.circles.held if of in {"", circle.gathering_id}]:
+            effects += self._in_circle(circle, circle.pause(now, paused=paused))
         for relay in [relay for relay in self.relays.values() if of in {"", relay.relay_id}]:
             effects += self._consequences(relay, relay.pause(now, paused=paused))
         return effects
@@ -258,6 +294,9 @@ class ServiceMachine:
             for member in relay.participants:
                 if member.session == session:
                     effects += self._consequences(relay, relay.mute(member.pane, muted=muted))
+        if (circle := self.circles.of(session)) is not None:
+            circle.mute(session, muted=muted)
+            self.circles.touch(circle)
         return effects
 
     def watch(self, pane: str, *, watched: bool) -> None:
@@ -265,12 +304,41 @@ class ServiceMachine:
         (self.settings.watched.add if watched else self.settings.watched.discard)(pane)
         self._settings_changed = True
 
-    def stop_all(self) -> tuple[int, list[Effect]]:
-        """End all links and relays; return how many there were."""
-        links, relays = self.links.links(), list(self.relays)
+    def stop_all(self, now: float) -> tuple[int, list[Effect]]:
+        """End all links, relays and gatherings, these without a harvest; return how many there were."""
+        links, relays, circles = self.links.links(), list(self.relays), self.circles.held
         effects = [effect for link in links for effect in self.close_link(link.link_id)]
         effects += [effect for relay_id in relays for effect in self.stop_relay(relay_id)]
-        return len(links) + len(relays), effects
+        effects += [effect for circle in circles for effect in self.close_gathering(circle, now, at_once=True)]
+        return len(links) + len(relays) + len(circles), effects
+
+    # Gatherings
+
+    def open_gathering(self, circle: Circle, now: float, pulse: str = "") -> list[Effect]:
+        """Begin a gathering; raises SessionTaken for a session that is in another relay or circle."""
+        self.circles.add(circle)
+        effects: list[Effect] = []
+        for seat in circle.present:
+            circle.speaks_in_turns(seat.pane, seat.pane in self._in_turns)
+            effects += self.links.suspend(seat.session, circle.gathering_id)
+            if seat.session in self.settings.muted:
+                circle.mute(seat.session, muted=True)
+        effects += circle.begin(now, pulse)
+        if self.settings.paused:
+            effects += circle.pause(now, paused=True)
+        return self._in_circle(circle, effects)
+
+    def in_gathering(self, gathering_id: str, decide: Callable[[Circle], list[Effect]]) -> list[Effect]:
+        """Have something decided in a gathering; raises TargetNotFound for one that is not there."""
+        circle = self.circles.found(gathering_id)
+        return self._in_circle(circle, decide(circle))
+
+    def close_gathering(self, circle: Circle, now: float, *, at_once: bool = False) -> list[Effect]:
+        """Close a gathering early: it is harvested first, unless it is closed twice or `at_once`."""
+        effects = circle.close(now)
+        if at_once and not circle.closed:
+            effects += circle.close(now)
+        return self._in_circle(circle, effects)
 
     # What follows
 
@@ -300,6 +368,17 @@ class ServiceMachine:
                 result += self.links.suspend(session, "")
         if relay.closed:
             self.relays.pop(relay.relay_id, None)
+        return result
+
+    def _in_circle(self, circle: Circle, effects: Iterable[Effect]) -> list[Effect]:
+        """Return what follows from what a gathering decides: who is not in it any more has links again."""
+        self.circles.touch(circle)
+        result: list[Effect] = [effect for effect in effects if not isinstance(effect, Close)]
+        staying = set() if circle.closed else {seat.session for seat in circle.present}
+        for seat in circle.seats.values():
+            if seat.session not in staying and self.relay_of(seat.session) == circle.gathering_id:
+                self._seats.leave(seat.session)
+                result += self.links.suspend(seat.session, "")
         return result
 
     def _seat(self, relay: RelayMachine) -> None:

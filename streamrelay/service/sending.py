@@ -7,7 +7,7 @@ import time
 
 from streamrelay.delivery.message import Policy as TypingPolicy
 from streamrelay.delivery.message import check_message_id
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import InGathering, StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.core import Core, party
@@ -27,10 +27,11 @@ def new_id(kind: str) -> str:
 async def send(core: Core, request: SendMessage) -> SendResult:
     """Deliver a message, and link, listen or close as it says; what of that cannot be done is a warning."""
     target = await core.find(request.to)
+    core.machine.circles.check_may_send(target.session, to=True)
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(message_id)
-    await core.admit(target, allow_shell=request.allow_shell)
     caller, warning = await _caller(core, request, target)
+    await core.admit(target, allow_shell=request.allow_shell)
     sending = Sending(
         message_id=message_id,
         text=request.text,
@@ -67,9 +68,12 @@ async def _caller(core: Core, request: SendMessage, target: Session) -> tuple[Se
         return None, ""
     try:
         caller = await core.find(request.caller)
+        core.machine.circles.check_may_send(caller.session, to=False)
         if caller.session == target.session:
             return None, "a session cannot be linked with itself"
         await core.admit(caller)
+    except InGathering:
+        raise
     except StreamrelayError as error:
         return None, f"the calling session {request.caller} cannot be heard: {error.message}"
     return caller, ""
@@ -94,12 +98,7 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
 async def start(core: Core, request: StartSession) -> Session:
     """Start a session, connect it with who asked for it, and give it what it is to do, as soon as it takes that."""
     session = await core.sessions.start(request)
-    await core.admit(session, allow_shell=True)
-    session = await core.sessions.until_ready(session, PROMPT_PATIENCE if request.prompt else PATIENCE)
-    # What it asked of its terminal before it was heard tells by its looks alone, and by now it has some. It may also be
-    # another program: many agents are started by a script.
-    await core.dismiss(session.pane)
-    await core.admit(session, allow_shell=True)
+    session = await until_heard(core, session, PROMPT_PATIENCE if request.prompt else PATIENCE)
     if request.prompt:
         await send(
             core,
@@ -114,6 +113,17 @@ async def start(core: Core, request: StartSession) -> Session:
     elif request.caller:
         await _connect(core, request, session)
     return await core.find(session.session)
+
+
+async def until_heard(core: Core, session: Session, patience: float = PATIENCE) -> Session:
+    """Return a session that was just started when it takes what it is given, heard as the program that it is by now."""
+    await core.admit(session, allow_shell=True)
+    session = await core.sessions.until_ready(session, patience)
+    # What it asked of its terminal before it was heard tells by its looks alone, and by now it has some. It may also be
+    # another program: many agents are started by a script.
+    await core.dismiss(session.pane)
+    await core.admit(session, allow_shell=True)
+    return session
 
 
 async def _connect(core: Core, request: StartSession, session: Session) -> None:

@@ -20,6 +20,8 @@ from streamrelay.control import command_line
 from streamrelay.panes.burial import RELEASE
 
 SESSION, TITLE, AGENT = "@streamrelay_session", "@streamrelay_title", "@streamrelay_agent"
+GATHERING = "@streamrelay_gathering"
+"""What a pane was started for, when that was a gathering."""
 _FOLDER = "@streamrelay_folder"
 _RUN = 'exec "$@"'
 RUNNER = "sh"
@@ -93,6 +95,11 @@ def tail_command(pane: str) -> tuple[str, ...]:
 def end_command(pane: str, session: str) -> tuple[str, ...]:
     """Return the command that ends a session if it is the one in the pane: a new server gives the same ids again."""
     return ("if-shell", "-F", "-t", pane, f"#{{==:#{{{SESSION}}},{session}}}", command_line(("kill-pane", "-t", pane)))
+
+
+def mark_gathering(pane: str, gathering: str) -> tuple[str, ...]:
+    """Return the command that marks a session as one that was started for a gathering."""
+    return ("set-option", "-p", "-t", pane, GATHERING, gathering)
 
 
 def parse_marks(lines: Iterable[str]) -> dict[str, Mark]:

@@ -129,11 +129,15 @@ class Sessions:
         own = {} if self._own is None else self._own(mark.session)
         return Birth(name, mark, words, cwd, columns, lines, request.environment, own)
 
+    async def folder(self, session: Session) -> str:
+        """Return where a session's program works."""
+        query = ("display-message", "-p", "-t", session.pane, "#{pane_current_path}")
+        return "".join(await self._server.query(query))
+
     async def _folder(self, request: StartSession) -> str:
         folder = request.cwd
         if not folder and request.caller:
-            pane = (await self.find(request.caller)).pane
-            folder = "".join(await self._server.query(("display-message", "-p", "-t", pane, "#{pane_current_path}")))
+            folder = await self.folder(await self.find(request.caller))
         return _checked_folder(folder or "~")
 
     async def _bear(self, birth: Birth) -> str:

@@ -121,6 +121,47 @@ class MemoryService:
     async def stop_relay(self, relay: str) -> None:
         await self._take(relay)
 
+    def held(self, gathering: str) -> api.Gathering:
+        member = api.Member(number=1, name="Sägé", role="speaker", session="%1", asked="[Beat 1/2]")
+        return api.Gathering(
+            gathering=gathering, rhythm="daily", inhale_rounds=1, hold_rounds=1, exhale_rounds=1, beats_per_turn=2,
+            beat_interval_seconds=60.0, listening="each", opening_question="?", state="running", phase="hold", round=1,
+            rounds=1, speaker=1, next_beat_at=2.5, participants=[member],
+        )  # fmt: skip
+
+    async def start_gathering(self, request: api.StartGathering) -> api.Gathering:
+        await self._take(request)
+        return self.held("gathering-1")
+
+    async def gatherings(self) -> list[api.Gathering]:
+        await self._take("gatherings")
+        return [self.held("gathering-1")]
+
+    async def gathering(self, gathering: str) -> api.Gathering:
+        await self._take(gathering)
+        return self.held(gathering)
+
+    async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> api.Gathering:
+        await self._take(gathering, number, session)
+        return self.held(gathering)
+
+    async def say_in_gathering(self, gathering: str, number: int, text: str) -> api.Gathering:
+        await self._take(gathering, number, text)
+        return self.held(gathering)
+
+    async def pause_gathering(self, gathering: str, paused: bool) -> api.Gathering:
+        await self._take(gathering, paused)
+        return self.held(gathering)
+
+    async def close_gathering(self, gathering: str, end_sessions: bool = False) -> api.Gathering:
+        await self._take(gathering, end_sessions)
+        return self.held(gathering)
+
+    async def gathering_transcript(self, gathering: str) -> api.Transcript:
+        await self._take("transcript", gathering)
+        said = api.Said(at=1.5, kind="said", phase="hold", round=1, number=1, name="Sägé", text="a\nb")
+        return api.Transcript(gathering=self.held(gathering), entries=[said], markdown="# x")
+
     async def pause(self, paused: bool, of: str = "") -> None:
         await self._take("pause", paused, of)
 

@@ -23,6 +23,16 @@ START = api.StartSession(agent="claude", arguments=("-p", "a b"), environment={"
 HOOK = api.HookReport(agent="claude", pane="%1", payload={"a": [1, None, "ü"]}, environment={"HOME": "/x"})
 SEARCH = api.SearchHistory(words="a & b", agent="cat", since=2.5, until=1e9, transcripts=False, any_word=True)
 RELAY = api.CreateRelay(participants=[api.RelayParticipant(session="%1", name="Ann")], budget=9)
+CIRCLE = api.StartGathering(
+    rhythm="weekly",
+    structure="2-2-2",
+    participants=[
+        api.Invited(name="Sägé", number=1, agent="claude", arguments=("-p",)),
+        api.Invited(name="B", number=2),
+    ],
+    beat_interval_seconds=0.5,
+    listening="digest",
+)
 
 Call = Callable[[Any], Awaitable[object]]
 CALLS: dict[str, tuple[Call, object]] = {
@@ -40,6 +50,14 @@ CALLS: dict[str, tuple[Call, object]] = {
     "relays": (lambda s: s.relays(), "relays"),
     "create_relay": (lambda s: s.create_relay(RELAY), RELAY),
     "stop_relay": (lambda s: s.stop_relay("relay-1"), "relay-1"),
+    "start_gathering": (lambda s: s.start_gathering(CIRCLE), CIRCLE),
+    "gatherings": (lambda s: s.gatherings(), "gatherings"),
+    "gathering": (lambda s: s.gathering("g-1"), "g-1"),
+    "pass_piece": (lambda s: s.pass_piece("g-1", 2, "s-1"), ("g-1", 2, "s-1")),
+    "say_in_gathering": (lambda s: s.say_in_gathering("g-1", 2, "ü\n?"), ("g-1", 2, "ü\n?")),
+    "pause_gathering": (lambda s: s.pause_gathering("g-1", False), ("g-1", False)),
+    "close_gathering": (lambda s: s.close_gathering("g-1", True), ("g-1", True)),
+    "gathering_transcript": (lambda s: s.gathering_transcript("g-1"), ("transcript", "g-1")),
     "pause": (lambda s: s.pause(False, "link-1"), ("pause", False, "link-1")),
     "mute": (lambda s: s.mute("%1", True), ("mute", "%1", True)),
     "stop_all": (lambda s: s.stop_all(), "stop_all"),

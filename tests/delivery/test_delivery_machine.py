@@ -282,6 +282,20 @@ def test_nothing_is_typed_while_a_picture_is_being_painted_but_for_one_that_neve
     assert machine.look(Look(prints, last_output=9.0), 9.0) == [Paste(message)]
 
 
+def test_what_waits_can_be_withdrawn_and_what_is_typed_cannot() -> None:
+    pane = Pane()
+    pane.put("m1", "m2", "m3")
+    pane.look(DIALOG)
+    for message_id in ("m1", "m3", "unknown"):
+        pane.effects += pane.machine.withdraw(message_id)
+    assert [pane.told(f"m{number}")[-1] for number in (1, 2, 3)] == ["failed superseded", "queued", "failed superseded"]
+    pane.deliver("m2")
+    pane.effects += pane.machine.withdraw("m2")
+    pane.answer("m2", 1)
+    assert pane.told("m2")[-1] == "answered signal"
+    assert pane.machine.idle
+
+
 def test_too_many_are_refused() -> None:
     pane = Pane()
     pane.put(*(f"m{number}" for number in range(LONGEST_QUEUE + 1)))

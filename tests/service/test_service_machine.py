@@ -104,7 +104,7 @@ def test_everything_people_decided_outlives_it(kept: Kept) -> None:
     assert notice.listeners[0].session == "s-Ann"
     kept.die()
     assert [effect for effect in kept.hear(ended(CY)) if isinstance(effect, Notice)] == []
-    assert kept.machine.stop_all()[0] == 2
+    assert kept.machine.stop_all(3.0)[0] == 2
     kept.die()
     assert kept.machine.links.links() == []
 

@@ -1,0 +1,356 @@
+"""`streamrelay gather`: a circle with a talking piece, held by the daemon."""
+
+import shlex
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from streamrelay.errors import TargetNotFound, UsageError
+from streamrelay.service.api import Gathering, Invited, Service, StartGathering
+from streamrelay_cli.asking import service_needed
+from streamrelay_cli.files import write_private
+from streamrelay_cli.gathering_view import GatheringView
+from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.output import Output
+from streamrelay_cli.running import run_to_end
+from streamrelay_cli.targets import written_out
+
+EXISTING = "@"
+"""In front of a session that is there already."""
+
+
+class Listening(StrEnum):
+    """How the others hear a speaker."""
+
+    each = "each"
+    digest = "digest"
+
+
+app = typer.Typer(help="Hold a gathering: one speaks, all listen, the piece goes around.", no_args_is_help=True)
+Which = Annotated[str, typer.Argument(help="A gathering, by its id; the one that is held, if there is one only.")]
+Who = "NAME=AGENT"
+Rounds = Annotated[int | None, typer.Option(min=1, help="How often the piece goes around in that phase.")]
+
+
+@app.callback()
+def gather() -> None:
+    """Hold a gathering: one speaks, all listen, the piece goes around (docs/gatherings.md)."""
+
+
+@app.command("start")
+@takes_options
+def start(
+    options: ServerOptions,
+    printing: Printing,
+    question: Annotated[str, typer.Argument(help="What it opens with; the rhythm's own by default.")] = "",
+    rhythm: Annotated[str, typer.Option("--rhythm", help="daily, weekly, monthly, or one of your own.")] = "daily",
+    structure: Annotated[
+        str,
+        typer.Option(
+            "--structure", help="Rounds of inhale, hold and exhale; minimal, standard or extended.", metavar="2-2-2"
+        ),
+    ] = "",
+    speaker: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--speaker",
+            help="Who speaks, in that order: an agent or command to be started, or @TARGET for a session that is "
+            "there. A number in front (3:Sage=claude) gives another place.",
+            metavar=Who,
+        ),
+    ] = None,
+    human: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--human",
+            help="A person who speaks: here and on the web page, or in a session that is there (You=@work:0.1).",
+            metavar="NAME",
+        ),
+    ] = None,
+    harvester: Annotated[str, typer.Option("--harvester", help="Who listens, and harvests.", metavar=Who)] = "",
+    inhale: Rounds = None,
+    hold: Rounds = None,
+    exhale: Rounds = None,
+    beats: Annotated[int | None, typer.Option("--beats", min=1, help="Of one speaker's time.")] = None,
+    interval: Annotated[float | None, typer.Option("--interval", help="Seconds from one beat to the next.")] = None,
+    last_words: Annotated[float | None, typer.Option("--last-words", help="Seconds they are waited for.")] = None,
+    harvest_timeout: Annotated[
+        float | None, typer.Option("--harvest-timeout", help="Seconds the harvest is waited for.")
+    ] = None,
+    listening: Annotated[
+        Listening | None,
+        typer.Option("--listening", help="each: every contribution as it is made. digest: all of them with the piece."),
+    ] = None,
+    cwd: Annotated[Path | None, typer.Option("--cwd", help="Where agents are started; here by default.")] = None,
+    end_sessions: Annotated[
+        bool, typer.Option("--end-sessions", help="End the sessions that were started for it, when it is over.")
+    ] = False,
+    detach: Annotated[bool, typer.Option("-d", "--detach", help="Don't show how it goes.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start the sessions of a gathering and the gathering, and print its id; on a terminal, show how it goes.
+
+    Ctrl-C ends the showing, not the gathering.
+    """
+    output = printing.output(as_json=as_json)
+
+    async def ask(service: Service) -> None:
+        request = StartGathering(
+            rhythm=rhythm,
+            structure=structure,
+            participants=invited(speaker or (), human or (), harvester),
+            inhale_rounds=inhale,
+            hold_rounds=hold,
+            exhale_rounds=exhale,
+            beats_per_turn=beats,
+            beat_interval_seconds=interval,
+            last_words_seconds=last_words,
+            harvest_seconds=harvest_timeout,
+            opening_question=question,
+            listening=None if listening is None else listening.value,
+            cwd=str((cwd or Path()).absolute()),
+            end_sessions=end_sessions,
+        )
+        before = (await service.status()).seq
+        held = await service.start_gathering(request)
+        if as_json:
+            output.json(msgspec.to_builtins(held))
+            return
+        output.line(held.gathering)
+        if not detach and sys.stdout.isatty():
+            await GatheringView(output, service, held).show(before)
+
+    _ask(output, options, ask)
+
+
+@app.command("watch")
+@takes_options
+def watch(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
+    """Show how a gathering goes, until it is over: the circle, the piece, the beats, and what is said.
+
+    On a terminal: s speaks for a person who holds the piece, n passes it, p pauses and goes on, q ends the showing.
+    """
+    output = printing.output()
+
+    async def ask(service: Service) -> None:
+        held = await _which(service, gathering)
+        await GatheringView(output, service, held).show((await service.status()).seq)
+
+    _ask(output, options, ask)
+
+
+@app.command("status")
+@takes_options
+def status(options: ServerOptions, printing: Printing, gathering: Which = "", as_json: AsJson = False) -> None:
+    """Say how gatherings stand: those that are held, and the last ones that were; or one of them in full."""
+    output = printing.output(as_json=as_json)
+
+    async def ask(service: Service) -> None:
+        known = [await service.gathering(gathering)] if gathering else await service.gatherings()
+        for one in known:
+            if as_json:
+                output.json(msgspec.to_builtins(one))
+            else:
+                output.lines(_lines(one, in_full=bool(gathering) or one.state != "closed"))
+
+    _ask(output, options, ask)
+
+
+@app.command("pass")
+@takes_options
+def pass_(
+    options: ServerOptions,
+    printing: Printing,
+    gathering: Which = "",
+    number: Annotated[int | None, typer.Option("--number", help="Only if that participant holds it.")] = None,
+) -> None:
+    """Pass the talking piece on, for whoever holds it."""
+    _change(options, printing, gathering, lambda service, one: service.pass_piece(one, number))
+
+
+@app.command("pause")
+@takes_options
+def pause(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
+    """Let the piece rest where it is; no time passes."""
+    _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, True))
+
+
+@app.command("resume")
+@takes_options
+def resume(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
+    """Let it go on, with the time that was left."""
+    _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, False))
+
+
+@app.command("close")
+@takes_options
+def close(
+    options: ServerOptions,
+    printing: Printing,
+    gathering: Which = "",
+    end_sessions: Annotated[
+        bool, typer.Option("--end-sessions", help="End the sessions that were started for it, too.")
+    ] = False,
+) -> None:
+    """Close a gathering before its last round: what was said is harvested. A second time ends it at once."""
+    _change(options, printing, gathering, lambda service, one: service.close_gathering(one, end_sessions))
+
+
+@app.command("say")
+@takes_options
+def say(
+    options: ServerOptions,
+    printing: Printing,
+    text: Annotated[str, typer.Argument(help="What is said; - reads standard input.")],
+    gathering: Annotated[str, typer.Option("--gathering", "-g", help="Which one, if several are held.")] = "",
+    number: Annotated[
+        int | None, typer.Option("--number", help="For whom, if several persons take part without a session.")
+    ] = None,
+) -> None:
+    """Speak for a person who holds the talking piece."""
+    words = sys.stdin.read().rstrip("\n") if text == "-" else text
+
+    async def speak(service: Service, one: str) -> Gathering:
+        who = number if number is not None else person_of(await service.gathering(one))
+        return await service.say_in_gathering(one, who, words)
+
+    _change(options, printing, gathering, speak)
+
+
+@app.command("transcript")
+@takes_options
+def transcript(
+    options: ServerOptions,
+    printing: Printing,
+    gathering: Which = "",
+    file: Annotated[Path | None, typer.Option("-o", "--output", help="Write it into a file of your own.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print what was said in a gathering and its harvest, as Markdown or JSON."""
+    output = printing.output(as_json=as_json)
+
+    async def ask(service: Service) -> None:
+        known = await _which(service, gathering, past=True)
+        told = await service.gathering_transcript(known.gathering)
+        if file is not None:
+            write_private(file, msgspec.json.encode(told).decode() if as_json else told.markdown, force=force)
+            output.note(f"written to {file}")
+        elif as_json:
+            output.json(msgspec.to_builtins(told))
+        else:
+            output.lines(told.markdown.rstrip("\n").split("\n"))
+
+    _ask(output, options, ask)
+
+
+def invited(speakers: Sequence[str], humans: Sequence[str], harvester: str) -> list[Invited]:
+    """Return who is invited; numbers are given in order where none is said. Raises UsageError."""
+    said = [(text, False, False) for text in speakers] + [(text, True, False) for text in humans]
+    said += [(harvester, False, True)] if harvester else []
+    named = [(*_numbered(text), is_human, harvests) for text, is_human, harvests in said]
+    free = iter(n for n in range(1, 2 * len(named) + 1) if n not in {number for number, *_ in named})
+    return [
+        _one(rest, next(free) if number is None else number, is_human=is_human, harvests=harvests)
+        for number, rest, is_human, harvests in named
+    ]
+
+
+def _numbered(text: str) -> tuple[int | None, str]:
+    number, colon, rest = text.partition(":")
+    return (int(number), rest) if colon and number.isdecimal() else (None, text)
+
+
+def _one(text: str, number: int, *, is_human: bool, harvests: bool) -> Invited:
+    name, _, what = text.partition("=")
+    existing = what.startswith(EXISTING)
+    try:
+        words = shlex.split(what) if not existing else []
+    except ValueError as error:
+        raise UsageError(f"{what!r} is no command: {error}") from error
+    return Invited(
+        name=name,
+        number=number,
+        role="harvester" if harvests else "speaker",
+        is_human=is_human,
+        session=written_out(what.removeprefix(EXISTING)) if existing else "",
+        agent=words[0] if words else "",
+        arguments=words[1:],
+    )
+
+
+def person_of(gathering: Gathering) -> int:
+    """Return the one person of a gathering who speaks by a page or a command; raises UsageError."""
+    people = [one for one in gathering.participants if one.is_human and not one.pane]
+    holds = [one for one in people if one.number == gathering.speaker]
+    if len(people) != 1 and not holds:
+        raise UsageError(
+            "nobody in it speaks by this command" if not people else "several persons take part",
+            hint="who has a session speaks there" if not people else "say for whom: --number",
+        )
+    return (holds or people)[0].number
+
+
+async def _which(service: Service, gathering: str, *, past: bool = False) -> Gathering:
+    """Return the gathering that is meant: the only one that is held, if none is named."""
+    if gathering:
+        return await service.gathering(gathering)
+    known = await service.gatherings()
+    held = [one for one in known if one.state != "closed"]
+    if len(held) > 1:
+        names = ", ".join(one.gathering for one in held)
+        raise UsageError(f"several gatherings are held: {names}", hint="name one of them")
+    if not held and not (past and known):
+        raise TargetNotFound("no gathering is held", hint="`streamrelay gather start` holds one")
+    return (held or known)[0]
+
+
+def _change(
+    options: ServerOptions,
+    printing: Printing,
+    gathering: str,
+    change: Callable[[Service, str], Awaitable[Gathering]],
+) -> None:
+    output = printing.output()
+
+    async def ask(service: Service) -> None:
+        known = await _which(service, gathering)
+        for line in _lines(await change(service, known.gathering), in_full=False):
+            output.note(line)
+
+    _ask(output, options, ask)
+
+
+def _ask(output: Output, options: ServerOptions, ask: Callable[[Service], Awaitable[None]]) -> None:
+    async def main() -> int:
+        async with service_needed(options.server()) as service:
+            await ask(service)
+        return 0
+
+    run_to_end(output, main)
+
+
+def _lines(one: Gathering, *, in_full: bool) -> Iterable[str]:
+    began = datetime.fromtimestamp(one.started_at).astimezone().strftime("%Y-%m-%d %H:%M")
+    names = {member.number: f"{member.name} ({member.number})" for member in one.participants}
+    piece = (
+        "" if one.speaker is None else f", {names[one.speaker]} holds the piece, beat {one.beat}/{one.beats_per_turn}"
+    )
+    reason = f" ({one.reason})" if one.reason else ""
+    place = f"{one.phase} {one.round}/{one.rounds}{piece}"
+    yield f"{one.gathering}  {one.rhythm}  {one.state}{reason}  {place}  since {began}"
+    if not in_full:
+        return
+    for member in one.participants:
+        where = member.session or "on a page"
+        gone = f", gone ({member.gone})" if member.gone else ""
+        yield (
+            f"  {names[member.number]}  {member.role}{', a person' if member.is_human else ''}  {where}  "
+            f"{member.contributions} contributions, {member.prompts} prompts{gone}"
+        )

@@ -1,0 +1,289 @@
+"""Gatherings as a service holds them: their sessions are started, and what follows their end is done.
+
+What cannot be held starts nothing: the circle is checked before the first session is started, and where one of them
+cannot be started, or is taken by then, those that were are ended again.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from msgspec import structs
+
+from streamrelay.errors import InvalidGathering, SessionTaken, StreamrelayError
+from streamrelay.gathering.ceremony import Ceremony
+from streamrelay.gathering.circle import Circle, Seat
+from streamrelay.gathering.library import find_rhythm, load_texts
+from streamrelay.gathering.members import Member, check_members, check_not_nested
+from streamrelay.gathering.plan import Plan, plan_for
+from streamrelay.gathering.transcript import as_json, as_markdown
+from streamrelay.relay.rules import Effect
+from streamrelay.relay.session import checked_name
+from streamrelay.service import sending
+from streamrelay.service.core import Core
+from streamrelay.service.gathering_api import Gathering, Invited, StartGathering, Transcript
+from streamrelay.service.gathering_views import exported, shown
+from streamrelay.service.gathering_views import transcript as as_transcript
+from streamrelay.sessions.commands import mark_gathering
+from streamrelay.sessions.model import Session, StartSession
+
+FOLDER = "gatherings"
+"""Where transcripts and harvests are written, below the service's own folder."""
+
+
+async def start(core: Core, request: StartGathering) -> Gathering:
+    """Start the sessions of a gathering, and the gathering."""
+    caller = await core.find(request.caller) if request.caller else None
+    if caller is not None:
+        held = core.machine.circles.of(caller.session)
+        check_not_nested(caller.session, None if held is None else held.gathering_id)
+    plan, texts = _plan(core, request), load_texts()
+    known = await _known(core, request.participants, caller)
+    _check(core, request.participants, known)
+    gathering_id = sending.new_id("gathering")
+
+    async def mark(session: Session) -> None:
+        await core.server.query(mark_gathering(session.pane, gathering_id))
+
+    started: dict[int, Session] = {}
+    try:
+        cwd = request.cwd or ("" if caller is None else await core.sessions.folder(caller))
+        await _start_all(core, [one for one in request.participants if one.number not in known], cwd, mark, started)
+        sessions = known | started
+        for number, session in sessions.items():
+            await core.admit(session, allow_shell=number in started)
+        seats = [_seat(one, sessions.get(one.number), is_new=one.number in started) for one in request.participants]
+        members = [_member(one, sessions.get(one.number)) for one in request.participants]
+        circle = Circle(
+            Ceremony(gathering_id, plan, members, texts),
+            seats,
+            started_at=time.time(),
+            end_sessions=request.end_sessions,
+        )
+        await core.do(lambda now: core.machine.open_gathering(circle, now))
+    except BaseException:
+        await asyncio.shield(_end_all(core, (session.session for session in started.values())))
+        raise
+    return shown(circle, asyncio.get_running_loop().time())
+
+
+def view(core: Core, gathering_id: str) -> Gathering:
+    """Return a gathering as it stands; raises TargetNotFound."""
+    return shown(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time())
+
+
+def all_of(core: Core) -> list[Gathering]:
+    """Return all gatherings: those that are held, and the last ones that were, the newest first."""
+    now = asyncio.get_running_loop().time()
+    circles = sorted(core.machine.circles.all.values(), key=lambda circle: (not circle.closed, circle.started_at))
+    return [shown(circle, now) for circle in reversed(circles)]
+
+
+async def pass_piece(core: Core, gathering_id: str, number: int | None, session: str) -> Gathering:
+    """Pass the piece, for a member or for whoever holds it."""
+    who = (await core.find(session)).session if session else ""
+
+    def decide(now: float) -> list[Effect]:
+        return core.machine.in_gathering(gathering_id, lambda circle: circle.pass_piece(number, who, now))
+
+    await core.do(decide)
+    return view(core, gathering_id)
+
+
+async def say(core: Core, gathering_id: str, number: int, text: str) -> Gathering:
+    """Say something for a person in the circle."""
+
+    def decide(now: float) -> list[Effect]:
+        return core.machine.in_gathering(gathering_id, lambda circle: circle.say(number, text, now))
+
+    await core.do(decide)
+    return view(core, gathering_id)
+
+
+async def pause(core: Core, gathering_id: str, *, paused: bool) -> Gathering:
+    """Let the piece rest where it is, or go on."""
+
+    def decide(now: float) -> list[Effect]:
+        return core.machine.in_gathering(gathering_id, lambda circle: circle.pause(now, paused=paused))
+
+    await core.do(decide)
+    return view(core, gathering_id)
+
+
+async def close(core: Core, gathering_id: str, *, end_sessions: bool) -> Gathering:
+    """Close a gathering early: first for its harvest, then for good."""
+
+    def decide(now: float) -> list[Effect]:
+        circle = core.machine.circles.found(gathering_id)
+        circle.end_sessions = circle.end_sessions or end_sessions
+        return core.machine.close_gathering(circle, now)
+
+    await core.do(decide)
+    return view(core, gathering_id)
+
+
+def transcript(core: Core, gathering_id: str) -> Transcript:
+    """Return what was said in a gathering; raises TargetNotFound."""
+    return as_transcript(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time())
+
+
+# What it takes to begin
+
+
+def _plan(core: Core, request: StartGathering) -> Plan:
+    rhythm = find_rhythm(request.rhythm)
+    before = core.machine.circles.last_of(rhythm.name)
+    plan = plan_for(
+        rhythm,
+        previous="" if before is None else before.gathering_id,
+        trail="" if before is None else exported(before).trail,
+        structure=request.structure,
+        inhale_rounds=request.inhale_rounds,
+        hold_rounds=request.hold_rounds,
+        exhale_rounds=request.exhale_rounds,
+        beats_per_turn=request.beats_per_turn,
+        beat_interval_seconds=request.beat_interval_seconds,
+        opening_question=request.opening_question,
+    )
+    said = {
+        "listening": request.listening,
+        "last_words_seconds": request.last_words_seconds,
+        "harvest_seconds": request.harvest_seconds,
+    }
+    return structs.replace(plan, **{name: value for name, value in said.items() if value is not None})
+
+
+async def _known(core: Core, participants: Iterable[Invited], caller: Session | None) -> dict[int, Session]:
+    """Return the sessions that are there already, by the numbers of who lives in them."""
+    participants = list(participants)
+    known = {one.number: await core.find(one.session) for one in participants if one.session}
+    people = [one.number for one in participants if one.is_human and not one.session]
+    if caller is not None and len(people) == 1 and caller.session not in {one.session for one in known.values()}:
+        known[people[0]] = caller
+    return known
+
+
+def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, Session]) -> None:
+    """Raise InvalidGathering and SessionTaken for a circle that cannot be held."""
+    participants = list(participants)
+    check_members([_member(one, known.get(one.number)) for one in participants])
+    for one in participants:
+        checked_name(one.name)
+        if one.agent and (one.session or one.is_human):
+            what = "is a person" if one.is_human else f"is session {one.session} already"
+            raise InvalidGathering(
+                f"{one.name} {what}: nothing is started for it",
+                hint="name an agent, or a session, or neither for a person",
+                data={"fault": "agent", "name": one.name},
+            )
+        if not (one.agent or one.session or one.is_human):
+            raise InvalidGathering(
+                f"{one.name} has neither an agent to be started nor a session",
+                hint="name one of them; only a person takes part without",
+                data={"fault": "nobody", "name": one.name},
+            )
+    for session in known.values():
+        if taken := core.machine.relay_of(session.session):
+            raise SessionTaken(
+                f"session {session.session} is in {taken} already", data={"session": session.session, "relay": taken}
+            )
+
+
+async def _start_all(
+    core: Core,
+    participants: Iterable[Invited],
+    cwd: str,
+    mark: Callable[[Session], Awaitable[None]],
+    started: dict[int, Session],
+) -> None:
+    """Start who is not there, all at once; `started` has them as soon as they are, whatever becomes of the others."""
+
+    async def one(invited: Invited) -> None:
+        session = await core.sessions.start(
+            StartSession(
+                agent=invited.agent,
+                arguments=invited.arguments,
+                title=invited.name,
+                cwd=invited.cwd or cwd,
+                direct=True,
+            )
+        )
+        started[invited.number] = session
+        await mark(session)
+        started[invited.number] = await sending.until_heard(core, session)
+
+    starting = [one(invited) for invited in participants if not invited.is_human]
+    for result in await asyncio.gather(*starting, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+
+
+async def _end_all(core: Core, sessions: Iterable[str]) -> None:
+    for session in list(sessions):
+        with contextlib.suppress(StreamrelayError):
+            await sending.end(core, session)
+
+
+def _member(invited: Invited, session: Session | None) -> Member:
+    return Member(
+        name=invited.name,
+        number=invited.number,
+        role=invited.role,
+        is_human=invited.is_human,
+        agent=invited.agent,
+        session="" if session is None else session.session,
+    )
+
+
+def _seat(invited: Invited, session: Session | None, *, is_new: bool) -> Seat:
+    seat = Seat(number=invited.number, name=invited.name, is_human=invited.is_human)
+    if session is None:
+        return seat
+    return structs.replace(
+        seat,
+        session=session.session,
+        pane=session.pane,
+        session_name=session.session_name,
+        agent=session.agent,
+        started_here=is_new,
+    )
+
+
+# What follows
+
+
+async def attend(core: Core) -> NoReturn:
+    """Do, without end, what has to be done for gatherings beside what their machine does."""
+    while True:
+        core.circle_news.clear()
+        for circle in core.machine.circles.unsettled:
+            await _settle(core, circle)
+        await core.circle_news.wait()
+
+
+async def _settle(core: Core, circle: Circle) -> None:
+    """Write down what a gathering that is over leaves, and end its sessions, if that was asked for."""
+    await asyncio.to_thread(_export, core.folder / FOLDER, circle)
+    if circle.end_sessions:
+        await _end_all(core, (seat.session for seat in circle.seats.values() if seat.started_here))
+
+    def decide(_now: float) -> list[Effect]:
+        circle.settled, circle.closed_at = True, time.time()
+        core.machine.circles.touch(circle)
+        core.machine.circles.forget_old()
+        return []
+
+    await core.do(decide)
+
+
+def _export(folder: Path, circle: Circle) -> None:
+    """Write transcript and harvest of a gathering into files that only the user can read."""
+    value = exported(circle)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for suffix, text in ((".md", as_markdown(value)), (".json", as_json(value))):
+        path = folder / f"{circle.gathering_id}{suffix}"
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
