@@ -9,8 +9,9 @@ What is looked for is a phrase, at the beginning of a sentence or alone: "I pass
 * "I pass to", "I pass it to", "I pass the piece to" or "Passing to" and somebody of the circle: a member's name or
   number, "the next", "the circle", "whoever ..."; or a single capitalised name that ends the sentence.
 
-A sentence begins where a line does, behind marks of lists and of stress, or behind the end of another sentence. What
-stands in quotation marks, in code or in a quoted line is somebody else's, or talk about the ceremony.
+A sentence begins behind the end of another one or an empty line, behind marks of lists and of stress; or it has a line
+to itself, for a line that only goes on may have been broken anywhere. What stands in quotation marks, in code or in a
+quoted line is somebody else's, or talk about the ceremony.
 """
 
 from collections.abc import Iterable
@@ -22,13 +23,18 @@ LONGEST_READ = 16_384
 
 _FENCE = regex.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", regex.MULTILINE | regex.DOTALL)
 _QUOTED = regex.compile(r"""^[ \t]*>.*$|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»""", regex.MULTILINE)
-_BEGINNING = (
-    r"(?:^|(?<=[.!?…:;][)\]]?\s)|(?<=[.!?…:;][*_]{1,3}\s)|(?<=[—–]\s?))[ \t]*(?:[-*+•●]\s+|\d+[.)]\s+)?[*_(]{0,3}"
+_MARKS = r"[ \t]*(?:[-*+•●]\s+|\d+[.)]\s+)?[*_(]{0,3}"
+_SENTENCE = (
+    r"(?:\A|(?<=\n[ \t]*\n)|(?<=[.!?…:;][*_)\]]{0,3}\s)|(?<=[—–]\s?)"
+    r"|^(?=[ \t]*(?:[-*+•●]\s|\d+[.)]\s)))"
 )
-_END = r"(?=[*_)\]]{0,4}(?:[.!…](?:\s|[*_)\]]|$)|\s*$|\s+[—–-]{1,2}\s|\s*[—–]|;))"
+_ALONE = r"[.!…]?[*_)\]]{0,4}[ \t]*$"
+_END = r"(?=[*_)\]]{0,4}(?:[.!…](?:\s|[*_)\]]|$)|[ \t]*(?:\Z|\n[ \t]*(?:\n|\Z))|\s+[—–-]{1,2}\s|\s*[—–]|;))"
+_STOP = r"(?=[*_)\]]{0,4}(?:[,;:!…]|\.(?!\w)|[ \t]*$|\s+(?:now|please|who|with|and)\b|\s*[—–]|\s+-\s))"
 _SOMEBODY = (
-    r"(?:the\s+next\b|next\b|the\s+(?:circle|group|others|room|other\s+speakers?|person|speaker)\b|everyone\b|all\s+of\s+you\b"
-    r"|who(?:m)?ever\b|the\s+one\s+who\b|you\s*(?=[.!,…*]|$)|(?:number\s+|no\.\s*|\#)\d+)"
+    rf"(?:(?:the\s+)?next(?:\s+(?:speaker|one|person|member|voice|in\s+line))?{_STOP}"
+    rf"|the\s+(?:circle|group|room|others|(?:other\s+)?speakers?)\b|everyone\b|all\s+of\s+you\b|who(?:m)?ever\b"
+    rf"|the\s+one\s+who\b|you{_STOP}|(?:number\s+|no\.\s*|\#)\d+{_STOP})"
 )
 
 
@@ -40,14 +46,17 @@ def passes(text: str, names: Iterable[str] = (), numbers: Iterable[int] = ()) ->
 
 
 def _pattern(names: Iterable[str], numbers: Iterable[int]) -> regex.Pattern[str]:
-    members = "|".join([*(rf"{regex.escape(name)}\b" for name in names), *(rf"{number}\b" for number in numbers)])
+    named = "|".join([rf"{regex.escape(name)}(?!'?\w)" for name in names])
+    numbered = "|".join([rf"{number}{_STOP}" for number in numbers])
+    members = "|".join(each for each in (named, numbered) if each) or "(?!)"
     # A name by itself is one that nobody of the circle has; that it ends the sentence tells it from a thing.
-    somebody = rf"(?:{_SOMEBODY}|(?:{members or '(?!)'})|(?-i:\p{{Lu}}[\p{{L}}'-]+(?:\s+\(\d+\))?){_END})"
-    piece = r"(?:the\s+(?:talking\s+)?piece|my\s+(?:turn|piece))\b"
+    somebody = rf"(?:{_SOMEBODY}|(?:{members})|(?-i:\p{{Lu}}[\p{{L}}'-]+(?:\s+\(\d+\))?){_END})"
+    piece = r"(?:the\s+(?:talking\s+)?piece|my\s+(?:turn|piece))\b(?!\s+of\b)"
     this = r"this\s+(?:one|time|round|turn|beat)"
     when = rf"(?:for\s+now|(?:for\s+|on\s+)?{this}|here|again|it\s+on)"
     phrase = (
         rf"(?:I\s+(?:(?:will|shall)\s+)?pass(?:{_END}|\s+{when}{_END}|\s+{piece}|\s+(?:it\s+)?(?:on\s+)?to\s+{somebody})"
         rf"|(?:Passing|I'm\s+passing|I\s+am\s+passing)\s+(?:{piece}|(?:it\s+)?(?:on\s+)?to\s+{somebody}))"
     )
-    return regex.compile(_BEGINNING + phrase, regex.IGNORECASE | regex.MULTILINE)
+    pattern = rf"{_SENTENCE}{_MARKS}{phrase}|^{_MARKS}{phrase}{_ALONE}"
+    return regex.compile(pattern, regex.IGNORECASE | regex.MULTILINE)
