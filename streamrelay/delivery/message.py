@@ -1,8 +1,10 @@
 """What is to be delivered, under which policy, and the account of it. Values only."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from streamrelay.errors import UsageError
 from streamrelay.events import DeliveryState, Receipt
 
 Obstacle = Literal["needs_human", "draft", "at_work", "not_ready"]
@@ -11,6 +13,13 @@ not be interrupted; it does not look as it does when it takes messages."""
 
 FINAL: frozenset[DeliveryState] = frozenset({"answered", "failed", "unconfirmed"})
 """States after which a delivery has no other."""
+_ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
+
+
+def check_message_id(message_id: str) -> None:
+    """Raise UsageError for an id that is none."""
+    if not _ID.fullmatch(message_id):
+        raise UsageError(f"{message_id!r} is no message id", hint="letters, digits and _.:@- make one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,13 @@ an outbox, a message is on disk before anything is typed, and its predecessors' 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
 from streamrelay.delivery.commands import QUERY_MARKS, Mark, Refusal, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
-from streamrelay.delivery.message import Message, Policy, Progress
+from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
 from streamrelay.delivery.recovery import Marks, fate
 from streamrelay.delivery.sanitise import removed_from, sanitised
@@ -31,7 +30,6 @@ from streamrelay.errors import (
     ShellRefused,
     StreamrelayError,
     TargetNotReading,
-    UsageError,
 )
 from streamrelay.events import DeliveryState, Event
 from streamrelay.panes.pipeline import PanePipeline
@@ -46,14 +44,7 @@ _LANDING = 0.001
 """Seconds between two looks for what tmux is about to write."""
 _MOST_MOVED = 25
 """How often in a row a cursor that is elsewhere by now puts typing off: who paints that much is not leaving."""
-_ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 _COMMAND_SIGNS = ("/", "!", "#", "@")
-
-
-def check_message_id(message_id: str) -> None:
-    """Raise UsageError for an id that is none."""
-    if not _ID.fullmatch(message_id):
-        raise UsageError(f"{message_id!r} is no message id", hint="letters, digits and _.:@- make one")
 
 
 class PaneWriter:
@@ -137,7 +128,8 @@ class PaneWriter:
         """
         check_message_id(message.message_id)
         removed = removed_from(message.text)
-        message = replace(message, text=sanitised(message.text), head=sanitised(message.head))
+        policy = message.policy or self._policy
+        message = replace(message, text=sanitised(message.text), head=sanitised(message.head), policy=policy)
         mark: Mark | None = None
         if self._outbox is not None:
             if not self._server_key:
@@ -368,8 +360,11 @@ class PaneWriter:
             self._tell(entry.message_id, "failed", ProgramLeft.code)
             return
         match fate(entry.mark, marks):
+            case "send" if reason := self._unfit(entry.message):
+                self._tell(entry.message_id, "failed", reason)
             case "send":
-                self._carry_out(self._machine.put(entry.message, self._now()))
+                # Its patience began when it was taken up first.
+                self._carry_out(self._machine.put(entry.message, self._now() - entry.age))
             case "enter":
                 self._injected.add(entry.message_id)
                 self._pipeline.inject(entry.message_id, entry.text)

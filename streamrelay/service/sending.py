@@ -6,7 +6,7 @@ import secrets
 import time
 
 from streamrelay.delivery.message import Policy as TypingPolicy
-from streamrelay.delivery.writer import check_message_id
+from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service.api import Delivery, SendMessage, SendResult
