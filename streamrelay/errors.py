@@ -20,6 +20,7 @@
     ├── DeliveryFailed           a message was not delivered; carries the reason
     ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
     ├── AnswerTimeout            a message was submitted, and not answered in time
+    ├── NotAllowed               a policy of the user's refuses it to whoever asks
     ├── StartFailed              a program that was to be started ended at once
     ├── RecordingError           a recording cannot be read or written
     ├── StorageError             a database of the user's cannot be used
@@ -214,6 +215,14 @@ class StartFailed(StreamrelayError):
     code = "start_failed"
     exit_code = 34
     default_hint = "try the same command in a terminal"
+
+
+class NotAllowed(StreamrelayError):
+    """A policy of the user's refuses it to whoever asks."""
+
+    code = "not_allowed"
+    exit_code = 35
+    default_hint = "a person can allow it: docs/operations.md"
 
 
 class RecordingError(StreamrelayError):

@@ -13,6 +13,7 @@ from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.core import Core, party
 from streamrelay.service.machine import Sending, Sent
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.permission import asking, check_start
 
 PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
 """Seconds for which a program that was started is waited for, without and with something to be given to it."""
@@ -93,7 +94,12 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
 
 async def start(core: Core, request: StartSession) -> Session:
     """Start a session, connect it with who asked for it, and give it what it is to do, as soon as it takes that."""
-    session = await core.sessions.start(request)
+    await _check_start(core, request)
+    core.being_born += 1
+    try:
+        session = await core.sessions.start(request)
+    finally:
+        core.being_born -= 1
     await core.admit(session, allow_shell=True)
     session = await core.sessions.until_ready(session, PROMPT_PATIENCE if request.prompt else PATIENCE)
     # What it asked of its terminal before it was heard tells by its looks alone, and by now it has some. It may also be
@@ -114,6 +120,23 @@ async def start(core: Core, request: StartSession) -> Session:
     elif request.caller:
         await _connect(core, request, session)
     return await core.find(session.session)
+
+
+async def _check_start(core: Core, request: StartSession) -> None:
+    """Raise NotAllowed for whoever may not start sessions."""
+    caller = (await core.find(request.caller)).session if request.caller else ""
+    there = await core.sessions.all()
+    asks = asking(there, caller, request.within)
+    links = core.machine.links.of(asks) if asks else []
+    forbidden_by = next((link.link_id for link in links if not link.policy.start_sessions), "")
+    check_start(
+        there,
+        asks,
+        who=core.starting.start,
+        most=core.starting.most,
+        being_born=core.being_born,
+        forbidden_by=forbidden_by,
+    )
 
 
 async def _connect(core: Core, request: StartSession, session: Session) -> None:
