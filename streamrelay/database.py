@@ -9,11 +9,11 @@ death of the process, not a loss of power (`synchronous=NORMAL`). It is the user
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
 from streamrelay.errors import StorageError, UsageError
@@ -27,14 +27,18 @@ Result = TypeVar("Result")
 class Database:
     """A database while it is open; an async context manager.
 
-    `create` is SQL that makes what is missing, `version` the number of that schema. Entering raises StorageError for a
-    file that is no database, cannot be written, or is of a newer version.
+    `create` is SQL that makes what is missing, `version` the number of that schema, `upgrades` the statement that makes
+    the next version of one by its number. Entering raises StorageError for a file that is no database, cannot be
+    written, or is of a newer version.
     """
 
-    def __init__(self, path: Path, *, create: str, version: int) -> None:
+    def __init__(
+        self, path: Path, *, create: str, version: int, upgrades: Mapping[int, str] = MappingProxyType({})
+    ) -> None:
         self.path = path
         self._create = create
         self._version = version
+        self._upgrades = upgrades
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=path.stem)
         self._connection: sqlite3.Connection | None = None
 
@@ -84,12 +88,22 @@ class Database:
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            if 0 < found < self._version:
+                self._upgrade(connection)
             connection.executescript(self._create)
             connection.execute(f"PRAGMA user_version = {self._version}")
         except BaseException:
             connection.close()
             raise
         self._connection = connection
+
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        with transaction(connection):
+            # Whoever opened it at the same moment may have been first.
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            for version in range(found, self._version):
+                connection.execute(self._upgrades[version])
+            connection.execute(f"PRAGMA user_version = {self._version}")
 
     def _close(self) -> None:
         if self._connection is not None:

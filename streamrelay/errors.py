@@ -23,6 +23,7 @@
     ├── NestedGathering          a gathering was to be started from within one
     ├── PieceNotHeld             somebody else holds the talking piece
     ├── InGathering              a message from or to a member of a gathering, beside the talking piece
+    ├── NotAllowed               a policy of the user's refuses it to whoever asks
     ├── StartFailed              a program that was to be started ended at once
     ├── RecordingError           a recording cannot be read or written
     ├── StorageError             a database of the user's cannot be used
@@ -250,6 +251,14 @@ class StartFailed(StreamrelayError):
     code = "start_failed"
     exit_code = 34
     default_hint = "try the same command in a terminal"
+
+
+class NotAllowed(StreamrelayError):
+    """A policy of the user's refuses it to whoever asks."""
+
+    code = "not_allowed"
+    exit_code = 35
+    default_hint = "a person can allow it: docs/operations.md"
 
 
 class RecordingError(StreamrelayError):

@@ -16,6 +16,20 @@ def has_terminal() -> bool:
         return False
 
 
+def is_typed() -> bool:
+    """Tell whether this command was typed at a terminal: it has the foreground, which no agent gives to its tools."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
 @contextmanager
 def pressed_keys(take: Callable[[str], None]) -> Iterator[bool]:
     """Hand every key to `take`, unechoed; Ctrl-C stays what it is. False where there is no terminal for that."""

@@ -45,6 +45,10 @@ def link(
         bool,
         typer.Option("--notices/--no-notices", help="Tell the two programs, not only you, what becomes of the link."),
     ] = True,
+    start_sessions: Annotated[
+        bool,
+        typer.Option("--start-sessions/--no-start-sessions", help="Let the two start sessions while they are linked."),
+    ] = True,
     allow_shell: AllowShell = False,
     no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
@@ -59,7 +63,9 @@ def link(
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
-    policy = msgspec.structs.replace(link_policy(configured.link), budget=budget, **exchange.rules())
+    policy = msgspec.structs.replace(
+        link_policy(configured.link), budget=budget, start_sessions=start_sessions, **exchange.rules()
+    )
     texts = link_texts(msgspec.structs.replace(configured.link, notices=notices))
 
     async def main() -> int:

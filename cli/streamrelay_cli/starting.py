@@ -7,18 +7,24 @@ import msgspec
 import typer
 
 from streamrelay import Server
+from streamrelay.daemon.address import tmux_socket
 from streamrelay.delivery.sending import open_outbox, send
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, NeedsHuman, Receipt
+from streamrelay.mcp.callers import own_pane
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.permission import asking, check_start
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
+from streamrelay_cli.configuring import settings
+from streamrelay_cli.keys import is_typed
 from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
 
 
 @takes_options
 def start(
+    context: typer.Context,
     connection: Connection,
     printing: Printing,
     agent: Annotated[str, typer.Argument(help="A profile's name (streamrelay profiles), or any command.")],
@@ -41,6 +47,7 @@ def start(
     told and never answered.
     """
     output = printing.output(as_json=as_json)
+    allowed = settings(context).sessions
     # As the person sees it, links and all.
     folder = str((cwd or Path()).absolute())
 
@@ -60,6 +67,8 @@ def start(
         """Do without a daemon: wait, and deliver the prompt, in this process."""
         async with connection.connect() as server:
             sessions = Sessions(server)
+            there = await sessions.all()
+            check_start(there, asking(there, "", request.within), who=allowed.start, most=allowed.most)
             session = await sessions.start(request)
             if patience:
                 async with server.watch(session.pane):
@@ -82,6 +91,7 @@ def start(
             columns=columns,
             lines=lines,
             prompt=prompt,
+            within="" if is_typed() else await own_pane(tmux_socket(connection.server())),
         )
         async with service_if_any(connection.server()) as service:
             if service is not None:

@@ -57,6 +57,7 @@ class LinkTable(Table, frozen=True, kw_only=True):
     per_minute: Annotated[_Count, _about("Deliveries a minute, more of them wait; 0 for any number.")] = 0
     checkpoints: Annotated[tuple[str, ...], _about("What begins like one of these does not cross.")] = ("[checkpoint]",)
     phrases: Annotated[tuple[str, ...], _about("What else says nothing new, as sentences.")] = ()
+    start_sessions: Annotated[bool, _about("Whether the two sides may start sessions while they are linked.")] = True
     notices: Annotated[bool, _about("Whether the two sides are told what becomes of the link.")] = True
     texts: LinkTexts = LinkTexts()
 
@@ -90,6 +91,15 @@ class DeliveryTable(Table, frozen=True, kw_only=True):
     ] = "send"
 
 
+class SessionsTable(Table, frozen=True, kw_only=True):
+    """Sessions that are started: docs/operations.md."""
+
+    start: Annotated[
+        Literal["anyone", "people", "nobody"], _about("Who may start sessions; `people` are those who are no session.")
+    ] = "anyone"
+    most: Annotated[_Count, _about("Sessions started here that may run at a time; 0 for any number.")] = 32
+
+
 class HistoryTable(Table, frozen=True, kw_only=True):
     """How long the journal remembers."""
 
@@ -117,6 +127,7 @@ class Settings(Table, frozen=True, kw_only=True):
     link: LinkTable = LinkTable()
     relay: RelayTable = RelayTable()
     delivery: DeliveryTable = DeliveryTable()
+    sessions: SessionsTable = SessionsTable()
     history: HistoryTable = HistoryTable()
 
 
@@ -141,7 +152,8 @@ class Key(NamedTuple):
     @property
     def yours_alone(self) -> bool:
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
-        return self.name in {"tmux", "delivery.commands"} or self.path[0] == "history"
+        protections = {"tmux", "delivery.commands", "link.start_sessions"}
+        return self.name in protections or self.path[0] in {"history", "sessions"}
 
 
 def all_keys() -> dict[str, Key]:

@@ -80,7 +80,12 @@ def _profiles(settings: Settings) -> Sequence[AgentProfile]:
 
 
 def _configure(service: LocalService, settings: Settings) -> None:
-    service.configure(policy=link_policy(settings.link), rules=relay_rules(settings.relay), retention=settings.history)
+    service.configure(
+        policy=link_policy(settings.link),
+        rules=relay_rules(settings.relay),
+        retention=settings.history,
+        starting=settings.sessions,
+    )
 
 
 @asynccontextmanager

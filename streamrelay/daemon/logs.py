@@ -146,7 +146,7 @@ def _other(event: AnyEvent) -> Line | None:
         case Receipt():
             return "debug", "receipt", _receipt(event)
         case NeedsHuman():
-            return "info", "needs_human", {"session": event.session, "pane": event.pane, "kind": event.kind}
+            return "info", "needs_human", {"pane": event.pane, "kind": event.kind}
         case Gap():
             return "warning", "gap", {"pane": event.pane, "reason": event.reason, "lost_events": event.lost_events}
         case _:

@@ -12,18 +12,19 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.delivery.commands import Mark
-from streamrelay.delivery.message import FINAL, Message
+from streamrelay.delivery.message import FINAL, Message, Policy
 from streamrelay.events import DeliveryState
 
 KEPT = 7 * 86400.0
-SCHEMA = 1
+SCHEMA = 2
+_UPGRADES = MappingProxyType({1: "ALTER TABLE deliveries ADD COLUMN policy TEXT NOT NULL DEFAULT 'null'"})
 _CREATE = """
 CREATE TABLE IF NOT EXISTS deliveries (
     number INTEGER PRIMARY KEY,
@@ -38,6 +39,7 @@ CREATE TABLE IF NOT EXISTS deliveries (
     removed TEXT NOT NULL DEFAULT '{}',
     file TEXT,
     changed REAL NOT NULL,
+    policy TEXT NOT NULL DEFAULT 'null',
     UNIQUE (server, pane, message_id)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE text <> '';
@@ -59,6 +61,7 @@ class Entry(NamedTuple):
     removed: dict[str, int]
     file: str | None
     changed: float
+    policy: Policy | None = None
 
     @property
     def mark(self) -> Mark:
@@ -68,7 +71,12 @@ class Entry(NamedTuple):
     @property
     def message(self) -> Message:
         """What is to be delivered."""
-        return Message(self.message_id, self.text, self.head)
+        return Message(self.message_id, self.text, self.head, self.policy)
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was taken up, by its number."""
+        return max(0.0, time.time() - self.number / 1e6)
 
 
 class Note(NamedTuple):
@@ -84,7 +92,7 @@ class Outbox:
     """The deliveries of one user; an async context manager."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, create=_CREATE, version=SCHEMA)
+        self._database = Database(path, create=_CREATE, version=SCHEMA, upgrades=_UPGRADES)
         self._notes: list[Note] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -172,11 +180,11 @@ def _put(  # noqa: PLR0917  # as `Outbox.put` has them
         last = connection.execute("SELECT max(number) FROM deliveries").fetchone()[0] or 0
         entry = Entry(
             next_number(last), message.message_id, server, pane, program, message.text, message.head,
-            "queued", "", removed, None, time.time(),
+            "queued", "", removed, None, time.time(), message.policy,
         )  # fmt: skip
         connection.execute(
             f"INSERT INTO deliveries VALUES ({', '.join('?' * len(entry))})",  # noqa: S608  # places, no text
-            entry._replace(removed=_as_text(removed)),
+            entry._replace(removed=_as_text(removed), policy=_as_text(message.policy)),
         )
         return entry, True
 
@@ -216,10 +224,14 @@ def _is_done(state: DeliveryState) -> bool:
     return state in FINAL or state in {"submitted", "turn_started"}
 
 
-def _as_text(removed: dict[str, int]) -> Any:  # a row holds it as text
-    return msgspec.json.encode(removed).decode()
+def _as_text(value: dict[str, int] | Policy | None) -> Any:  # a row holds it as text
+    return msgspec.json.encode(value).decode()
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
     entry = Entry(*row)
-    return entry._replace(removed=msgspec.json.decode(row[Entry._fields.index("removed")], type=dict[str, int]))
+    removed, policy = (row[Entry._fields.index(name)] for name in ("removed", "policy"))
+    return entry._replace(
+        removed=msgspec.json.decode(removed, type=dict[str, int]),
+        policy=msgspec.json.decode(policy, type=Policy | None),
+    )

@@ -128,7 +128,8 @@ class PaneWriter:
         """
         check_message_id(message.message_id)
         removed = removed_from(message.text)
-        message = replace(message, text=sanitised(message.text), head=sanitised(message.head))
+        policy = message.policy or self._policy
+        message = replace(message, text=sanitised(message.text), head=sanitised(message.head), policy=policy)
         mark: Mark | None = None
         if self._outbox is not None:
             if not self._server_key:
@@ -364,8 +365,11 @@ class PaneWriter:
             self._tell(entry.message_id, "failed", ProgramLeft.code)
             return
         match fate(entry.mark, marks):
+            case "send" if reason := self._unfit(entry.message):
+                self._tell(entry.message_id, "failed", reason)
             case "send":
-                self._carry_out(self._machine.put(entry.message, self._now()))
+                # Its patience began when it was taken up first.
+                self._carry_out(self._machine.put(entry.message, self._now() - entry.age))
             case "enter":
                 self._injected.add(entry.message_id)
                 self._pipeline.inject(entry.message_id, entry.text)

@@ -41,6 +41,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Characters of one delivery."""
     per_minute: int = 0
     """Deliveries within 60 seconds."""
+    start_sessions: bool = True
+    """Whether its sides may start sessions."""
 
     def rules(self, frame: str = FRAME) -> Rules:
         """Return the rules of the relay that a link is."""

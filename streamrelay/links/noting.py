@@ -1,4 +1,7 @@
-"""What is logged of links: that one was made at INFO, each delivery at DEBUG, and never what was said."""
+"""What is logged of links: that one was made at INFO, each delivery at DEBUG, and never what was said.
+
+At INFO a session is its id. Its title is whatever a program or a person made of it, and may say what is worked on.
+"""
 
 import logging
 
@@ -12,7 +15,8 @@ def note(event: Event, registry: LinkRegistry) -> None:
     """Log an event, given the links as they stand after it."""
     match event:
         case LinkCreated():
-            logger.info("%s links %s and %s, budget %d", event.link, *event.titles, event.budget)
+            logger.info("%s links %s and %s, budget %d", event.link, *event.parties, event.budget)
+            logger.debug("%s: the titles are %r and %r", event.link, *event.titles)
         case RelayDelivered() if logger.isEnabledFor(logging.DEBUG):
             link = next((link for link in registry.links() if link.link_id == event.relay), None)
             if link is not None:

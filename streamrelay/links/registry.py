@@ -134,6 +134,11 @@ class LinkRegistry:
         entry = self._entries.get(frozenset((session, other)))
         return None if entry is None else entry.link()
 
+    def takes_message(self, session: str, other: str, now: float) -> bool:
+        """Count a message that one side sends the other by itself; False where the rate of their link is reached."""
+        entry = self._entries.get(frozenset((session, other)))
+        return entry is None or entry.machine.takes_message(now)
+
     def of(self, session: str) -> list[Link]:
         """Return the links of one session."""
         return [entry.link() for entry in self._of(session)]

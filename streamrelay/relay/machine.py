@@ -187,6 +187,14 @@ class RelayMachine:
         self._utterances.clear()
         return [Close(reason, self.deliveries)]
 
+    def takes_message(self, now: float) -> bool:
+        """Count a message that a participant sends by itself within the rate; False where that is reached."""
+        if not self._in_time(now):
+            return False
+        if self.rules.per_minute:
+            self._sent.append(now)
+        return True
+
     # What is made of it
 
     def _say(self, utterance: Utterance | None, now: float) -> list[Effect]:

@@ -51,7 +51,8 @@ async def start(core: Core, request: StartGathering) -> Gathering:
     started: dict[int, Session] = {}
     try:
         cwd = request.cwd or ("" if caller is None else await core.sessions.folder(caller))
-        await _start_all(core, [one for one in request.participants if one.number not in known], cwd, mark, started)
+        absent = [one for one in request.participants if one.number not in known]
+        await _start_all(core, absent, mark, started, caller=request.caller, cwd=cwd)
         sessions = known | started
         for number, session in sessions.items():
             await core.admit(session, allow_shell=number in started)
@@ -195,21 +196,25 @@ def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, Sess
 async def _start_all(
     core: Core,
     participants: Iterable[Invited],
-    cwd: str,
     mark: Callable[[Session], Awaitable[None]],
     started: dict[int, Session],
+    *,
+    caller: str,
+    cwd: str,
 ) -> None:
     """Start who is not there, all at once; `started` has them as soon as they are, whatever becomes of the others."""
 
     async def one(invited: Invited) -> None:
-        session = await core.sessions.start(
+        session = await sending.begin(
+            core,
             StartSession(
                 agent=invited.agent,
                 arguments=invited.arguments,
                 title=invited.name,
                 cwd=invited.cwd or cwd,
                 direct=True,
-            )
+                caller=caller,
+            ),
         )
         started[invited.number] = session
         await mark(session)

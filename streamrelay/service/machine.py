@@ -13,7 +13,7 @@ from typing import Literal, Self
 import msgspec
 
 from streamrelay.delivery.message import Policy as Typing
-from streamrelay.errors import TargetNotFound
+from streamrelay.errors import NotAllowed, TargetNotFound
 from streamrelay.events import Event, PaneClosed, Receipt, RelayClosed, RelayOpened
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.prompts import Texts as CircleTexts
@@ -198,9 +198,12 @@ class ServiceMachine:
     def send(self, sending: Sending, *, link_id: str, at: float, now: float) -> tuple[Sent, list[Effect]]:
         """Deliver a message, and do what goes with it: `link_id` is that of a link that is made, `at` Unix time.
 
-        Where two are linked there is no listener besides, whatever was asked for.
+        Where two are linked there is no listener besides, whatever was asked for. Raises NotAllowed for what a session
+        sends beyond the size or rate of its link.
         """
         caller, target, sent = sending.caller, sending.target, Sent()
+        if caller is not None:
+            self._check_limits(sending, caller, now)
         effects: list[Effect] = [self._message(sending)]
         if caller is None:
             return sent, effects
@@ -217,6 +220,23 @@ class ServiceMachine:
             case "nothing":
                 pass
         return sent, effects
+
+    def _check_limits(self, sending: Sending, caller: Party, now: float) -> None:
+        link = self.links.between(caller.session, sending.target.session)
+        policy = sending.policy if link is None else link.policy
+        longest, length = policy.longest if policy is not None else 0, len(sending.text)
+        if 0 < longest < length:
+            raise NotAllowed(
+                f"{length:,} characters are more than the {longest:,} that one message may have",
+                hint="say it shorter, or put it into a file and name that",
+                data={"longest": longest},
+            )
+        if not self.links.takes_message(caller.session, sending.target.session, now):
+            raise NotAllowed(
+                "as many messages have crossed this link within a minute as may",
+                hint="say it in your own session: what is said there waits, and crosses in its time",
+                data={"link": "" if link is None else link.link_id},
+            )
 
     def link(
         self, a: Party, b: Party, *, link_id: str, at: float, now: float, policy: Policy | None = None

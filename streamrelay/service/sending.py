@@ -13,6 +13,7 @@ from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.core import Core, party
 from streamrelay.service.machine import Sending, Sent
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.permission import asking, check_start
 
 PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
 """Seconds for which a program that was started is waited for, without and with something to be given to it."""
@@ -97,8 +98,7 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
 
 async def start(core: Core, request: StartSession) -> Session:
     """Start a session, connect it with who asked for it, and give it what it is to do, as soon as it takes that."""
-    session = await core.sessions.start(request)
-    session = await until_heard(core, session, PROMPT_PATIENCE if request.prompt else PATIENCE)
+    session = await until_heard(core, await begin(core, request), PROMPT_PATIENCE if request.prompt else PATIENCE)
     if request.prompt:
         await send(
             core,
@@ -115,6 +115,16 @@ async def start(core: Core, request: StartSession) -> Session:
     return await core.find(session.session)
 
 
+async def begin(core: Core, request: StartSession) -> Session:
+    """Start a session for whoever may; it is not heard yet. Raises NotAllowed for whoever may not."""
+    await _check_start(core, request)
+    core.being_born += 1
+    try:
+        return await core.sessions.start(request)
+    finally:
+        core.being_born -= 1
+
+
 async def until_heard(core: Core, session: Session, patience: float = PATIENCE) -> Session:
     """Return a session that was just started when it takes what it is given, heard as the program that it is by now."""
     await core.admit(session, allow_shell=True)
@@ -124,6 +134,23 @@ async def until_heard(core: Core, session: Session, patience: float = PATIENCE) 
     await core.dismiss(session.pane)
     await core.admit(session, allow_shell=True)
     return session
+
+
+async def _check_start(core: Core, request: StartSession) -> None:
+    """Raise NotAllowed for whoever may not start sessions."""
+    caller = (await core.find(request.caller)).session if request.caller else ""
+    there = await core.sessions.all()
+    asks = asking(there, caller, request.within)
+    links = core.machine.links.of(asks) if asks else []
+    forbidden_by = next((link.link_id for link in links if not link.policy.start_sessions), "")
+    check_start(
+        there,
+        asks,
+        who=core.starting.start,
+        most=core.starting.most,
+        being_born=core.being_born,
+        forbidden_by=forbidden_by,
+    )
 
 
 async def _connect(core: Core, request: StartSession, session: Session) -> None:

@@ -169,6 +169,7 @@ def test_no_content_is_logged_whatever_happens(daemon: Daemon) -> None:
     assert next(event for event in events if event["event"] == "link_created")["link"] == link
     assert SECRET not in daemon.log
     assert "[From" not in daemon.log
+    assert '"ann"' not in daemon.log, "a name may tell what is worked on"
 
 
 def test_profiles_are_read_again(daemon: Daemon, folders: Path) -> None:

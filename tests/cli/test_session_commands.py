@@ -17,6 +17,8 @@ from streamrelay.daemon.address import address_of
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.events import AgentStopped
 from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until
+from tests.cli.conftest import COMMAND, PATIENCE
 
 
 @pytest.mark.requirement("AGT-01a")
@@ -51,6 +53,32 @@ def test_arguments_that_make_no_sense_are_refused(cli, private_tmux, words):
     refused = cli.run("start", *words)
     assert refused.returncode == 2
     assert "hint:" in refused.stderr
+
+
+def test_a_person_may_start_sessions_where_a_program_may_not(cli, private_tmux, tmp_path):
+    """In the same pane: a command that is typed, and one that is run without the terminal, as an agent runs its own."""
+    rules = {"STREAMRELAY_SESSIONS_START": "people", "STREAMRELAY_SESSIONS_MOST": "1"}
+    command = f"{COMMAND} start cat --timeout 0 -S {private_tmux.socket_path}"
+    pane = private_tmux.new_session("keeper", environment=rules)
+
+    def typed(line: str, name: str) -> str:
+        private_tmux.run(
+            "send-keys", "-t", pane, f"{line} >'{tmp_path / name}' 2>&1; echo $? >'{tmp_path / name}.code'"
+        )
+        private_tmux.run("send-keys", "-t", pane, "Enter")
+        code = tmp_path / f"{name}.code"
+        wait_until(lambda: code.exists() and code.read_text().endswith("\n"), PATIENCE, name)
+        return code.read_text().strip() + ": " + (tmp_path / name).read_text()
+
+    alone = (
+        f"{sys.executable} -c 'import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:], start_new_session=True))'"
+    )
+    assert "only people start sessions here\nhint: " in typed(f"{alone} {command}", "by a program")
+    assert typed(command, "by a person").startswith("0: s-")
+    assert typed(command, "one more").startswith("35: error: 1 sessions that were started here run")
+    nobody = cli.run("start", "cat", STREAMRELAY_SESSIONS_START="nobody")
+    assert (nobody.returncode, nobody.stdout) == (35, "")
+    assert "hint: " in nobody.stderr
 
 
 @pytest.mark.requirement("AGT-03b")

@@ -14,7 +14,7 @@ from streamrelay.events import AnyEvent, LinkCreated, LinkExtended, Receipt, Rel
 SAID = "swordfish"
 FIELDS = {
     "text", "title", "titles", "command", "speaker", "listeners", "why", "participants", "participant", "traffic",
-    "host", "file", "removed", "votes",
+    "host", "file", "removed", "votes", "session",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.delivery.message import Message
+from streamrelay.delivery.message import Message, Policy
 from streamrelay.delivery.outbox import Outbox, next_number, server_key
 from streamrelay.errors import StreamrelayError
 
@@ -42,6 +42,29 @@ async def test_a_message_is_there_for_the_next_process_until_its_enter_is_known(
         await outbox.flush()
         assert [e.message_id for e in await outbox.unfinished(server=SERVER, pane="%1")] == ["m2"]
         assert [(e.state, e.text) for e in await outbox.find("m1")] == [("submitted", "")]
+
+
+async def test_what_it_is_to_be_delivered_under_is_kept_with_it(path: Path) -> None:
+    policy = Policy(needs_human="fail", commands="refuse", patience=2.5)
+    async with Outbox(path) as outbox:
+        await outbox.put(Message("m1", "x", policy=policy), **HERE)
+        await outbox.put(Message("m2", "x"), **HERE)
+    async with Outbox(path) as outbox:
+        entries = await outbox.unfinished(server=SERVER, pane="%1")
+        assert [entry.message.policy for entry in entries] == [policy, None]
+        assert all(0 <= entry.age < 3600 for entry in entries)
+
+
+async def test_a_file_of_the_version_before_is_taken_over(path: Path) -> None:
+    async with Outbox(path) as outbox:
+        await outbox.put(Message("m1", "x"), **HERE)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("ALTER TABLE deliveries DROP COLUMN policy")
+        database.execute("PRAGMA user_version = 1")
+    async with Outbox(path) as one, Outbox(path) as other:
+        await one.put(Message("m2", "x", policy=Policy(needs_human="fail")), **HERE)
+        entries = await other.unfinished(server=SERVER, pane="%1")
+        assert [entry.policy for entry in entries] == [None, Policy(needs_human="fail")]
 
 
 async def test_an_id_is_taken_once_for_each_pane(path: Path) -> None:

@@ -104,8 +104,13 @@ async def test_a_budget_is_spent_extended_and_the_link_closed_by_one_side(linked
         await linked_heard(linked, "Ann", "[From Bob] Goodbye.")
         await linked_heard(linked, "Ann", "Bob has closed the link")
         assert closed.traffic["Ann (1)"].sent + closed.traffic["Bob (2)"].sent == 5
-    created, *delivered = [record for record in caplog.records if record.name == "streamrelay.links.noting"]
-    assert (created.levelno, created.getMessage().split(" ", 1)[1]) == (logging.INFO, "links Ann and Bob, budget 3")
+    created, titles, *delivered = [record for record in caplog.records if record.name == "streamrelay.links.noting"]
+    panes = linked.panes["Ann"], linked.panes["Bob"]
+    assert (created.levelno, created.getMessage().split(" ", 1)[1]) == (
+        logging.INFO,
+        "links {} and {}, budget 3".format(*panes),
+    )
+    assert (titles.levelno, titles.getMessage().split(": ", 1)[1]) == (logging.DEBUG, "the titles are 'Ann' and 'Bob'")
     assert delivered[0].levelno == logging.DEBUG
     assert "delivery 1, 2 left" in delivered[0].getMessage()
     assert not any("answer" in record.getMessage() for record in caplog.records)

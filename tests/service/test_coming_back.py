@@ -1,11 +1,15 @@
 """What a service finds when it comes back: panes that closed meanwhile, another program, another tmux server."""
 
+import os
+import signal
+
 import pytest
 
 from streamrelay.errors import UsageError
 from streamrelay.events import LinkClosed, PaneClosed, Receipt, RelayClosed, RelayDelivered, Text
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.service.local import LocalService
+from streamrelay.testing.agent import read_got
 from streamrelay.testing.waiting import wait_until, wait_until_async
 from tests.service.conftest import PATIENCE, Stage, journaled
 
@@ -62,6 +66,39 @@ async def test_lines_that_were_printed_meanwhile_are_heard(stage: Stage):
     async with stage.service() as service:
         await stage.until_heard("Bob", "Ann (1):\n\nline 3\nline 4")
         assert [event.speaker for event in await journaled(service, RelayDelivered)].count("Ann (1)") == 2
+
+
+@pytest.mark.requirement("DLV-04")
+async def test_what_was_not_to_wait_for_a_person_does_not_do_so_afterwards(stage: Stage):
+    """What a message is to be delivered under is kept with it."""
+    ann, bob = stage.start("Ann", "--draft", "a person's"), stage.start("Bob", "--draft", "a person's")
+    async with stage.service() as service:
+        fails = SendMessage(to=ann, text="not now", message_id="m1", needs_human="fail")
+        sent = [
+            await service.send_message(fails),
+            await service.send_message(SendMessage(to=bob, text="not now", message_id="m2", patience=2.0)),
+            await service.send_message(SendMessage(to=bob, text="one day", message_id="m3")),
+        ]
+        assert [one.delivery.state for one in sent] == ["queued"] * 3
+    # It clears its draft, and asks.
+    pid = int(stage.tmux.run("display-message", "-p", "-t", ann, "#{pane_pid}"))
+    os.kill(pid, signal.SIGUSR1)
+    wait_until(lambda: "a person's" not in stage.tmux.run("capture-pane", "-p", "-t", ann), PATIENCE)
+    os.kill(pid, signal.SIGUSR1)
+    wait_until(lambda: any(got.kind == "dialog" for got in read_got(stage.folder / "Ann")), PATIENCE)
+    async with stage.service() as service:
+        for message_id, reason in {"m1": "needs_human", "m2": "draft"}.items():
+            await until_failed(service, message_id, reason)
+        (waiting,) = await service.get_delivery("m3")
+        assert (waiting.state, waiting.reason) == ("queued", "draft")
+    assert stage.heard("Ann") == stage.heard("Bob") == []
+
+
+async def until_failed(service: LocalService, message_id: str, reason: str) -> None:
+    async def failed() -> bool:
+        return [(one.state, one.reason) for one in await service.get_delivery(message_id)] == [("failed", reason)]
+
+    await wait_until_async(failed, PATIENCE, f"{message_id} to fail: {reason}")
 
 
 @pytest.mark.requirement("DLV-07b")

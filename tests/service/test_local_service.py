@@ -2,13 +2,16 @@
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 from msgspec import structs
 
-from streamrelay.errors import SessionTaken, ShellRefused, TargetNotFound, UsageError
+from streamrelay.config.settings import HistoryTable, SessionsTable
+from streamrelay.errors import NotAllowed, SessionTaken, ShellRefused, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
 from streamrelay.links.link import Policy
+from streamrelay.relay.rules import Rules
 from streamrelay.service.api import CreateRelay, RelayParticipant, SearchHistory, SendMessage
 from streamrelay.sessions.model import StartSession
 from streamrelay.testing.waiting import wait_until_async
@@ -97,8 +100,8 @@ async def test_last_words_are_delivered_and_the_link_is_closed(stage: Stage, cap
         again = await service.send_message(SendMessage(to="Bob", text="still?", caller=ann, close_link=True))
         assert "no link with Bob" in again.warning
         await stage.until_heard("Bob", "[From Ann] still?")
-    assert f"{link.link_id} links Ann and Bob, budget 8" in caplog.messages
-    assert not [line for line in caplog.messages if "farewell" in line or "answer" in line]
+    assert f"{link.link_id} links {link.parties[0].session} and {link.parties[1].session}, budget 8" in caplog.messages
+    assert not [line for line in caplog.messages for word in ("farewell", "answer", "Ann", "Bob") if word in line]
 
 
 @pytest.mark.requirement("REL-09")
@@ -213,3 +216,37 @@ async def test_a_session_is_started_as_a_peer_and_its_links_end_with_it(stage: S
         assert {session.title for session in await service.sessions()} == {"keeper", "Ann"}
         with pytest.raises(UsageError):
             await service.end_session("Ann")
+
+
+async def test_who_may_not_start_sessions_starts_none(stage: Stage):
+    ann, bob = stage.start("Ann"), stage.start("Bob")
+    request = StartSession(agent="cat", caller=ann)
+    async with stage.service() as service:
+
+        def allow(**said: Any) -> None:
+            service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(**said))
+
+        async def refused(request: StartSession, match: str) -> None:
+            before = len(await service.sessions())
+            with pytest.raises(NotAllowed, match=match):
+                await service.start_session(request)
+            assert len(await service.sessions()) == before
+
+        allow(start="people")
+        await refused(request, "only people")
+        await refused(StartSession(agent="cat", within=ann), "only people")
+        started = await service.start_session(StartSession(agent="cat"))
+        allow(most=1)
+        await refused(StartSession(agent="cat"), "1 sessions")
+        await service.end_session(started.session)
+        allow()
+        link = await service.create_link(ann, bob, Policy(start_sessions=False))
+        await refused(request, f"{link.link_id} may not")
+        await service.close_link(link.link_id)
+        one, *others = await asyncio.gather(
+            *(service.start_session(structs.replace(request, title=name)) for name in ("one", "two"))
+        )
+        for session in (one, *others):
+            await service.end_session(session.session)
+        allow(start="nobody")
+        await refused(StartSession(agent="cat"), "not started here")

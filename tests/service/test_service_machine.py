@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from streamrelay.errors import SessionTaken, TargetNotFound
+from streamrelay.errors import NotAllowed, SessionTaken, TargetNotFound
 from streamrelay.events import Event, LinkClosed, RelayClosed, Text, TurnEnded, TurnStarted
 from streamrelay.links.link import Party, Policy
 from streamrelay.relay.rules import Deliver, Effect, Notice, Participant, Rules, Tell
@@ -160,3 +160,22 @@ def test_closing_is_for_links_that_are_there(kept: Kept) -> None:
         "[From Bob] bye", "[streamrelay] Bob has closed the link: nothing crosses any more. No answer is needed.",
     ]  # fmt: skip
     assert not kept.machine.send(closing, link_id="", at=0.0, now=0.0)[0].closed
+
+
+def test_what_a_session_sends_has_the_size_and_rate_of_its_link(kept: Kept):
+    kept.link(ANN, BOB, Policy(longest=10, per_minute=2))
+
+    def send(text: str, caller: Party | None = ANN) -> list[Effect]:
+        sending = Sending(message_id="m", text=text, target=BOB, caller=caller, then="listen", policy=Policy())
+        return kept.machine.send(sending, link_id="l", at=0.0, now=kept.now)[1]
+
+    with pytest.raises(NotAllowed, match="11 characters are more than the 10") as refused:
+        send("x" * 11)
+    assert refused.value.hint
+    assert send("x" * 11, caller=None), "a person says what he likes"
+    assert send("one")
+    assert crossed(kept.hear(text(BOB, "two"), ended(BOB))) == [("s-Ann", "[From Bob] two")]
+    with pytest.raises(NotAllowed, match="within a minute"):
+        send("three")
+    kept.now += 60
+    assert send("three")
