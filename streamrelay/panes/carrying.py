@@ -220,7 +220,7 @@ class Carrier:
             self.guarded(pipeline, lambda: there.append(pipeline.answer(blocks)))
             return any(there)
 
-        return await self.at_reply(pipeline.info.pane, pipeline.question, splice)
+        return await self.at_reply(pipeline.info.pane, pipeline.question(), splice)
 
     async def _rejoin(self, pipeline: PanePipeline) -> bool:
         """Go on with a pane that moved once all it printed has come, or with what tmux holds if it says no more."""
@@ -249,7 +249,11 @@ class Carrier:
             if not used.done():
                 used.set_result(value)
 
-        self.client().request(line, answered)
+        try:
+            self.client().request(line, answered)
+        except StreamrelayError:
+            use([])
+            raise
         try:
             async with asyncio.timeout(SEED_TIMEOUT):
                 return await used
