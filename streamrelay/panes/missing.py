@@ -55,6 +55,8 @@ class Missing:
 
     def note(self, reason: str) -> None:
         """Something is missed from here on; the first reason stands."""
+        if reason == "detached":
+            self._asked.clear()  # of a connection that has ended
         self.reason = self.reason or reason
 
     def question(self, pane: str, now: float, *, seeded: bool) -> str:
