@@ -157,6 +157,7 @@ class Attachments:
                     break
                 except TmuxError as error:
                     logger.info("connecting to tmux again failed: %s", error)
+                    await self._carrier.abandon()
                 else:
                     return
             self._carrier.close(list(self._carrier.carried), "server_lost")

@@ -182,6 +182,12 @@ class Carrier:
             self._left()
             await hub.aclose()
 
+    async def abandon(self) -> None:
+        """Let go of a hub that did not last until its panes were carried; nothing is said of these."""
+        hub, self.hub = self.hub, None
+        if hub is not None:
+            await hub.aclose()
+
     def close(self, panes: Iterable[str], reason: ClosedReason) -> None:
         """Carry panes no more, and say why."""
         for pane in panes:
@@ -192,9 +198,11 @@ class Carrier:
                     self.hub.release(carried.window)
 
     async def carry_on(self, pipelines: Sequence[PanePipeline]) -> None:
-        """Carry panes that were carried before; those that cannot be are closed."""
+        """Carry panes that were carried before; those that cannot be are closed, where the hub is still there."""
         try:
             gone = await self.carry(pipelines)
+        except ServerLost:
+            return
         except StreamrelayError:
             gone = list(pipelines)
         self.close_all(gone)
@@ -220,7 +228,7 @@ class Carrier:
             self.guarded(pipeline, lambda: there.append(pipeline.answer(blocks)))
             return any(there)
 
-        return await self.at_reply(pipeline.info.pane, pipeline.question, splice)
+        return await self.at_reply(pipeline.info.pane, pipeline.question(), splice)
 
     async def _rejoin(self, pipeline: PanePipeline) -> bool:
         """Go on with a pane that moved once all it printed has come, or with what tmux holds if it says no more."""
@@ -241,10 +249,17 @@ class Carrier:
             await self.seed(pipeline)
 
     async def at_reply(self, pane: str, line: str, use: Callable[[list[Sequence[bytes]]], _Result]) -> _Result:
-        """Ask how a pane stands, and return what `use` makes of it at its place in the stream; [] where it is gone."""
+        """Ask how a pane stands, and return what `use` makes of it at its place in the stream; [] where it is gone.
+
+        Raises ServerLost where the connection ends before: that says nothing of the pane.
+        """
         used: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
 
         def answered(result: CommandResult) -> None:
+            if isinstance(result.error, ServerLost):
+                if not used.done():
+                    used.set_exception(result.error)
+                return
             value = use([] if result.error else [block.lines for block in result.blocks])
             if not used.done():
                 used.set_result(value)

@@ -83,8 +83,8 @@ class Follower:
                 )
             case Pause(pane=pane) if pane in self._carrier.carried:
                 # tmux has dropped what this pane was behind; its history is asked for it.
-                self._carrier.carried[pane].pipeline.missed("paused")
-                self._carrier.spawn(self._carrier.seed_again(self._carrier.carried[pane].pipeline))
+                if (pipeline := self._carrier.carried[pane].pipeline).paused():
+                    self._carrier.spawn(self._carrier.seed_again(pipeline))
             case SessionsChanged() | ClientDetached():
                 self._sessions_changed = True
                 self._want()

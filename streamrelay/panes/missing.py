@@ -2,8 +2,14 @@
 
 Something is missed because tmux paused the pane, because the connection ended, or because this process did; then tmux
 is asked for what its history still holds (`panes.recovery`). What a pane prints that has moved only comes late.
+
+The question pauses the pane and ends the pause, so that what was queued is skipped. Up to 3.5a tmux says so inside the
+replies; 3.8 says it outside of them, like a pause of its own. So a pause that is told while such a question is on its
+way is no reason for another one: whoever's it is, the answer stands behind it, and goes on from there. (Taken for
+tmux's own it was asked about again, which was told again: with 64 panes that printed, without end.)
 """
 
+from collections import deque
 from collections.abc import Sequence
 
 from streamrelay.panes.inventory import PaneInfo
@@ -39,6 +45,8 @@ class Missing:
         """Of which history of tmux's the rows are counted here, where it counts them."""
         self._unknown = 0
         self._shallow_until = 0.0
+        self._asked: deque[bool] = deque()
+        """The questions that are on their way, and whether they end a pause."""
 
     @property
     def comes_late(self) -> bool:
@@ -47,13 +55,29 @@ class Missing:
 
     def note(self, reason: str) -> None:
         """Something is missed from here on; the first reason stands."""
+        if reason == "detached":
+            self._asked.clear()  # of a connection that has ended
         self.reason = self.reason or reason
 
     def question(self, pane: str, now: float, *, seeded: bool) -> str:
-        """Return the command line that asks how the pane stands, and for what was missed where something was."""
+        """Return the command line that asks how the pane stands, and for what was missed where something was.
+
+        It counts as on its way until `answered`.
+        """
+        self._asked.append(not seeded or self.reason is not None)
         if not seeded:
             return " ; ".join((skip_line(pane), snapshot_line(pane)))
         return snapshot_line(pane) if self.reason is None else recovery_line(pane, self._depth(now))
+
+    def answered(self) -> None:
+        """Note that the first of the questions on their way was answered, in whatever way."""
+        if self._asked:
+            self._asked.popleft()
+
+    @property
+    def ends_pause(self) -> bool:
+        """Whether a question is on its way that ends a pause, so that its answer holds what a pause drops."""
+        return any(self._asked)
 
     def answer(self, blocks: Sequence[Sequence[bytes]], now: float) -> Held | None:
         """Return what the replies to a `question` that asked for history say; None for a pane that is gone."""

@@ -326,14 +326,24 @@ class PanePipeline:
             self.seed(held.snapshot)
         return True
 
-    @property
+    def paused(self) -> bool:
+        """Note that tmux paused the pane; False where what it drops is in an answer that comes anyway."""
+        if not self._seeded or self._missing.ends_pause:
+            return False
+        self.missed("paused")
+        return True
+
     def question(self) -> str:
-        """The command line that asks tmux how the pane stands, and for what was missed where something was."""
+        """Return the command line that asks tmux how the pane stands, and for what was missed where something was.
+
+        It has to be sent, and `answer` to be called with what came of it.
+        """
         return self._missing.question(self.info.pane, self._loop.time(), seeded=self._seeded)
 
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""
         self._resuming = False
+        self._missing.answered()
         held = None
         if self._missing.reason is not None:
             held = self._missing.answer(blocks, self._loop.time())

@@ -49,6 +49,7 @@ def expected(version: Version) -> Widths:
         fills_tabs=version.at_least(3, 6),
         replaces_bad_bytes=version.at_least(3, 6),
         blanks_halves=version.at_least(3, 7),
+        keeps_backgrounds=version.at_least(3, 8),
     )
     table = unicode14()
     return table.replaced(widths, manners) if widths or manners != table.manners else table

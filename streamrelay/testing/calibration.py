@@ -68,13 +68,14 @@ def disagreements(server: PrivateTmux, table: Widths | None = None) -> dict[str,
 def manners(server: PrivateTmux) -> Manners:
     """Return what the running tmux does otherwise than 3.3a."""
     repeated, widened, unprintable, bad = measure(server, ["世\x1b[b", "❤\ufe0f", "\ufdd1", "\udcff"]).values()
-    shown = r"printf '世\033[Dx\r\n\tx\033]2;shown\033\\'; exec sleep 600"
-    pane = server.new_session("manners", ["sh", "-c", shown], columns=20, lines=2)
+    shown = r"printf '世\033[Dx\r\n\tx\r\n\033[44ma世\033[m\033[Dx\033]2;shown\033\\'; exec sleep 600"
+    pane = server.new_session("manners", ["sh", "-c", shown], columns=20, lines=3)
     try:
         wait_until(
             lambda: server.run("display-message", "-p", "-t", pane, "#{pane_title}") == "shown", message="the title"
         )
-        half, tab = server.run("capture-pane", "-p", "-t", pane).split("\n")
+        half, tab, *_ = server.run("capture-pane", "-p", "-t", pane).split("\n")
+        *_, coloured = server.run("capture-pane", "-p", "-e", "-t", pane).split("\n")
     finally:
         server.run("kill-session", "-t", "manners")
     return Manners(
@@ -84,6 +85,7 @@ def manners(server: PrivateTmux) -> Manners:
         fills_tabs="\t" in tab,
         shows_unprintable=unprintable == 1,
         replaces_bad_bytes=bad == 1,
+        keeps_backgrounds=coloured.partition("a")[2].startswith(" "),
     )
 
 

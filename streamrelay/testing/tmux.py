@@ -35,6 +35,7 @@ _LONGEST_SOCKET_PATH = 90
 _COMMAND_SECONDS = 20.0
 _END_SECONDS = 1.0
 _NO_SERVER = ("no server running on", "error connecting to")
+_LEAVING = "server exited unexpectedly"
 # What would make a shell or tmux in here differ from one user to the next.
 _NOT_INHERITED = ("TMUX", "TMUX_PANE", "ENV", "BASH_ENV", "PROMPT_COMMAND", "SHLVL", "LC_ALL", "LC_CTYPE", "LANGUAGE")
 
@@ -107,7 +108,15 @@ class PrivateTmux:
             words = ["env", *words]
         variables = [word for key, value in (environment or {}).items() for word in ("-e", f"{key}={value}")]
         size = ["-x", str(columns), "-y", str(lines)]
-        pane = self.run("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", name, *size, *variables, "--", *words)
+        start = ("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", name, *size, *variables, "--", *words)
+        try:
+            pane = self.run(*start)
+        except CommandFailed as error:
+            if _LEAVING not in str(error):
+                raise
+            # Its last session has just ended, and it with that: whoever comes then is turned away.
+            wait_until(lambda: self._pid is None or not is_alive(self._pid), _END_SECONDS)
+            pane = self.run(*start)
         with suppress(NoServer):  # a command that ends at once takes the server with it
             self._pid = self.server_pid
         return pane

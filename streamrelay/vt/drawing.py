@@ -209,9 +209,16 @@ def _blank_halves(state: State, line: Line, x: int, part: str, collected: bool) 
         first = head <= 0 and not state.widths.manners.blanks_halves
         if collected and (first or not _is_wide(state, line, old[head])):
             head += 1
-        line.erase(max(head, 0), x - max(head, 0), 0)
+        head = max(head, 0)
+        line.erase(head, x - head, _left_behind(state, line, head))
     if rest[:1] == STUB and (collected or len(part) > 1 or hit == STUB or _is_wide(state, line, hit)):
-        line.erase(stop, len(rest) - len(rest.lstrip(STUB)), 0)
+        line.erase(stop, len(rest) - len(rest.lstrip(STUB)), _left_behind(state, line, stop))
+
+
+def _left_behind(state: State, line: Line, x: int) -> int:
+    """Return the style of a blanked half in column `x`: the background it had, where tmux keeps that."""
+    keeps = state.widths.manners.keeps_backgrounds and x < len(line.look)
+    return line.symbols.erasers[ord(line.look[x])] if keeps else 0
 
 
 def _is_wide(state: State, line: Line, cell: str) -> bool:

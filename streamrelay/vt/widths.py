@@ -62,6 +62,8 @@ class Manners:
     """What is not printable takes one column; C1 controls, which it keeps without a column, are dropped here."""
     replaces_bad_bytes: bool = False
     """Bytes that are no UTF-8 are shown as U+FFFD."""
+    keeps_backgrounds: bool = False
+    """What remains of a wide character, the other half of which is written over, keeps its background."""
 
 
 class Widths(dict[int, str]):

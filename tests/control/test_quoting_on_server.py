@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from streamrelay.control import ControlClient, Tmux, TransportName, command_line
 from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until_async
 
 if TYPE_CHECKING:
     from tests.control.conftest import Connect
@@ -36,7 +37,7 @@ async def test_hostile_texts_come_back(private_tmux: PrivateTmux, connect: "Conn
         for text in HOSTILE:
             same = await round_trip(client, text, tmp_path / "saved") == text
             assert same, text[:100]
-        assert client.outstanding == 0
+        await wait_until_async(lambda: client.outstanding == 0)
 
 
 @pytest.mark.parametrize("transport", ["pipes", "cc"])

@@ -9,7 +9,8 @@ import pytest
 
 from streamrelay.events import Gap, PaneClosed, PaneOpened
 from streamrelay.panes import reconnecting, returning
-from streamrelay.testing.waiting import wait_until_async
+from streamrelay.panes.pipeline import PanePipeline
+from streamrelay.testing.waiting import wait_until, wait_until_async
 
 PRINTER = "stty -echo; while read first last; do seq $first $last; done"
 
@@ -39,6 +40,37 @@ async def test_a_client_that_is_ended_is_replaced_and_no_line_is_lost(private_tm
             private_tmux.run("detach-client", "-t", private_tmux.run("list-clients", "-F", "#{client_name}"))
         send(private_tmux, pane, "41 80")
         await wait_until_async(lambda: client_pid(private_tmux) not in {None, first}, 20)
+        send(private_tmux, pane, "81 90")
+        await says.until(lambda s: s.said[-1:] == ["90"])
+        assert says.said == [str(number) for number in range(1, 91)]
+        assert [(gap.reason, gap.lost_lines) for gap in says.of(Gap)] == [("detached", 0)]
+
+
+@pytest.mark.requirement("ENG-07d")
+async def test_a_client_that_ends_while_it_asks_how_panes_stand_says_nothing_of_them(
+    private_tmux, server, heard, monkeypatch
+):
+    pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        send(private_tmux, pane, "1 40")
+        await says.until(lambda s: s.said[-1:] == ["40"])
+        ask, ended = PanePipeline.question, []
+
+        def question(pipeline):
+            if len(ended) < 2:
+                ended.append(server._attachments._carrier.client().pid)
+                os.kill(ended[-1], signal.SIGKILL)
+                wait_until(
+                    lambda: str(ended[-1]) not in private_tmux.run("list-clients", "-F", "#{client_pid}").split()
+                )
+            return ask(pipeline)
+
+        monkeypatch.setattr(PanePipeline, "question", question)
+        os.kill(client_pid(private_tmux), signal.SIGKILL)
+        send(private_tmux, pane, "41 80")
+        await says.until(lambda s: s.said[-1:] == ["80"])
+        assert len(set(ended)) == 2
         send(private_tmux, pane, "81 90")
         await says.until(lambda s: s.said[-1:] == ["90"])
         assert says.said == [str(number) for number in range(1, 91)]

@@ -97,3 +97,28 @@ async def test_rows_that_are_all_the_same_are_missed_by_their_number(private_tmu
             await says.until(lambda s: s.said and s.said[-1] == "00001502")
             assert says.of(Gap) == []
             assert says.said == ["same"] * 1500 + ["00001500", "00001501", "00001502"]
+
+
+@pytest.mark.requirement("ENG-07a")
+async def test_a_pane_is_asked_about_once_however_large_the_answer_is(private_tmux, server, heard):
+    """What is asked pauses the pane too, which tmux 3.8 says like a pause of its own: 64 panes had no end of it."""
+    pane = private_tmux.new_session("work", ["sh", "-c", PRINTER], columns=200, lines=100)
+    private_tmux.run("send-keys", "-t", pane, "1 200", "Enter")
+    await wait_until_async(lambda: "00000200" in private_tmux.run("capture-pane", "-p", "-t", pane))
+    private_tmux.run("set-hook", "-g", "after-refresh-client", "set-option -ga @asked x")
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        for number in (201, 202, 203):
+            private_tmux.run("send-keys", "-t", pane, f"{number} {number}", "Enter")
+            await says.until(lambda s, number=number: s.said and s.said[-1].startswith(f"{number:08}"))
+        asked = private_tmux.run("show-options", "-gv", "@asked")
+        client = private_tmux.run("list-clients", "-F", "#{client_name}")
+        private_tmux.run("refresh-client", "-t", client, "-A", f"{pane}:pause")
+        private_tmux.run("send-keys", "-t", pane, "204 204", "Enter")
+        await says.until(lambda s: s.said[-1].startswith("00000204"))
+        private_tmux.run("send-keys", "-t", pane, "205 205", "Enter")
+        await says.until(lambda s: s.said[-1].startswith("00000205"))
+        again = private_tmux.run("show-options", "-gv", "@asked")
+    assert numbers(says.said) == list(range(201, 206))
+    assert asked == "xx", "a pause, and the end of it"
+    assert again == "xxxxx", "one from here, and then the same"

@@ -40,6 +40,13 @@ def test_a_command_that_ends_at_once_is_no_error(private_tmux: PrivateTmux) -> N
     assert private_tmux.new_session("short", ["true"]) == "%0"
 
 
+def test_a_server_that_is_about_to_end_is_started_again(private_tmux: PrivateTmux) -> None:
+    """With its last session it ends, and turns away who comes before it has."""
+    for _ in range(40):
+        private_tmux.new_session("main", ["sleep", "1000"])
+        private_tmux.run("kill-session", "-t", "main")
+
+
 def test_the_environment_names_no_other_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMUX", "/nowhere/default,1,0")
     monkeypatch.setenv("TMUX_PANE", "%77")

@@ -33,7 +33,8 @@ WRITTEN = [
     "⚠\ufe0f  ⚠\ufe0f  ⚠\ufe0f  ⚠\ufe0f  ⚠\ufe0f  ⚠\ufe0f  ⚠\ufe0f  ⚠\ufe0f  ⚠\ufe0f  ",
     "\x1b[31m❤\ufe0f\x1b[mx\x1b[2Dy", "❤\ufe0f\x1b[Dyz", "世\x1b[Dx", "世\x1b[2bx", "é\x1b[20bx",
     "世\x1b[30bx", "\u0378x", "a\tb\tc", "\ta\r\n世\tb", "a\t\x1b[41mb\t\x1b[mc", "abc\t\t\t\td",
-    "\t\t\r\nx\ty\t\r\n", "\x1b[44m\tx",
+    "\t\t\r\nx\ty\t\r\n", "\x1b[44m\tx", "\x1b[1;4;7;31;44ma世界\x1b[m\bx", "\x1b[44m世界\x1b[42m\r\x1b[Cxy",
+    "\x1b[44m世界\x1b[m\r\x1b[C世", "\x1b[44m世\x1b[m\rx", "\x1b[44m世\x1b[41m\bé",
 ]  # fmt: skip
 
 COUNTS = ["", "0", "1", "2", "3", "5", "9", "99"]
@@ -127,6 +128,12 @@ def seeded(snapshot: Snapshot, widths: Widths | None = None) -> TmuxScreen:
 def halves_are_whole(rows: Sequence[Line]) -> bool:
     """Whether each wide character has both of its columns; tmux can halve them, but always prints them whole."""
     return all(by_column(seeded_row(row)) == by_column(row) for row in rows)
+
+
+def is_whole(oracle: Oracle, stream: bytes) -> bool:
+    screen = oracle.screen(17, 5)
+    screen.feed(stream + CUT_OFF)
+    return halves_are_whole(rows_of(screen))
 
 
 def by_column(row: Line) -> list[str]:
@@ -231,7 +238,8 @@ def test_known_cases_live(oracle: Oracle) -> None:
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(streams=st.lists(st.lists(st.sampled_from(PARTS), max_size=30).map("".join), min_size=20, max_size=20))
 def test_generated_mixtures_live(oracle: Oracle, streams: list[str]) -> None:
-    data = spoken(oracle, [stream.encode() for stream in streams])
+    """Of what tmux prints a screen is made: a row with half a wide character would be wider than the pane."""
+    data = [part for part in spoken(oracle, [stream.encode() for stream in streams]) if is_whole(oracle, part)]
     found = dict(zip(data, oracle.differences(data, 17, 5), strict=True))
     assert {part: words for part, words in found.items() if words} == {}
 
