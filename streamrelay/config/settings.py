@@ -90,6 +90,17 @@ class DeliveryTable(Table, frozen=True, kw_only=True):
     ] = "send"
 
 
+class WebTable(Table, frozen=True, kw_only=True):
+    """The page for browsers: docs/web.md."""
+
+    listen: Annotated[
+        str, _about("`[HOST:]PORT` the daemon serves the page at from its start; empty for not before it is asked to.")
+    ] = ""
+    names: Annotated[
+        tuple[str, ...], _about("Further names (`NAME` or `NAME:PORT`) that browsers reach the page by.")
+    ] = ()
+
+
 class HistoryTable(Table, frozen=True, kw_only=True):
     """How long the journal remembers."""
 
@@ -118,6 +129,7 @@ class Settings(Table, frozen=True, kw_only=True):
     relay: RelayTable = RelayTable()
     delivery: DeliveryTable = DeliveryTable()
     history: HistoryTable = HistoryTable()
+    web: WebTable = WebTable()
 
 
 class Key(NamedTuple):
@@ -141,7 +153,7 @@ class Key(NamedTuple):
     @property
     def yours_alone(self) -> bool:
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
-        return self.name in {"tmux", "delivery.commands"} or self.path[0] == "history"
+        return self.name in {"tmux", "delivery.commands"} or self.path[0] in {"history", "web"}
 
 
 def all_keys() -> dict[str, Key]:

@@ -46,7 +46,8 @@ def test_what_makes_no_sense_is_said_with_its_place(text, complaint, hint):
 
 @pytest.mark.parametrize("key", [key for key in all_keys().values() if key.yours_alone])
 def test_a_project_cannot_name_a_program_lift_a_protection_or_delete(key):
-    value = {"tmux": '"./evil"', "delivery.commands": '"send"'}.get(key.name, "1")
+    of_text = {"tmux": '"./evil"', "delivery.commands": '"send"', "web.listen": '"80"', "web.names": '["box"]'}
+    value = of_text.get(key.name, "1")
     assert read(f"{key.name} = {value}").values
     with pytest.raises(ConfigError, match="a project cannot set this for you"):
         read(f"{key.name} = {value}", kind="project")
