@@ -136,3 +136,20 @@ want_programs() {
         say "no $program here: its recording is not tested. To have it: $(what_to_type "$package" "${wanted#*:}")"
     done
 }
+
+# The browser in which the tests of the web page run; $chromium names it, or is empty where none can be had.
+want_browser() {
+    for chromium in "${STREAMRELAY_CHROMIUM:-chromium}" chromium-browser google-chrome-stable google-chrome \
+        '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'; do
+        if "$chromium" --version >/dev/null 2>&1 </dev/null; then return 0; fi
+    done
+    chromium=chromium
+    if install_package chromium '' && chromium --version >/dev/null 2>&1 </dev/null; then return 0; fi
+    chromium=''
+    say_no_browser
+}
+
+say_no_browser() {
+    say 'no Chromium here: THE WEB PAGE IS NOT TESTED in a browser. Type this, then start again:'
+    printf '    %s\n' "$(what_to_type chromium '--cask google-chrome')" >&2
+}

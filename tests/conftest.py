@@ -3,6 +3,8 @@
 A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
+import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -22,12 +24,38 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tmux: starts a tmux server (given to every test that asks for private_tmux)")
     config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")
     config.addinivalue_line("markers", "network: downloads packages")
+    config.addinivalue_line("markers", "browser: starts Chromium (given to every test that asks for browser)")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def chromium() -> str | None:
+    """Return the Chromium that tests are to use: the one that STREAMRELAY_CHROMIUM names, or the first that is here."""
+    on_a_mac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+    names = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", on_a_mac)
+    named = os.environ.get("STREAMRELAY_CHROMIUM")
+    return shutil.which(named) if named else next(filter(None, map(shutil.which, names)), None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "private_tmux" in getattr(item, "fixturenames", ()):
             item.add_marker("tmux")
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+    # scripts/test installs a browser where it can. Where none can be had the rest is tested, and the end says so.
+    if chromium() is None and (without := [item for item in items if item.get_closest_marker("browser")]):
+        items[:] = [item for item in items if item not in without]
+        config.hook.pytest_deselected(items=without)
+        config.stash[_WITHOUT_BROWSER] = len(without)
+
+
+_WITHOUT_BROWSER = pytest.StashKey[int]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if count := config.stash.get(_WITHOUT_BROWSER, 0):
+        words = f"{count} tests of the web page were NOT RUN: there is no Chromium here"
+        terminalreporter.section("no browser", sep="!", red=True, bold=True)
+        terminalreporter.line(f"{words}. scripts/test installs it where it can, and says what to type.", red=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

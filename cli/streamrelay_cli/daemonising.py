@@ -19,6 +19,7 @@ from streamrelay_cli.asking import no_daemon
 from streamrelay_cli.controlling import status
 from streamrelay_cli.options import Printing, ServerOptions, Transport, TransportOption, takes_options
 from streamrelay_cli.output import Output
+from streamrelay_cli.paging import Listen
 from streamrelay_cli.running import run_to_end
 
 
@@ -51,6 +52,7 @@ def daemon(
         bool, typer.Option("--wait", help="Wait for the tmux server if it does not run yet, as a unit does.")
     ] = False,
     mcp_port: McpPort = None,
+    web: Listen = "",
     transport: TransportOption = Transport.pipes,
 ) -> None:
     """Serve sessions, messages, links and relays of one tmux server over HTTP on a unix socket, until Ctrl-C.
@@ -74,7 +76,7 @@ def daemon(
         if wait:
             await until_there(chosen)
         version = streamrelay.__version__
-        service = opened(address, chosen, transport=transport.value, mcp_port=mcp_port, version=version)
+        service = opened(address, chosen, transport=transport.value, mcp_port=mcp_port, web=web, version=version)
         await run_daemon(address, service, log=open_log(log_level.value), version=version)
         return 0
 
@@ -88,6 +90,7 @@ def start(
     printing: Printing,
     log_level: Annotated[LogLevel, typer.Option("--log-level", help="What is logged, in a file.")] = LogLevel.info,
     mcp_port: McpPort = None,
+    web: Listen = "",
 ) -> None:
     """Start the daemon in the background; returns when it answers. One that runs already is left as it is."""
     output = printing.output()
@@ -100,7 +103,7 @@ def start(
         if (pid := running_pid(address)) is not None:
             output.note(f"a daemon runs already (process {pid})")
             return 0
-        pid = await background.start(address, [*command(chosen, mcp_port), "--log-level", log_level.value])
+        pid = await background.start(address, [*command(chosen, mcp_port, web), "--log-level", log_level.value])
         output.note(f"the daemon of {address.tmux} runs (process {pid}); its log is {address.log}")
         return 0
 
@@ -145,6 +148,7 @@ def install(
     options: ServerOptions,
     printing: Printing,
     mcp_port: McpPort = None,
+    web: Listen = "",
 ) -> None:
     """Have the system start the daemon now and at every login: a systemd user unit, or a launchd agent on macOS."""
     output = printing.output()
@@ -156,7 +160,7 @@ def install(
         address = address_of(chosen)
         if (pid := running_pid(address)) is not None:
             raise DaemonRunning(f"a daemon runs already (process {pid})", hint="streamrelay daemon stop, then install")
-        unit = units.unit_for(address, [*command(chosen, mcp_port), "--wait"], os.environ)
+        unit = units.unit_for(address, [*command(chosen, mcp_port, web), "--wait"], os.environ)
         refused = units.install(unit)
         output.line(str(unit.file))
         for words in refused:
@@ -192,10 +196,11 @@ def uninstall(options: ServerOptions, printing: Printing) -> None:
     run_to_end(output, main)
 
 
-def command(tmux: Tmux, mcp_port: int | None = None) -> list[str]:
+def command(tmux: Tmux, mcp_port: int | None = None, web: str = "") -> list[str]:
     """Return the command that serves a tmux server in the foreground, wherever it is run from."""
     words = [sys.executable, "-m", "streamrelay_cli", "daemon", "-S", address_of(tmux).tmux, "--tmux", tmux.binary]
-    return words if mcp_port is None else [*words, "--mcp-port", str(mcp_port)]
+    words += [] if mcp_port is None else ["--mcp-port", str(mcp_port)]
+    return [*words, "--web", web] if web else words
 
 
 def _signalled(tmux: Tmux, number: signal.Signals) -> int:

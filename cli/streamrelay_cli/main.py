@@ -20,6 +20,7 @@ from streamrelay_cli import (
     learning,
     linking,
     listing,
+    paging,
     profiling,
     recording,
     relaying,
@@ -44,6 +45,7 @@ app.command("watch")(watching.watch)
 app.command("relay")(relaying.relay)
 app.command("link")(linking.link)
 app.command("send")(sending.send_command)
+app.command("web")(paging.web)
 app.command("start")(starting.start)
 app.command("end")(starting.end)
 app.command("ls")(listing.ls)

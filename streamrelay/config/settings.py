@@ -100,6 +100,17 @@ class SessionsTable(Table, frozen=True, kw_only=True):
     most: Annotated[_Count, _about("Sessions started here that may run at a time; 0 for any number.")] = 32
 
 
+class WebTable(Table, frozen=True, kw_only=True):
+    """The page for browsers: docs/web.md."""
+
+    listen: Annotated[
+        str, _about("`[HOST:]PORT` the daemon serves the page at from its start; empty for not before it is asked to.")
+    ] = ""
+    names: Annotated[
+        tuple[str, ...], _about("Further names (`NAME` or `NAME:PORT`) that browsers reach the page by.")
+    ] = ()
+
+
 class HistoryTable(Table, frozen=True, kw_only=True):
     """How long the journal remembers."""
 
@@ -129,6 +140,7 @@ class Settings(Table, frozen=True, kw_only=True):
     delivery: DeliveryTable = DeliveryTable()
     sessions: SessionsTable = SessionsTable()
     history: HistoryTable = HistoryTable()
+    web: WebTable = WebTable()
 
 
 class Key(NamedTuple):
@@ -153,7 +165,7 @@ class Key(NamedTuple):
     def yours_alone(self) -> bool:
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
         protections = {"tmux", "delivery.commands", "link.start_sessions"}
-        return self.name in protections or self.path[0] in {"history", "sessions"}
+        return self.name in protections or self.path[0] in {"history", "sessions", "web"}
 
 
 def all_keys() -> dict[str, Key]:

@@ -1,30 +1,38 @@
 """The service over HTTP: one route for each operation, the stream of events, and what watches the daemon itself."""
 
+import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Any, cast
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any
 
 import msgspec
 import structlog.typing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Send
 
-from streamrelay.daemon import metrics, openapi, sse
+from streamrelay.daemon import metrics, openapi
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.operations import OPERATIONS, STATUS, Operation
+from streamrelay.daemon.operations import API, OPERATIONS, STATUS, OneSession, Operation
 from streamrelay.daemon.problems import DEFECT, Problem, problem_of, status_of
 from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.service.api import Service, Status
+from streamrelay.web.streams import Stream
 
 MOST_BODY = 32 * 2**20
 """Bytes: a message of some megabytes, with every character escaped."""
+LIVE = f"{API}/live"
+_LIVE_EVERY = 0.1
 _JSON = msgspec.json.Encoder()
+
+
+Frames = AsyncGenerator[bytes]
+Showing = Callable[[str], Awaitable[AsyncGenerator[Sequence[str]]]]
+"""What a session's screen shows that is not final, as it changes."""
 
 
 def create_app(
@@ -38,25 +46,46 @@ def create_app(
 ) -> Starlette:
     """Return the application; `mounts` are applications of others, for example the MCP server's, beside ours."""
 
-    async def status() -> Status:
-        told = await service.status()
-        # One reading is ours, for all who follow over HTTP.
-        return msgspec.structs.replace(told, subscribers=max(told.subscribers - 1, 0) + broadcast.subscribers)
-
-    async def events(request: Request) -> Response:
-        follow = _follow(request)
-        frames = broadcast.subscribe(follow.after)
-        return _Stream(frames, media_type=sse.MEDIA_TYPE, headers={"cache-control": "no-store"})
-
     async def health(_: Request) -> Response:
         return _json(openapi.Health())
 
     async def figures(_: Request) -> Response:
-        page = counts.page(await status(), broadcast)
+        page = counts.page(await _status(service, broadcast), broadcast)
         return Response(page, headers={"content-type": metrics.MEDIA_TYPE})
 
     async def document(_: Request) -> Response:
         return _json(openapi.openapi(OPERATIONS, version))
+
+    return Starlette(
+        routes=[
+            *call_routes(service, broadcast, log=log, counts=counts).values(),
+            Route(openapi.HEALTH, health, methods=["GET"]),
+            Route(openapi.METRICS, figures, methods=["GET"]),
+            Route(openapi.DOCUMENT, document, methods=["GET"]),
+            *mounts,
+        ],
+        # What is no error of ours Starlette raises again behind this answer, and the log tells where it was.
+        exception_handlers=dict.fromkeys((StreamrelayError, HTTPException, Exception), refused),
+    )
+
+
+def call_routes(
+    service: Service,
+    broadcast: Broadcast,
+    *,
+    log: structlog.typing.FilteringBoundLogger,
+    counts: Metrics,
+    live: Showing | None = None,
+    stream: Callable[[Frames], Frames] = lambda frames: frames,
+) -> dict[str, Route]:
+    """Return a route for each operation, by its name, and those of the streams: each of them goes through `stream`.
+
+    There is one for `live` where it is said what that shows.
+    """
+
+    async def events(request: Request) -> Response:
+        follow = _follow(request)
+        return Stream(stream(broadcast.subscribe(follow.after)))
 
     def route(operation: Operation[Any, Any]) -> Route:
         async def answer(request: Request) -> Response:
@@ -72,27 +101,44 @@ def create_app(
     async def _answer(operation: Operation[Any, Any], request: Request) -> Response:
         try:
             arguments = await _arguments(operation, request)
-            answer = await (status() if operation is STATUS else operation.call(service, arguments))
+            status = operation is STATUS
+            answer = await (_status(service, broadcast) if status else operation.call(service, arguments))
         except StreamrelayError as error:
             log.info("refused", operation=operation.name, code=error.code)
             return _problem(problem_of(error), status_of(error))
         return Response(status_code=204) if operation.answer is None else _json(answer)
 
-    return Starlette(
-        routes=[
-            *map(route, OPERATIONS),
-            Route(openapi.EVENTS, events, methods=["GET"]),
-            Route(openapi.HEALTH, health, methods=["GET"]),
-            Route(openapi.METRICS, figures, methods=["GET"]),
-            Route(openapi.DOCUMENT, document, methods=["GET"]),
-            *mounts,
-        ],
-        # What is no error of ours Starlette raises again behind this answer, and the log tells where it was.
-        exception_handlers=dict.fromkeys((StreamrelayError, HTTPException, Exception), _refused),
-    )
+    routes = {operation.name: route(operation) for operation in OPERATIONS}
+    routes["events"] = Route(openapi.EVENTS, events, methods=["GET"])
+    if live is not None:
+        routes["live"] = _live(live, stream)
+    return routes
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+def _live(live: Showing, stream: Callable[[Frames], Frames]) -> Route:
+    async def shown(request: Request) -> Response:
+        one: OneSession = _converted(OneSession, dict(request.query_params), strict=False)
+        return Stream(stream(_live_frames(await live(one.session))))
+
+    return Route(LIVE, shown, methods=["GET"])
+
+
+async def _status(service: Service, broadcast: Broadcast) -> Status:
+    told = await service.status()
+    # One reading is ours, for all who follow over HTTP.
+    return msgspec.structs.replace(told, subscribers=max(told.subscribers - 1, 0) + broadcast.subscribers)
+
+
+async def _live_frames(shown: AsyncGenerator[Sequence[str]]) -> Frames:
+    async with contextlib.aclosing(shown):
+        async for lines in shown:
+            yield b"data: %b\n\n" % _JSON.encode(lines)
+            # Nobody sees more than this; what changes meanwhile is shown as it stands then.
+            await asyncio.sleep(_LIVE_EVERY)
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """Answer for an error."""
     match error:
         case StreamrelayError():
             return _problem(problem_of(error), status_of(error))
@@ -101,14 +147,6 @@ async def _refused(request: Request, error: Exception) -> Response:
             return _problem(Problem(code=UsageError.code, message=words), error.status_code)
         case _:
             return _problem(Problem(code=StreamrelayError.code, message=DEFECT), 500)
-
-
-class _Stream(StreamingResponse):
-    """A response that lets go of what it was made of as soon as its reader is gone."""
-
-    async def stream_response(self, send: Send) -> None:
-        async with contextlib.aclosing(cast(AsyncGenerator[bytes], self.body_iterator)):
-            await super().stream_response(send)
 
 
 def _route(path: str, endpoint: Callable[[Request], Any], method: str, in_path: frozenset[str]) -> Route:

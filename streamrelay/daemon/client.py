@@ -38,6 +38,7 @@ from streamrelay.service.api import (
     Transcript,
 )
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.web.access import PAGE, Access, OpenPage
 
 CONNECT_TIMEOUT = 5.0
 TIMEOUT = 120.0
@@ -209,6 +210,11 @@ class DaemonClient:
     async def metrics(self) -> str:
         """Return the daemon's figures in Prometheus' text format."""
         return (await self._request("GET", METRICS)).text
+
+    async def open_page(self, listen: str = "") -> Access:
+        """Return where the page for browsers is served; it is from here on (`[HOST:]PORT`, or any loopback port)."""
+        response = await self._request("POST", PAGE, content=msgspec.json.encode(OpenPage(listen=listen)))
+        return msgspec.json.decode(response.content, type=Access)
 
     async def is_healthy(self) -> bool:
         """Tell whether it answers."""

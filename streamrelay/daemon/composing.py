@@ -16,6 +16,7 @@ from streamrelay.config.settings import Settings
 from streamrelay.control import Tmux, TransportName
 from streamrelay.control.tmux import ServerInfo
 from streamrelay.daemon.address import Address
+from streamrelay.daemon.page import page_at
 from streamrelay.daemon.process import Running
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import NoServer, ServerLost, UsageError
@@ -36,6 +37,7 @@ async def opened(
     *,
     transport: TransportName = "pipes",
     mcp_port: int | None = None,
+    web: str = "",
     version: str = "",
 ) -> AsyncIterator[Running]:
     """Open the service of a tmux server that runs; raises NoServer, TmuxMissing, TmuxTooOld, ConfigError.
@@ -72,7 +74,8 @@ async def opened(
         def broken() -> Coroutine[Any, Any, object]:
             return until_first(_raised(service.broken), _lost(server.info))
 
-        yield Running(service, reload=reload, broken=broken, mounts=mounts)
+        page = page_at(address.state / "web.token", web or settings.web.listen, settings.web.names)
+        yield Running(service, reload=reload, broken=broken, mounts=mounts, page=page, live=local.live)
 
 
 def _profiles(settings: Settings) -> Sequence[AgentProfile]:

@@ -12,7 +12,7 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -21,16 +21,18 @@ import structlog.typing
 from starlette.routing import BaseRoute
 
 from streamrelay.daemon.address import Address
-from streamrelay.daemon.app import create_app
+from streamrelay.daemon.app import Frames, Showing, call_routes, create_app
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.instance import listening, only_daemon
 from streamrelay.daemon.logs import EventLog, forwarding
 from streamrelay.daemon.metrics import Metrics
+from streamrelay.daemon.page import CALLS, Page
 from streamrelay.daemon.server import HttpServer
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent
 from streamrelay.service.api import Service
+from streamrelay.web.streams import beating
 
 CLOSING = 10.0
 """Seconds the service may take to close."""
@@ -49,6 +51,9 @@ class Running:
     """Ends, or raises, when the service cannot go on."""
     mounts: Sequence[BaseRoute] = ()
     """What others serve beside it."""
+    page: Page | None = None
+    live: Showing | None = None
+    """What screens show that is not final, for the page."""
 
 
 async def run_daemon(
@@ -60,14 +65,14 @@ async def run_daemon(
         try:
             async with _closed_in_time(opened) as running:
                 signals.reload = running.reload
-                await _serve(running, listener, signals, log, version)
+                await _serve_all(running, listener, signals, log, version)
         except asyncio.CancelledError:
             if not signals.received:
                 raise
     log.info("ended")
 
 
-async def _serve(running: Running, listener: socket.socket, signals: "_Signals", log: Log, version: str) -> None:
+async def _serve_all(running: Running, listener: socket.socket, signals: "_Signals", log: Log, version: str) -> None:
     counts = Metrics()
     events = EventLog(await running.service.links())
 
@@ -79,9 +84,29 @@ async def _serve(running: Running, listener: socket.socket, signals: "_Signals",
 
     broadcast = Broadcast(running.service, observe=observe)
     await broadcast.start()
-    server = HttpServer(
-        create_app(running.service, broadcast, log=log, counts=counts, version=version, mounts=running.mounts)
-    )
+
+    def on_page(ended: asyncio.Event) -> Sequence[BaseRoute]:
+        def stream(frames: Frames) -> Frames:
+            return beating(frames, ended)
+
+        routes = call_routes(running.service, broadcast, log=log, counts=counts, live=running.live, stream=stream)
+        return [route for name, route in routes.items() if name in CALLS]
+
+    async with nullcontext(()) if running.page is None else running.page.serving(on_page) as access:
+        mounts = [*running.mounts, *access]
+        app = create_app(running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts)
+        await _serve(running, broadcast, HttpServer(app), listener=listener, signals=signals, log=log)
+
+
+async def _serve(
+    running: Running,
+    broadcast: Broadcast,
+    server: HttpServer,
+    *,
+    listener: socket.socket,
+    signals: "_Signals",
+    log: Log,
+) -> None:
     serving = asyncio.ensure_future(server.run_on(listener))
     ends = [asyncio.ensure_future(one) for one in (broadcast.run(), signals.end_politely(), running.broken())]
     notify("READY=1")

@@ -46,11 +46,13 @@ class OneUserProtocol(HttpToolsProtocol):
 class HttpServer(uvicorn.Server):
     """One server; `run_on` serves until `stop`."""
 
-    def __init__(self, app: ASGIApp, *, grace: float = GRACE) -> None:
+    def __init__(
+        self, app: ASGIApp, *, grace: float = GRACE, protocol: type[HttpToolsProtocol] = OneUserProtocol
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http=OneUserProtocol,
+                http=protocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,

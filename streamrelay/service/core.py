@@ -37,6 +37,7 @@ from streamrelay.service.board import ServiceBoard
 from streamrelay.service.feed import Feed
 from streamrelay.service.keeping import Kept
 from streamrelay.service.machine import ServiceMachine
+from streamrelay.service.provisional import Provisional
 from streamrelay.service.restoring import Restoring
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Own, Sessions
@@ -79,6 +80,7 @@ class Core:
         self.problems: list[str] = []
         self.circle_news = asyncio.Event()
         """Set when something has happened in a gathering that more follows from than what is typed."""
+        self.provisional = Provisional()
         self._kept: Kept
         self._server_key = ""
         self._texts = texts
@@ -120,6 +122,7 @@ class Core:
         )
         self._entered.callback(self._kept.close)
         self._entered.callback(self.feed.close)
+        self._entered.callback(self.provisional.close)
         self._entered.push_async_callback(self.conversation.close)
         restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox)
         self.problems += await restoring.restore(before)
@@ -142,6 +145,7 @@ class Core:
 
     def _note(self, event: Event) -> None:
         note(event, self.machine.links)
+        self.provisional.take(event)
         if self._notifier is not None:
             self._notifier.take(event)
         if isinstance(event, GatheringClosed | Piece):
@@ -187,6 +191,7 @@ class Core:
         """Hear a pane no more."""
         async with self._admitting.setdefault(pane, asyncio.Lock()):
             await self.conversation.dismiss(pane)
+            self.provisional.forget(pane)
             await self._kept.forget(pane)
 
     async def renew(self, pane: str) -> None:

@@ -330,3 +330,7 @@ class LocalService:
     def batches(self, after: int | None = None) -> AsyncGenerator[list[AnyEvent], None]:
         """Do the same, with all that waits at once."""
         return self._core.feed.batches(after)
+
+    async def live(self, session: str) -> AsyncGenerator[list[str], None]:
+        """Return what the screen of a session shows that is not final, now and as it changes, where it is heard."""
+        return self._core.provisional.lines((await self._core.find(session)).pane)

@@ -101,7 +101,7 @@ def row(key: Key) -> str:
     return f"| `{key.name}` | {default} | {key.meaning} |"
 
 
-NO_OPTIONS = {"sessions.start", "sessions.most", "link.phrases", "relay.phrases", "relay.frame", "notify"}
+NO_OPTIONS = {"sessions.start", "sessions.most", "link.phrases", "relay.phrases", "relay.frame", "notify", "web.names"}
 """Keys that no option has, and that commands use nevertheless."""
 
 

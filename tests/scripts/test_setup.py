@@ -106,6 +106,24 @@ def test_tmux_is_installed_where_that_needs_no_password(
     )
 
 
+@pytest.mark.requirement("OPS-01c")
+def test_a_browser_is_installed_or_the_one_line_to_type_is_said_and_the_rest_goes_on(machine: Machine) -> None:
+    machine.has("uname", "echo Linux")
+    machine.has("id", "echo 0")
+    done = machine.calls_function('want_browser; echo "with ($chromium)"')
+    assert (done.returncode, done.stdout) == (0, "with ()\n")
+    assert "THE WEB PAGE IS NOT TESTED" in done.stderr
+    assert done.stderr.endswith("    sudo apt-get install -y chromium\n")
+    there = machine.path / "chromium"
+    machine.has("apt-get", f"printf '#!/bin/sh\\necho 1\\n' >{there}; {shutil.which('chmod')} +x {there}")
+    done = machine.calls_function('want_browser; echo "with ($chromium)"')
+    assert done.stdout == "with (chromium)\n"
+    assert "apt-get install -y -q chromium" in machine.was_asked()
+    machine.has("other", "echo 2")
+    done = machine.calls_function('want_browser; echo "with ($chromium)"', STREAMRELAY_CHROMIUM="other")
+    assert done.stdout == "with (other)\n"
+
+
 def test_a_named_tmux_is_used_or_complained_about(machine: Machine) -> None:
     machine.has("tmux-next", "echo tmux next-3.8")
     assert machine.calls_function("need_tmux; echo $tmux", STREAMRELAY_TMUX="tmux-next").stdout == "tmux-next\n"

@@ -1,0 +1,51 @@
+"""`streamrelay web`: where the page for browsers is."""
+
+from typing import Annotated
+
+import typer
+
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.instance import running_pid
+from streamrelay_cli.asking import no_daemon
+from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.running import run_to_end
+
+Listen = Annotated[
+    str,
+    typer.Option(
+        "--web", metavar="[HOST:]PORT", help="Serve the page for browsers there; on loopback where no host is named."
+    ),
+]
+
+
+@takes_options
+def web(
+    options: ServerOptions,
+    printing: Printing,
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="[HOST:]PORT", help="Where, if it is not served yet; 0 for any port.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print the address of the page for browsers, which is served from then on. Whoever has it may look on and speak.
+
+    See docs/web.md.
+    """
+    output = printing.output(as_json=as_json)
+
+    async def main() -> int:
+        from streamrelay.daemon.client import DaemonClient
+
+        chosen = options.server()
+        address = address_of(chosen)
+        if running_pid(address) is None:
+            raise no_daemon(chosen)
+        async with DaemonClient(address.socket) as client:
+            access = await client.open_page(listen)
+        if as_json:
+            output.json({"address": access.address, "token": access.token})
+        else:
+            output.line(access.link)
+        return 0
+
+    run_to_end(output, main)

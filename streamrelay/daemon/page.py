@@ -1,0 +1,93 @@
+"""The web page as a daemon serves it: on a port of its own, beside the socket, and only some of the calls.
+
+Whoever has the token of the page can read what the programs say and take a seat in a circle. He cannot start a program,
+nor have anything typed but his own words in a circle: a token may be lost more easily than a socket of the user's.
+
+The socket says where the page is, with its token (`GET /page`), and opens it when it is asked to (POST).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from streamrelay.daemon.app import refused
+from streamrelay.daemon.ports import PortProtocol, listening_on
+from streamrelay.daemon.server import HttpServer
+from streamrelay.errors import UsageError
+from streamrelay.web.access import PAGE, Access, OpenPage
+from streamrelay.web.guard import Guard, Listen, parse_listen
+from streamrelay.web.site import create_site
+from streamrelay.web.token import token_in
+
+CALLS = frozenset({"status", "sessions", "watch", "read_since", "events", "live"})
+"""What of the daemon's calls the page may ask for."""
+Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]
+"""What the page may ask, until it is told that this ends."""
+
+
+class Page:
+    """The page of one daemon; `serving` while it is entered."""
+
+    def __init__(self, file: Path, *, listen: Listen | None = None, names: Collection[str] = ()) -> None:
+        self._file = file
+        self._wanted = listen
+        self._names = names
+        self._access: Access | None = None
+        self._opening = asyncio.Lock()
+
+    @asynccontextmanager
+    async def serving(self, routes: Routes) -> AsyncIterator[Sequence[BaseRoute]]:
+        """Serve the page if it is wanted, or as soon as it is asked for; give the routes for the socket."""
+        async with AsyncExitStack() as stack:
+
+            async def asked(request: Request) -> Response:
+                if request.method == "POST":
+                    wanted = msgspec.json.decode(await request.body(), type=OpenPage).listen
+                    await self._open(_listen(wanted or "0"), routes, stack)
+                return Response(msgspec.json.encode(self._access or Access()), media_type="application/json")
+
+            if self._wanted is not None:
+                await self._open(self._wanted, routes, stack)
+            try:
+                yield [Route(PAGE, asked, methods=["GET", "POST"])]
+            finally:
+                self._access = None
+
+    async def _open(self, listen: Listen, routes: Routes, stack: AsyncExitStack) -> None:
+        async with self._opening:
+            if self._access is not None:
+                return
+            token = token_in(self._file)
+            hint = "name another one: --web [HOST:]PORT"
+            listener = stack.enter_context(listening_on(listen.host, listen.port, hint))
+            at = listen._replace(port=listener.getsockname()[1])
+            ended = asyncio.Event()
+            site = create_site(Guard(at, token, self._names), routes(ended), refused)
+            server = HttpServer(site, protocol=PortProtocol)
+            running = asyncio.ensure_future(server.run_on(listener))
+
+            async def end() -> None:
+                ended.set()
+                server.stop()
+                await running
+
+            stack.push_async_callback(end)
+            self._access = Access(address=at.address, token=token)
+
+
+def page_at(file: Path, listen: str, names: Collection[str]) -> Page:
+    """Return the page, to be served at once where it is said at which `[HOST:]PORT`; raises UsageError."""
+    return Page(file, listen=_listen(listen) if listen else None, names=names)
+
+
+def _listen(text: str) -> Listen:
+    try:
+        return parse_listen(text)
+    except ValueError as error:
+        raise UsageError(str(error), hint="--web [HOST:]PORT") from error

@@ -1,0 +1,305 @@
+"""The page in a real Chromium, on a real daemon, tmux and scripted agents."""
+
+import asyncio
+import contextlib
+import re
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from playwright.async_api import Page, async_playwright, expect
+
+from streamrelay.service.api import SendMessage
+from tests.conftest import chromium
+from tests.web.conftest import Household, Visitor
+
+PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
+LOST = ("Failed to load resource", "ERR_CONNECTION", "ERR_INTERNET", "net::")
+"""What Chromium's console says of a daemon that is not there, or that refuses."""
+
+pytestmark = pytest.mark.slow
+
+
+async def says(house: Household, name: str, text: str = "hello") -> None:
+    async with house.client() as client:
+        await client.send_message(SendMessage(to=name, text=text))
+
+
+async def heard(house: Household, name: str) -> None:
+    async with house.client() as client:
+        await client.watch(name, True)
+
+
+async def lines(page: Page) -> list[str]:
+    return await page.locator("#said .program").all_inner_texts()
+
+
+@pytest.mark.requirement("OPS-05a")
+async def test_what_a_session_says_is_shown_as_it_says_it_and_how_it_is(house: Household, visitor: Visitor) -> None:
+    house.agent("ann", "the tide is {number}")
+    bob = house.agent("bob", options=["--dialog", "--asks", "permission"])
+    half = house.tmux.new_session(
+        "half", ["sh", "-c", "read x; printf 'half a'; read x; echo ' line'; exec sleep 1000"]
+    )
+    await house.begin()
+    async with visitor.device() as device:
+        page = await visitor.comes(device)
+        # The token is in no address that stays, and not in the history.
+        assert page.url == house.access.address
+        assert await page.evaluate("history.length") <= 2
+        ann = page.get_by_role("link", name="ann")
+        await expect(ann).to_contain_text("not heard")
+        await ann.click()
+        await page.get_by_role("button", name="Hear it").click()
+        await expect(page.locator("#session-state")).to_have_text("waiting")
+        await says(house, "ann")
+        await expect(page.get_by_role("log")).to_contain_text("the tide is 1")
+        await expect(page.locator("#said .injected")).to_contain_text("hello")
+        assert await lines(page) == ["the tide is 1"]
+
+        # Who waits for a person is told wherever one looks.
+        await heard(house, bob)
+        await expect(page.get_by_role("link", name="bob")).to_contain_text("needs a person")
+        await expect(page.get_by_role("alert").first).to_have_text("bob needs a person")
+        await expect(page).to_have_title("(1) streamrelay")
+        await page.get_by_role("link", name="bob").click()
+        await expect(page.get_by_role("log")).to_contain_text("It needs a person (permission)")
+        await expect(page.locator("#session-advice")).to_be_visible()
+
+        # What is not final is shown as such, and then once as what was said.
+        await page.get_by_role("link", name="half").click()
+        await page.get_by_role("button", name="Hear it").click()
+        await expect(page.locator("#session-state")).to_have_text("waiting")
+        house.tmux.run("send-keys", "-t", half, "Enter")
+        await expect(page.locator("#shown")).to_contain_text("half a")
+        house.tmux.run("send-keys", "-t", half, "Enter")
+        await expect(page.get_by_role("log")).to_contain_text("line")
+        await expect(page.locator("#shown")).to_be_hidden()
+        house.tmux.run("kill-session", "-t", "half")
+        await expect(page.locator("#session-facts")).to_have_text("It is not there any more.")
+
+
+@pytest.mark.requirement("OPS-05a")
+async def test_a_connection_or_a_daemon_that_was_lost_comes_back_where_it_was(
+    house: Household, visitor: Visitor
+) -> None:
+    visitor.expected = LOST
+    house.agent("ann", "wave {number}")
+    await house.begin()
+    await heard(house, "ann")
+    async with visitor.device() as device:
+        page = await visitor.comes(device)
+        await page.get_by_role("link", name="ann").click()
+        await says(house, "ann")
+        await expect(page.get_by_role("log")).to_contain_text("wave 1")
+
+        house.kill()
+        await expect(page.get_by_role("status")).to_contain_text("Connection lost")
+        await house.begin()
+        await says(house, "ann")
+        await expect(page.get_by_role("log")).to_contain_text("wave 2")
+        await expect(page.get_by_role("status")).to_have_text("Connected")
+
+        # A browser that was closed: what it knows is the address, without the token.
+        await page.close()
+        await says(house, "ann")
+        page = await visitor.comes(device, house.access.address)
+        await expect(page.get_by_role("log")).to_contain_text("wave 3")
+        assert await lines(page) == ["wave 1", "wave 2", "wave 3"]
+
+        await device.set_offline(True)
+        await says(house, "ann")
+        await device.set_offline(False)
+        await expect(page.get_by_role("log")).to_contain_text("wave 4")
+        assert await lines(page) == ["wave 1", "wave 2", "wave 3", "wave 4"]
+
+
+@pytest.mark.requirement("OPS-05a")
+async def test_it_is_used_on_a_phone_and_by_keyboard_alone(house: Household, visitor: Visitor) -> None:
+    house.agent("ann", "x" * 300)
+    await house.begin()
+    async with visitor.device(**PHONE, color_scheme="dark", reduced_motion="reduce") as device:
+        page = await visitor.comes(device)
+        await page.get_by_role("link", name="ann").tap()
+        await page.get_by_role("button", name="Hear it").tap()
+        await expect(page.get_by_role("navigation")).to_be_hidden()
+        await says(house, "ann", "a" * 300)
+        await expect(page.get_by_role("log")).to_contain_text("xxx")
+        # Nothing is wider than the screen, however long what is said.
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
+        assert await page.evaluate("document.getAnimations().length") == 0
+        for button in await page.locator("button:visible").all():
+            assert (await button.bounding_box() or {})["height"] >= 44
+        await page.get_by_role("link", name="All sessions").tap()
+        await expect(page.get_by_role("link", name="ann")).to_be_visible()
+        await expect(page.get_by_role("log")).to_be_hidden()
+    async with visitor.device() as device:
+        page = await visitor.comes(device)
+        await expect(page.get_by_role("link", name="ann")).to_be_visible()
+
+        async def tab_to(words: str) -> None:
+            for _ in range(12):
+                await page.keyboard.press("Tab")
+                focused = page.locator(":focus")
+                if words in (await focused.get_attribute("aria-label") or await focused.inner_text()):
+                    break
+            assert await page.evaluate("document.activeElement.matches(':focus-visible')")
+
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_text("Skip to what is shown")).to_be_focused()
+        await tab_to("ann")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="ann")).to_be_focused()
+        await tab_to("What was said")
+        await expect(page.get_by_role("log")).to_be_focused()
+        # Somebody who looks again and again is left where he is.
+        await page.evaluate("look()")
+        await expect(page.get_by_role("log")).to_be_focused()
+
+
+@pytest.mark.requirement("OPS-05a")
+async def test_a_flood_leaves_the_page_usable(house: Household, visitor: Visitor) -> None:
+    go = house.tmux.new_session("flood", ["sh", "-c", "read x; seq -f 'line %06.0f' 30000; echo the end; exec cat"])
+    await house.begin()
+    await heard(house, go)
+    async with visitor.device() as device:
+        page = await visitor.comes(device)
+        await page.get_by_role("link", name="flood").click()
+        await expect(page.get_by_role("heading", name="flood")).to_be_focused()
+        house.tmux.run("send-keys", "-t", go, "Enter")
+        await expect(page.get_by_role("log")).to_contain_text("the end")
+        shown = await lines(page)
+        assert len(shown) <= 2000
+        assert shown[-2:] == ["line 030000", "the end"]
+        # Whoever reads further up is left there, and told that there is more.
+        await page.get_by_role("log").evaluate("box => box.scrollTop = 0")
+        house.tmux.run("send-keys", "-t", go, "more", "Enter")
+        await expect(page.get_by_role("button", name="Go to the newest")).to_be_visible()
+        assert await page.get_by_role("log").evaluate("box => box.scrollTop") < 100
+        await page.get_by_role("button", name="Go to the newest").click()
+        await expect(page.get_by_role("button", name="Go to the newest")).to_be_hidden()
+
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>", "</p></div><script>alert(2)</script>", "&lt;b&gt; &amp;",
+    "javascript:alert(3)", "{{7*7}} ${7*7}", "safe\u202egnp.exe", "zero\u200bwidth",
+)  # fmt: skip
+
+
+@pytest.mark.requirement("OPS-05c")
+async def test_what_programs_say_is_text_whatever_it_says(house: Household, visitor: Visitor) -> None:
+    title = "<img src=x onerror=alert(4)>"
+    house.agent("ann", *HOSTILE)
+    house.tmux.run("rename-session", "-t", "ann", title)
+    await house.begin()
+    await heard(house, house.panes["ann"])
+    async with visitor.device() as device:
+        page = await device.new_page()
+        page.on("dialog", lambda _: visitor.complaints.append("a dialog"))
+        page.on("console", lambda told: visitor.complaints.append(told.text))
+        await page.goto(house.access.link)
+        await page.get_by_role("link", name=title).click()
+        for text in HOSTILE:
+            await says(house, house.panes["ann"])
+            shown = text.replace("\u202e", "<202E>").replace("\u200b", "")
+            await expect(page.get_by_role("log")).to_contain_text(shown.replace("zerowidth", "zero"))
+        assert await page.locator("#said *:not(p):not(span)").count() == 0
+        assert await page.locator("img").count() == 0
+        # And if there were markup after all, nothing of it would run.
+        tried = await page.evaluate("try { document.body.innerHTML = '<p>'; 'taken' } catch (error) { error.name }")
+        assert tried == "TypeError"
+        visitor.complaints = [words for words in visitor.complaints if "TrustedHTML" not in words]
+
+
+@asynccontextmanager
+async def strangers_page(script: str) -> AsyncIterator[tuple[int, list[str]]]:
+    """Serve a page of somebody else's on another port of this machine; give what its script reports."""
+    told: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            told.extend(re.findall(r"GET /told/(\S+)", head.decode()))
+            body = f"<!doctype html><script>{script}</script>".encode()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n" % len(body))
+            writer.write(b"Connection: close\r\n\r\n" + body)
+            await writer.drain()
+        writer.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = await asyncio.start_server(answer, sock=listener)
+        try:
+            yield listener.getsockname()[1], told
+        finally:
+            server.close()
+
+
+@pytest.mark.requirement("OPS-05c")
+async def test_a_strangers_page_gets_nothing_not_even_with_the_token(house: Household, visitor: Visitor) -> None:
+    """Another origin (CSRF), and another name that leads here (DNS rebinding)."""
+    house.agent("ann", "a secret")
+    await house.begin()
+    tries = f"""
+        const home = "{house.access.address}", token = "{house.access.token}";
+        const tried = async (name, ...how) => {{
+            const answer = await fetch(...how).then((got) => got.text(), () => "");
+            await fetch(`/told/${{name}}-${{answer.includes("session") ? "read" : "nothing"}}`);
+        }};
+        (async () => {{
+            await tried("plain", home + "v1/sessions");
+            await tried("token", home + "v1/sessions", {{headers: {{authorization: `Bearer ${{token}}`}}}});
+            await tried("opaque", home + "v1/watch", {{method: "POST", mode: "no-cors",
+                body: JSON.stringify({{session: "ann", watched: true}})}});
+            const form = document.createElement("form");
+            Object.assign(form, {{action: home + "v1/watch", method: "POST", enctype: "text/plain"}});
+            document.documentElement.append(form);
+            fetch("/told/end").then(() => form.submit());
+        }})();
+    """
+    async with strangers_page(tries) as (port, told), visitor.device() as device:
+        await visitor.comes(device)
+        page = await device.new_page()
+        await page.goto(f"http://127.0.0.1:{port}/")
+        await page.wait_for_url(f"{house.access.address}v1/watch")
+        assert {"plain-nothing", "token-nothing", "opaque-nothing", "end"} <= set(told)
+        assert "wrong_origin" in await page.content()
+        async with house.client() as client:
+            assert [one.state for one in await client.sessions() if one.title == "ann"] == ["unknown"]
+    async with async_playwright() as playwright:
+        rebinding = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP evil.example 127.0.0.1"]
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=rebinding)
+        try:
+            page = await browser.new_page()
+            answer = await page.goto(f"http://evil.example:{house.port}/#token={house.access.token}")
+            assert answer is not None
+            assert answer.status == 421
+            same_origin = f"fetch('/v1/sessions', {{headers: {{authorization: 'Bearer {house.access.token}'}}}})"
+            assert await page.evaluate(f"{same_origin}.then((got) => got.status)") == 421
+        finally:
+            await browser.close()
+
+
+@pytest.mark.requirement("OPS-05c")
+async def test_whoever_has_no_token_is_asked_for_it(house: Household, visitor: Visitor) -> None:
+    visitor.expected = LOST
+    await house.begin()
+    async with visitor.device() as device:
+        page = await visitor.comes(device, house.access.address)
+        field = page.get_by_label("Token")
+        await expect(field).to_be_focused()
+        await expect(page.get_by_role("navigation")).to_be_hidden()
+        await field.fill("wrong")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#entrance-problem")).to_contain_text("The token is wrong")
+        await field.fill(house.access.link)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("link", name="keeper")).to_be_visible()
+
+        # The token is another one: whoever is in is shown out.
+        house.kill()
+        house.forget_token()
+        await house.begin()
+        await expect(field).to_be_visible()
+        assert await page.evaluate("localStorage.getItem('token')") is None
