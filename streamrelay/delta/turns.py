@@ -52,6 +52,8 @@ class Turns:
     def __init__(self) -> None:
         self.turn = 0
         self._open = False
+        self._over = 0
+        """The last turn that has ended."""
         self._message_id: str | None = None
         self._last_output: float | None = None
         self._quiet = QUIET
@@ -78,11 +80,11 @@ class Turns:
     def submitted(self, message_id: str | None, now: float = 0.0, *, at_prompt: bool = False) -> Ended | None:
         """Something was submitted to the program: what it prints next answers it.
 
-        At a prompt the program had been waiting, so the turn that was open is over and is returned; a message that
-        comes in mid-answer ends nothing.
+        At a prompt the program had been waiting, so the turn that was open is over and is returned; and so is one that
+        answers nothing, a greeting or more of an answer that was over. A message that comes in mid-answer ends nothing.
         """
         ended = None
-        if at_prompt and self._open and not self.is_busy:
+        if self._open and not self.is_busy and (at_prompt or self._over == self.turn):
             self._open = False
             ended = self._ended("superseded", certain=False)
         self.turn += 1
@@ -170,6 +172,7 @@ class Turns:
         return self._ended("closed", certain=True)
 
     def _ended(self, reason: TurnEnd, *, certain: bool, quiet: Vote | None = None) -> Ended:
+        self._over = self.turn
         votes = (*self._witnesses.values(), *(() if quiet is None else (quiet,)))
         disagreements, self._disagreements = self._disagreements, 0
         return Ended(self.turn, reason, certain, votes, disagreements)

@@ -153,10 +153,37 @@ def test_a_new_message_does_not_end_the_turn_of_a_program_known_to_be_busy() -> 
 
 
 def test_a_message_in_mid_answer_ends_nothing() -> None:
+    turns = answering(Turns())
+    assert turns.submitted("next") is None
+
+
+@pytest.mark.requirement("DEL-04c")
+def test_a_message_in_the_midst_of_what_answers_nothing_begins_a_turn_of_its_own() -> None:
+    """Gemini CLI paints its greeting for seconds, and takes messages meanwhile."""
     turns = Turns()
+    turns.vote("title", "idle", 0.5)
     turns.said()
     turns.output(1.0)
-    assert turns.submitted("next") is None
+    ended = turns.submitted("m1")
+    assert ended is not None
+    assert (ended.turn, ended.reason, ended.certain) == (0, "superseded", False)
+    assert turns.said() == Began(1, "m1")
+    turns.vote("title", "busy", 2.0)
+    turns.vote("title", "idle", 3.0)
+    answered = turns.advance(3.0 + SIGNAL_REST)
+    assert answered is not None
+    assert (answered.turn, answered.certain) == (1, True)
+
+
+def test_more_of_an_answer_that_was_over_is_not_the_answer_to_the_next_message() -> None:
+    turns = answering(Turns())
+    turns.advance(10.0)
+    turns.output(20.0)
+    turns.said()
+    ended = turns.submitted("m2")
+    assert ended is not None
+    assert ended.turn == 1
+    assert turns.said() == Began(2, "m2")
 
 
 @pytest.mark.requirement("DEL-04a")
