@@ -13,7 +13,9 @@ import argparse
 import asyncio
 import re
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -22,8 +24,9 @@ from benchmarks import inputs, measuring
 from benchmarks.measuring import Report, Sample, Table, progress
 from benchmarks.plotting import Panel, bars
 from benchmarks.stage import ReaderName, Run, Stage
-from streamrelay.events import Event
+from streamrelay.events import Event, RelayOpened
 from streamrelay.relay.utterances import BURST_REST
+from streamrelay.testing.participant import begin
 
 _PRINTED = re.compile(r"tick (\d+) t=(\d+\.\d{6})")
 _MILLI = 1e3
@@ -86,20 +89,25 @@ def measure_printed(arguments: argparse.Namespace, stage: Stage) -> list[Printed
     return [_summed_up(*kind, arguments.lines, done) for kind, done in runs.items()]
 
 
-async def _relayed(stage: Stage, deliveries: int) -> streamrelay.RelaySession:
+async def _relayed(stage: Stage, deliveries: int, log: Path) -> streamrelay.RelaySession:
     participant = [sys.executable, "-m", "streamrelay.testing.participant", "--stay", "--name"]
     rounds = ["--rounds", str(deliveries)]
     bob = stage.tmux.new_session("Bob", [*participant, "Bob", *rounds])
-    ann = stage.tmux.new_session("Ann", [*participant, "Ann", *rounds, "--first", "--start-delay", "2"])
+    ann = stage.tmux.new_session("Ann", [*participant, "Ann", *rounds, "--log", str(log)])
     async with streamrelay.connect(socket_path=stage.tmux.socket_path, tmux=stage.binary) as server:
         pairs = [(name, await server.find(pane)) for name, pane in (("Ann", ann), ("Bob", bob))]
         relay = streamrelay.RelaySession(server, pairs, budget=deliveries)
 
-        def publish(event: Event) -> None:
-            """Hear of everything, and do nothing about it."""
+        opened = asyncio.Event()
 
-        async with asyncio.timeout(30 + deliveries):
-            await relay.run(publish)
+        def publish(event: Event) -> None:
+            if isinstance(event, RelayOpened):
+                opened.set()
+
+        async with asyncio.timeout(30 + deliveries), asyncio.TaskGroup() as tasks:
+            tasks.create_task(relay.run(publish))
+            await opened.wait()
+            await asyncio.to_thread(begin, stage.tmux, ann, log)
     if relay.error is not None or relay.counts.deliveries != deliveries:
         raise RuntimeError(f"the relay ended after {relay.counts.deliveries} deliveries: {relay.error}")
     return relay
@@ -108,7 +116,8 @@ async def _relayed(stage: Stage, deliveries: int) -> streamrelay.RelaySession:
 def measure_pasted(arguments: argparse.Namespace, stage: Stage) -> Pasted:
     """Let two programs talk to each other."""
     progress(f"latency: {arguments.deliveries} deliveries through a relay")
-    relay = asyncio.run(_relayed(stage, arguments.deliveries))
+    with tempfile.TemporaryDirectory() as folder:
+        relay = asyncio.run(_relayed(stage, arguments.deliveries, Path(folder) / "said"))
     return Pasted(Sample.of(seconds * _MILLI for seconds in relay.counts.latencies), relay.counts.deliveries)
 
 

@@ -15,9 +15,9 @@ import streamrelay
 from streamrelay.demo.duet import Duet, Show
 from streamrelay.demo.polling import PRINTED_AT, polling, printed_at
 from streamrelay.demo.programs import LOG_LINES, build_lines
-from streamrelay.events import Event, Gap, Text
+from streamrelay.events import Event, Gap, RelayOpened, Text
 from streamrelay.relay.session import RelaySession
-from streamrelay.testing.participant import Record, read_log
+from streamrelay.testing.participant import Record, begin, read_log
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
@@ -65,7 +65,7 @@ class _Stage:
                 "--log", str(folder / name), *options,
             ]  # fmt: skip
 
-        slow = ("--input", "raw", "--paint-delay", str(PAINT_DELAY), "--first", "--start-delay", "1.5")
+        slow = ("--input", "raw", "--paint-delay", str(PAINT_DELAY))
         return cls(
             tmux,
             tmux.new_session("shell", shell, environment={"PS1": "$ ", "HISTFILE": "/dev/null"}),
@@ -123,10 +123,19 @@ async def _converse(stage: _Stage, outcome: Outcome, said: dict[str, list[str]],
 
     async with streamrelay.connect(tmux=stage.tmux.binary, socket_path=str(stage.tmux.socket_path)) as server:
         pairs = [(name, await server.find(pane)) for name, pane in (("Ann", stage.ann), ("Bob", stage.bob))]
+        opened = asyncio.Event()
+
+        def heard(event: Event) -> None:
+            if isinstance(event, RelayOpened):
+                opened.set()
+            publish(event)
+
         relay = RelaySession(server, pairs, budget=2 * ROUNDS)
         async with server.watch(stage.shell, stage.log) as stream, asyncio.TaskGroup() as tasks:
-            tasks.create_task(relay.run(publish))
+            tasks.create_task(relay.run(heard))
             tasks.create_task(stage.duet.run(server))
+            await opened.wait()
+            await asyncio.to_thread(begin, stage.tmux, stage.ann, stage.folder / "Ann")
             stage.tmux.run("send-keys", "-t", stage.log, "Enter")
             stage.tmux.run(
                 "send-keys", "-l", "-t", stage.shell, f"'{sys.executable}' -m streamrelay.demo.programs build"

@@ -40,6 +40,7 @@ from typing import BinaryIO, Literal
 import msgspec
 
 from streamrelay.testing.conversation import Composer
+from streamrelay.testing.signals import readable_signals
 from streamrelay.testing.transcript_program import Look, TranscriptProgram, Witness
 
 _STDIN, _STDOUT = 0, 1
@@ -313,15 +314,13 @@ def _arguments() -> argparse.ArgumentParser:
 def main() -> None:
     """Run the agent that the command line describes."""
     arguments = vars(_arguments().parse_args())
-    with arguments.pop("log").open("ab", buffering=0) as log, _raw():
+    with (
+        readable_signals(signal.SIGUSR1, signal.SIGUSR2) as hand,
+        arguments.pop("log").open("ab", buffering=0) as log,
+        _raw(),
+    ):
         given = {name: None if value == "none" else value for name, value in arguments.items()}
         agent = Agent(msgspec.convert(given, Script, strict=False), log)
-        # Between two pictures, never in the midst of one.
-        hand, moved = os.pipe()
-        os.set_blocking(moved, False)
-        signal.set_wakeup_fd(moved)
-        for number in (signal.SIGUSR1, signal.SIGUSR2):
-            signal.signal(number, lambda *_: None)
         agent.run(hand)
 
 

@@ -6,13 +6,15 @@
 bracketed paste, and the program itself paints what was typed to it, `> ` before the first line and two spaces before
 the others. Everything it does with its input it does `--paint-delay` seconds after the input came.
 
-`--log` writes what it said and heard, a line each, as JSON Lines (`Record`): the truth a test compares with.
+`--log` writes what it said and heard, a line each, as JSON Lines (`Record`): the truth a test compares with. From when
+that file is there on, SIGUSR1 makes it say message 1.
 """
 
 import argparse
 import codecs
 import os
 import select
+import signal
 import sys
 import termios
 import time
@@ -25,6 +27,9 @@ from typing import BinaryIO, Literal
 import msgspec
 
 from streamrelay.testing.conversation import Composer, Conversation, parse_header
+from streamrelay.testing.signals import readable_signals
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until
 
 _STDIN, _STDOUT = 0, 1
 _READ_BYTES = 65536
@@ -46,6 +51,12 @@ def read_log(path: Path) -> list[Record]:
     return [msgspec.json.decode(line, type=Record) for line in lines]
 
 
+def begin(tmux: PrivateTmux, pane: str, log: Path, patience: float = 30.0) -> None:
+    """Have the participant in a pane say message 1, as soon as it runs; raises TimeoutError."""
+    wait_until(log.exists, patience, "the participant")
+    os.kill(int(tmux.run("display-message", "-p", "-t", pane, "#{pane_pid}")), signal.SIGUSR1)
+
+
 class Script(msgspec.Struct, frozen=True):
     """What the command line asks of a participant."""
 
@@ -54,7 +65,6 @@ class Script(msgspec.Struct, frozen=True):
     rounds: int = 0
     stay: bool = False
     first: bool = False
-    start_delay: float | None = None
     paint_delay: float = 0.0
     quote_every: int = 0
     prompt: str = ""
@@ -68,7 +78,6 @@ class Participant:
         self.conversation = Conversation(script.name, rounds=script.rounds, quote_every=script.quote_every)
         self._log = log
         self._began = time.monotonic()
-        self._start_at = self._began + script.start_delay if script.first and script.start_delay is not None else None
         self._arrived: deque[tuple[float, bytes]] = deque()
         self._composer = Composer()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -77,12 +86,15 @@ class Participant:
         self._sender: str | None = None
         self._leaving = False
 
-    def run(self) -> None:
-        """Converse until everything is said (unless it is to stay), or its input ends."""
+    def run(self, hand: int) -> None:
+        """Converse until all is said (unless it is to stay), or its input ends; begin when `hand` is readable."""
         self._write(self.script.prompt)
         while not self._leaving:
-            readable, _, _ = select.select([_STDIN], [], [], self._patience())
-            if readable:
+            readable, _, _ = select.select([_STDIN, hand], [], [], self._patience())
+            if hand in readable:
+                os.read(hand, 1)
+                self._say(self.conversation.start())
+            elif readable:
                 data = os.read(_STDIN, _READ_BYTES)
                 self._arrived.append((time.monotonic() + self.script.paint_delay, data))
                 if not data:
@@ -91,15 +103,9 @@ class Participant:
             self._catch_up(time.monotonic())
 
     def _patience(self) -> float | None:
-        due = [self._arrived[0][0]] if self._arrived else []
-        if self._start_at is not None:
-            due.append(self._start_at)
-        return max(0.0, min(due) - time.monotonic()) if due else None
+        return max(0.0, self._arrived[0][0] - time.monotonic()) if self._arrived else None
 
     def _catch_up(self, now: float) -> None:
-        if self._start_at is not None and now >= self._start_at:
-            self._start_at = None
-            self._say(self.conversation.start())
         while self._arrived and self._arrived[0][0] <= now:
             _, data = self._arrived.popleft()
             if self.script.input == "raw":
@@ -189,7 +195,6 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=0, help="how many messages it says (0: any number)")
     parser.add_argument("--stay", action="store_true", help="go on listening when everything is said")
     parser.add_argument("--first", action="store_true", help=f"say message 1 when `{START_LINE}` is typed")
-    parser.add_argument("--start-delay", type=float, help="with --first: say it after so many seconds instead")
     parser.add_argument("--paint-delay", type=float, default=0.0, help="seconds between input and what is done with it")
     parser.add_argument("--quote-every", type=int, default=0, help="every so many answers repeat what was heard")
     parser.add_argument("--prompt", default="", help="what it shows when it waits (in raw input instead of `> `)")
@@ -200,16 +205,15 @@ def _arguments() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the program; 130 when it is interrupted."""
     arguments = _arguments().parse_args(words)
-    log = arguments.log.open("ab", buffering=0) if arguments.log else None
     try:
-        participant = Participant(msgspec.convert(vars(arguments), Script), log)
-        with _composing() if arguments.input == "raw" else nullcontext():
-            participant.run()
+        with (
+            readable_signals(signal.SIGUSR1) as hand,
+            arguments.log.open("ab", buffering=0) if arguments.log else nullcontext() as log,
+            _composing() if arguments.input == "raw" else nullcontext(),
+        ):
+            Participant(msgspec.convert(vars(arguments), Script), log).run(hand)
     except KeyboardInterrupt:
         return 130
-    finally:
-        if log is not None:
-            log.close()
     return 0
 
 

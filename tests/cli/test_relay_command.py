@@ -5,18 +5,15 @@ import sys
 import pytest
 
 from streamrelay import errors
-from streamrelay.testing.participant import read_log
+from streamrelay.testing.participant import begin, read_log
 from streamrelay.testing.waiting import wait_until
 
-START_DELAY = "4"
 
-
-def participant(name, folder, *, rounds, paint, delay, first=False):
-    command = [
+def participant(name, folder, *, rounds, paint, delay):
+    return [
         sys.executable, "-m", "streamrelay.testing.participant", "--name", name, "--rounds", str(rounds), "--stay",
         "--quote-every", "5", "--input", paint, "--paint-delay", str(delay), "--log", str(folder / name),
     ]  # fmt: skip
-    return [*command, "--first", "--start-delay", START_DELAY] if first else command
 
 
 def texts(folder, name, kind):
@@ -24,10 +21,11 @@ def texts(folder, name, kind):
 
 
 def converse(private_tmux, cli, folder, names, *, rounds, inputs, delay, options=()):
-    for number, (name, paint) in enumerate(zip(names, inputs, strict=True)):
-        command = participant(name, folder, rounds=rounds, paint=paint, delay=delay, first=number == 0)
-        private_tmux.new_session(name, command)
+    for name, paint in zip(names, inputs, strict=True):
+        private_tmux.new_session(name, participant(name, folder, rounds=rounds, paint=paint, delay=delay))
     relaying = cli.start("relay", "--json", "--budget", str(len(names) * rounds), *options, *names)
+    relaying.until(lambda: relaying.events("relay_opened"), "the relay")
+    begin(private_tmux, names[0], folder / names[0])
     painting = 2 * delay * rounds * len(names)  # what is said and what is heard
     assert relaying.wait(painting) == 0, relaying.stderr
     return relaying
@@ -62,9 +60,11 @@ def test_three_participants_hear_each_other(private_tmux, cli, tmp_path):
     for number, name in enumerate(("Ann", "Bob", "Cid")):
         private_tmux.new_session(
             name,
-            participant(name, tmp_path, rounds=2, paint=("raw", "cooked", "raw")[number], delay=0, first=number == 0),
+            participant(name, tmp_path, rounds=2, paint=("raw", "cooked", "raw")[number], delay=0),
         )
     relaying = cli.start("relay", "--json", "Ann", "Bob", "Cid")
+    relaying.until(lambda: relaying.events("relay_opened"), "the relay")
+    begin(private_tmux, "Ann", tmp_path / "Ann")
     relaying.until(lambda: len(relaying.events("relay_delivered")) >= 6, "six messages")
     relaying.until(
         lambda: all(
