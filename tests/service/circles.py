@@ -155,12 +155,13 @@ class Model:
     def in_order(self, heard: Sequence[str], name: str) -> list[str]:
         """What one member heard, each by what kind it is."""
         kinds = []
+        own = {LAST, *(text for texts in self.typed.get(name, ()) for text in texts)}
         for got in heard[1:]:
             if found := ANNOUNCED.match(got):
                 kinds.append(found[4] or f"{found[1]} {found[2]}")
             elif PIECE.match(got):
                 kinds.append("piece")
-            elif not BEAT.fullmatch(got) and got != LAST and got not in sum(self.typed.get(name, []), []):
+            elif not BEAT.fullmatch(got) and got not in own:
                 kinds.append(got)
         return kinds
 
