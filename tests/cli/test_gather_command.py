@@ -1,6 +1,7 @@
 """`streamrelay gather` as a person types it: a daemon, agents in tmux, and a seat at the terminal."""
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -89,7 +90,8 @@ def test_a_gathering_is_held_from_the_command_line(hall: Hall, tmp_path: Path) -
 def test_the_live_view_has_a_seat(hall: Hall) -> None:
     gathering = hall.gather()
     words = [str(COMMAND), "gather", "watch", gathering, "-S", hall.address.tmux]
-    pane = hall.tmux.new_session("viewer", words, columns=100, lines=40)
+    own = {name: value for name, value in os.environ.items() if name.startswith("XDG_")}
+    pane = hall.tmux.new_session("viewer", words, columns=100, lines=40, environment=own)
 
     def screen() -> str:
         return hall.tmux.run("capture-pane", "-p", "-t", pane)
