@@ -27,7 +27,8 @@ def demo(tmux: TmuxBinary = None) -> None:
     async def main() -> int:
         output.note(
             "a private tmux server: a shell, a log writer, Ann and Bob, who hear each other through a relay, and Cleo "
-            "and Dan, two agents with screens of their own, who are linked for as long as their budget lasts"
+            "and Dan, two agents with screens of their own, who are linked for as long as their budget lasts; then a "
+            "gathering of Sage, Rex and Ada"
         )
         outcome = await perform(show, binary=tmux)
         output.lines(["", *_table(outcome)])
@@ -46,6 +47,7 @@ def _table(outcome: "Outcome") -> list[str]:
         ("echoed lines suppressed", str(outcome.echoes_suppressed)),
         ("quotes kept", str(outcome.quotes_kept)),
         ("deliveries of the link, each with its receipts", str(outcome.proved_deliveries)),
+        ("contributions of the gathering, heard by all others", str(outcome.contributions)),
         ("line printed -> stream", _milliseconds(outcome.stream_latencies)),
         ("line printed -> polling capture_pane (libtmux, 1 Hz)", _milliseconds(outcome.polling_latencies)),
         ("heard -> pasted into the listener", _milliseconds(outcome.relay_latencies)),

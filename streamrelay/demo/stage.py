@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamrelay
+from streamrelay.demo.circle import Ring
 from streamrelay.demo.duet import Duet, Show
 from streamrelay.demo.polling import PRINTED_AT, polling, printed_at
 from streamrelay.demo.programs import LOG_LINES, build_lines
+from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Gap, RelayOpened, Text
 from streamrelay.relay.session import RelaySession
 from streamrelay.testing.participant import Record, begin, read_log
@@ -40,6 +42,8 @@ class Outcome:
     relay_latencies: list[float] = field(default_factory=list)
     proved_deliveries: int = 0
     """Deliveries of the link, each with all its receipts."""
+    contributions: int = 0
+    """What was said in the gathering, and heard by all others."""
     failures: list[str] = field(default_factory=list)
 
 
@@ -97,6 +101,13 @@ async def perform(show: Show, *, binary: str | None = None) -> Outcome:
         _judge(stage, outcome, said)
         outcome.failures += stage.duet.judge()
         outcome.proved_deliveries = stage.duet.deliveries
+        ring = Ring(tmux, folder, show)
+        try:
+            await ring.run()
+        except (TimeoutError, StreamrelayError) as error:
+            outcome.failures.append(f"the gathering: {error}")
+        outcome.failures += ring.judge()
+        outcome.contributions = ring.contributions
     return outcome
 
 

@@ -2,8 +2,8 @@
 
 * Heard is who holds the piece, from the turn on that answers the prompt which gave it to him: what he says before that
   answers somebody else's words, although it may end later. The same holds for the harvester and its harvest.
-* An agent is heard by whole turns. A program that prints is heard by bursts that `REST` seconds of quiet close; one
-  that is under way when the time is up still counts.
+* An agent is heard by whole turns. A program that prints is heard from when the prompt has reached it, by bursts that
+  `REST` seconds of quiet close; one that is under way when the time is up still counts.
 * A person who sits at an agent is heard by what he types, and the agent's answers are not his. At any other program he
   is heard by what that prints, like everybody. A person without a pane has a page or a command line: what is meant for
   him is told as an event and so has reached him, and what he says comes in as a call.
@@ -275,8 +275,10 @@ class Circle:
         hearing = self._hearing
         if hearing is None or hearing.number != seat.number or hearing.turn is None or seat.number in self.muted:
             return False
-        types = seat.is_human and seat.pane in self._in_turns
-        return event.origin == "typed" if types else event.origin == "program" and event.turn >= hearing.turn
+        in_turns = seat.pane in self._in_turns
+        if seat.is_human and in_turns:
+            return event.origin == "typed"
+        return event.origin == "program" and (event.turn >= hearing.turn or not in_turns)
 
     def _hear(self, seat: Seat, event: Text, now: float) -> list[Effect]:
         if event.origin == "typed":

@@ -137,7 +137,13 @@ def transcript(core: Core, gathering_id: str) -> Transcript:
 def _plan(core: Core, request: StartGathering) -> Plan:
     rhythm = find_rhythm(request.rhythm)
     before = core.machine.circles.last_of(rhythm.name)
-    plan = plan_for(
+    said = {
+        "listening": request.listening,
+        "last_words_seconds": request.last_words_seconds,
+        "reach_seconds": request.reach_seconds,
+        "harvest_seconds": request.harvest_seconds,
+    }
+    return plan_for(
         rhythm,
         previous="" if before is None else before.gathering_id,
         trail="" if before is None else exported(before).trail,
@@ -148,13 +154,8 @@ def _plan(core: Core, request: StartGathering) -> Plan:
         beats_per_turn=request.beats_per_turn,
         beat_interval_seconds=request.beat_interval_seconds,
         opening_question=request.opening_question,
+        **{name: value for name, value in said.items() if value is not None},  # type: ignore[arg-type]  # as in the request
     )
-    said = {
-        "listening": request.listening,
-        "last_words_seconds": request.last_words_seconds,
-        "harvest_seconds": request.harvest_seconds,
-    }
-    return structs.replace(plan, **{name: value for name, value in said.items() if value is not None})
 
 
 async def _known(core: Core, participants: Iterable[Invited], caller: Session | None) -> dict[int, Session]:
