@@ -41,6 +41,8 @@ class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
     beats_per_turn: int | None = None
     beat_interval_seconds: float | None = None
     last_words_seconds: float | None = None
+    reach_seconds: float | None = None
+    """How long a speaker's time waits for the prompt that gives it the piece to reach it."""
     harvest_seconds: float | None = None
     opening_question: str = ""
     listening: Literal["each", "digest"] | None = None

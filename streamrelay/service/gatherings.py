@@ -137,7 +137,8 @@ def transcript(core: Core, gathering_id: str) -> Transcript:
 def _plan(core: Core, request: StartGathering) -> Plan:
     rhythm = find_rhythm(request.rhythm)
     before = core.machine.circles.last_of(rhythm.name)
-    plan = plan_for(
+    usual = core.gathering
+    return plan_for(
         rhythm,
         previous="" if before is None else before.gathering_id,
         trail="" if before is None else exported(before).trail,
@@ -148,13 +149,15 @@ def _plan(core: Core, request: StartGathering) -> Plan:
         beats_per_turn=request.beats_per_turn,
         beat_interval_seconds=request.beat_interval_seconds,
         opening_question=request.opening_question,
+        listening=request.listening or usual.listening,
+        last_words_seconds=_or(request.last_words_seconds, usual.last_words),
+        reach_seconds=_or(request.reach_seconds, usual.reach_timeout),
+        harvest_seconds=_or(request.harvest_seconds, usual.harvest_timeout),
     )
-    said = {
-        "listening": request.listening,
-        "last_words_seconds": request.last_words_seconds,
-        "harvest_seconds": request.harvest_seconds,
-    }
-    return structs.replace(plan, **{name: value for name, value in said.items() if value is not None})
+
+
+def _or(asked: float | None, usual: float) -> float:
+    return usual if asked is None else asked
 
 
 async def _known(core: Core, participants: Iterable[Invited], caller: Session | None) -> dict[int, Session]:
