@@ -21,7 +21,7 @@ from streamrelay.errors import ConfigError, StreamrelayError, UsageError
 from streamrelay_cli.options import AsJson, Connection, takes_options
 from streamrelay_cli.output import Output
 
-TABLES = {"send": "delivery"}
+TABLES = {"send": "delivery", "gather": "gathering"}
 """The table of a command that has none of its own name."""
 WITHOUT = frozenset({"config", "doctor", "tmux", "uninstall"})
 """Commands that a configuration which makes no sense does not stop."""

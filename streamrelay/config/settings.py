@@ -18,6 +18,7 @@ def _about(meaning: str) -> Meta:
 _Text = Annotated[str, Meta(min_length=1)]
 _Count = Annotated[int, Meta(ge=0)]
 _Amount = Annotated[float, Meta(ge=0)]
+_Span = Annotated[float, Meta(gt=0, le=86_400)]
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -80,6 +81,20 @@ class RelayTable(Table, frozen=True, kw_only=True):
     ] = 30.0
 
 
+class GatheringTable(Table, frozen=True, kw_only=True):
+    """Gatherings: docs/gatherings.md."""
+
+    listening: Annotated[
+        Literal["each", "digest"],
+        _about("Whether the others hear each contribution as it is made, or all of them with the piece."),
+    ] = "each"
+    last_words: Annotated[_Span, _about("Seconds that a speaker's last words are waited for.")] = 30.0
+    reach_timeout: Annotated[
+        _Span, _about("Seconds after which a speaker's time runs, although the prompt has not reached it.")
+    ] = 60.0
+    harvest_timeout: Annotated[_Span, _about("Seconds that the harvest is waited for.")] = 600.0
+
+
 class DeliveryTable(Table, frozen=True, kw_only=True):
     """How messages are typed: docs/delivery.md."""
 
@@ -137,6 +152,7 @@ class Settings(Table, frozen=True, kw_only=True):
     ] = True
     link: LinkTable = LinkTable()
     relay: RelayTable = RelayTable()
+    gathering: GatheringTable = GatheringTable()
     delivery: DeliveryTable = DeliveryTable()
     sessions: SessionsTable = SessionsTable()
     history: HistoryTable = HistoryTable()

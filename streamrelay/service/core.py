@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from streamrelay.config.settings import HistoryTable, SessionsTable
+from streamrelay.config.settings import GatheringTable, HistoryTable, SessionsTable
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
@@ -65,6 +65,7 @@ class Core:
         self.rules = Rules()
         self.retention = HistoryTable(keep_days=0, most_megabytes=0)
         self.starting = SessionsTable()
+        self.gathering = GatheringTable()
         self.being_born = 0
         """Sessions that are being started."""
         self.folder = folder or state_folder()

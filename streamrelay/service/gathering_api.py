@@ -42,7 +42,7 @@ class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
     beat_interval_seconds: float | None = None
     last_words_seconds: float | None = None
     reach_seconds: float | None = None
-    """How long a speaker's time waits for the piece to reach it."""
+    """How long a speaker's time waits for the prompt that gives it the piece to reach it."""
     harvest_seconds: float | None = None
     opening_question: str = ""
     listening: Literal["each", "digest"] | None = None

@@ -137,12 +137,7 @@ def transcript(core: Core, gathering_id: str) -> Transcript:
 def _plan(core: Core, request: StartGathering) -> Plan:
     rhythm = find_rhythm(request.rhythm)
     before = core.machine.circles.last_of(rhythm.name)
-    said = {
-        "listening": request.listening,
-        "last_words_seconds": request.last_words_seconds,
-        "reach_seconds": request.reach_seconds,
-        "harvest_seconds": request.harvest_seconds,
-    }
+    usual = core.gathering
     return plan_for(
         rhythm,
         previous="" if before is None else before.gathering_id,
@@ -154,8 +149,15 @@ def _plan(core: Core, request: StartGathering) -> Plan:
         beats_per_turn=request.beats_per_turn,
         beat_interval_seconds=request.beat_interval_seconds,
         opening_question=request.opening_question,
-        **{name: value for name, value in said.items() if value is not None},  # type: ignore[arg-type]  # as in the request
+        listening=request.listening or usual.listening,
+        last_words_seconds=_or(request.last_words_seconds, usual.last_words),
+        reach_seconds=_or(request.reach_seconds, usual.reach_timeout),
+        harvest_seconds=_or(request.harvest_seconds, usual.harvest_timeout),
     )
+
+
+def _or(asked: float | None, usual: float) -> float:
+    return usual if asked is None else asked
 
 
 async def _known(core: Core, participants: Iterable[Invited], caller: Session | None) -> dict[int, Session]:

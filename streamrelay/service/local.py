@@ -20,7 +20,7 @@ import msgspec
 from msgspec import structs
 
 from streamrelay.agents.stop_report import HookReport
-from streamrelay.config.settings import HistoryTable, SessionsTable
+from streamrelay.config.settings import GatheringTable, HistoryTable, SessionsTable
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.history.found import History, SearchHistory
@@ -69,15 +69,22 @@ class LocalService:
         self._core = Core(server, folder=folder, outbox=outbox, texts=texts, notify=notify, own=own)
 
     def configure(
-        self, *, policy: Policy, rules: Rules, retention: HistoryTable, starting: SessionsTable | None = None
+        self,
+        *,
+        policy: Policy,
+        rules: Rules,
+        retention: HistoryTable,
+        starting: SessionsTable | None = None,
+        gathering: GatheringTable | None = None,
     ) -> None:
         """Say what holds from now on.
 
-        Where nothing else is said of a link or relay; how long is remembered; who may start sessions.
+        Where nothing else is said of a link, relay or gathering; how long is remembered; who may start sessions.
         """
         core = self._core
         core.policy, core.rules, core.retention = policy, rules, retention
         core.starting = starting or SessionsTable()
+        core.gathering = gathering or GatheringTable()
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()

@@ -14,6 +14,8 @@ from streamrelay.config.files import load, project_file, user_file
 from streamrelay.config.settings import Key, LinkTable, LinkTexts, RelayTable, Settings, all_keys
 from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import ConfigError
+from streamrelay.gathering.library import find_rhythm
+from streamrelay.gathering.plan import plan_for
 from streamrelay.links.configured import link_policy, link_texts, relay_rules
 from streamrelay.links.link import Policy, Texts
 from streamrelay.relay.rules import Rules
@@ -77,6 +79,10 @@ def test_the_defaults_are_those_of_the_rooms():
     delivery = streamrelay.delivery.message.Policy()
     assert (settings.delivery.needs_human, settings.delivery.commands) == (delivery.needs_human, delivery.commands)
     assert settings.relay.read_timeout == READ_TIMEOUT
+    usual, plan = settings.gathering, plan_for(find_rhythm("daily"))
+    assert (usual.listening, usual.last_words, usual.reach_timeout, usual.harvest_timeout) == (
+        plan.listening, plan.last_words_seconds, plan.reach_seconds, plan.harvest_seconds,
+    )  # fmt: skip
 
 
 def test_every_key_of_links_and_relays_reaches_its_room():
@@ -101,7 +107,16 @@ def row(key: Key) -> str:
     return f"| `{key.name}` | {default} | {key.meaning} |"
 
 
-NO_OPTIONS = {"sessions.start", "sessions.most", "link.phrases", "relay.phrases", "relay.frame", "notify", "web.names"}
+NO_OPTIONS = {
+    "gathering.reach_timeout",
+    "sessions.start",
+    "sessions.most",
+    "link.phrases",
+    "relay.phrases",
+    "relay.frame",
+    "notify",
+    "web.names",
+}
 """Keys that no option has, and that commands use nevertheless."""
 
 
