@@ -88,6 +88,7 @@ def _configure(service: LocalService, settings: Settings) -> None:
         rules=relay_rules(settings.relay),
         retention=settings.history,
         starting=settings.sessions,
+        pulse=settings.pulse,
     )
 
 
