@@ -147,4 +147,11 @@ def _as_toml(shown: list[Setting]) -> Iterator[str]:
 
 def _assignment(key: str, value: object) -> str:
     # TOML writes these values as JSON does.
-    return f"# {key}" if value is None else f"{key} = {msgspec.json.encode(value).decode()}"
+    return f"# {key}" if value is None else f"{key} = {_toml(value)}"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = (f"{msgspec.json.encode(key).decode()} = {_toml(one)}" for key, one in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return msgspec.json.encode(value).decode()

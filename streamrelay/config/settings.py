@@ -133,6 +133,23 @@ class HistoryTable(Table, frozen=True, kw_only=True):
     most_megabytes: Annotated[_Amount, _about("Size above which the oldest is forgotten; 0 for any size.")] = 512.0
 
 
+class PulseTable(Table, frozen=True, kw_only=True):
+    """The pulse of a gathering: docs/pulse.md."""
+
+    seconds: Annotated[
+        Annotated[float, Meta(gt=0)], _about("Seconds in which it is gathered; what is late is left out, and said.")
+    ] = 5.0
+    longest: Annotated[_Count, _about("Characters of it in a seed.")] = 4_000
+    history_days: Annotated[_Amount, _about("Days for which history is searched; 0 for everything.")] = 90.0
+    pipelines: Annotated[
+        dict[str, Annotated[tuple[str, ...], Meta(min_length=1)]],
+        _about("Commands that say how pipelines are, by name; `{repository}` in one has it run in each repository."),
+    ] = {}
+    summary: Annotated[
+        tuple[str, ...], _about("A command that reads what was found in history and prints a summary; none by default.")
+    ] = ()
+
+
 class Settings(Table, frozen=True, kw_only=True):
     """All of it."""
 
@@ -157,6 +174,7 @@ class Settings(Table, frozen=True, kw_only=True):
     sessions: SessionsTable = SessionsTable()
     history: HistoryTable = HistoryTable()
     web: WebTable = WebTable()
+    pulse: PulseTable = PulseTable()
 
 
 class Key(NamedTuple):
@@ -180,7 +198,7 @@ class Key(NamedTuple):
     @property
     def yours_alone(self) -> bool:
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
-        protections = {"tmux", "delivery.commands", "link.start_sessions"}
+        protections = {"tmux", "delivery.commands", "link.start_sessions", "pulse.pipelines", "pulse.summary"}
         return self.name in protections or self.path[0] in {"history", "sessions", "web"}
 
 
@@ -196,7 +214,9 @@ def _keys(table: type[Table], before: str) -> Iterator[Key]:
             yield from _keys(field.type, f"{name}.")
         else:
             meaning = next(meta.description for meta in reversed(field.type.__metadata__) if meta.description)
-            yield Key(name, field.type, field.default, meaning)
+            # msgspec makes a new one of what can be changed.
+            default = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+            yield Key(name, field.type, default, meaning)
 
 
 def value_of(settings: Settings, key: Key) -> object:

@@ -89,6 +89,7 @@ def _configure(service: LocalService, settings: Settings) -> None:
         retention=settings.history,
         starting=settings.sessions,
         gathering=settings.gathering,
+        pulse=settings.pulse,
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from streamrelay.config.settings import GatheringTable, HistoryTable, SessionsTable
+from streamrelay.config.settings import GatheringTable, HistoryTable, PulseTable, SessionsTable
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
@@ -68,6 +68,7 @@ class Core:
         self.gathering = GatheringTable()
         self.being_born = 0
         """Sessions that are being started."""
+        self.pulse = PulseTable()
         self.folder = folder or state_folder()
         self.sessions = Sessions(server, own=own)
         self.journal = Journal(self.folder / "journal.db")

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -20,15 +20,16 @@ import msgspec
 from msgspec import structs
 
 from streamrelay.agents.stop_report import HookReport
-from streamrelay.config.settings import GatheringTable, HistoryTable, SessionsTable
+from streamrelay.config.settings import GatheringTable, HistoryTable, PulseTable, SessionsTable
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy, Texts
 from streamrelay.panes.server import Server
+from streamrelay.pulse import ALL_PARTS, Part, Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
-from streamrelay.service import gatherings, sending
+from streamrelay.service import gatherings, pulsing, sending
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
@@ -76,15 +77,17 @@ class LocalService:
         retention: HistoryTable,
         starting: SessionsTable | None = None,
         gathering: GatheringTable | None = None,
+        pulse: PulseTable | None = None,
     ) -> None:
         """Say what holds from now on.
 
-        Where nothing else is said of a link, relay or gathering; how long is remembered; who may start sessions.
+        Where nothing else is said of a link, relay or gathering; how long is remembered; who may start sessions; what
+        is asked for a pulse.
         """
         core = self._core
         core.policy, core.rules, core.retention = policy, rules, retention
-        core.starting = starting or SessionsTable()
-        core.gathering = gathering or GatheringTable()
+        core.starting, core.gathering = starting or SessionsTable(), gathering or GatheringTable()
+        core.pulse = pulse or PulseTable()
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()
@@ -326,6 +329,15 @@ class LocalService:
             with contextlib.suppress(TargetNotFound):
                 place = await self._core.place(search.session)
         return await self._core.history.search(search, place)
+
+    async def pulse(
+        self, scope: Sequence[str] = (), parts: Collection[Part] = ALL_PARTS, among: Collection[str] = ()
+    ) -> Pulse:
+        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now.
+
+        `scope` are words of a rhythm, `among` the sessions that count, by their ids; all, if none is named.
+        """
+        return await pulsing.pulse(self._core, scope=scope, parts=parts, among=among)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
         """Every event that is journaled, in order, from behind a place or from now on; provisional ones are not."""

@@ -48,12 +48,15 @@ def test_each_value_is_shown_with_its_source(home, cli):
 
 
 def test_what_is_shown_could_stand_in_a_file(home, cli):
-    user_file(home).write_text('[relay]\nphrases = ["d\'accord", "\\"#\\""]\n')
+    user_file(home).write_text(
+        '[relay]\nphrases = ["d\'accord", "\\"#\\""]\n[pulse.pipelines]\n"the ci" = ["gh", "run"]\nmake = ["make"]\n'
+    )
     shown = cli.run("config", "show", server=False)
     user_file(home).write_text(shown.stdout)
     again = cli.run("config", "show", server=False)
     assert tomllib.loads(shown.stdout) == tomllib.loads(again.stdout)
     assert tomllib.loads(again.stdout)["relay"]["phrases"] == ["d'accord", '"#"']
+    assert tomllib.loads(again.stdout)["pulse"]["pipelines"] == {"the ci": ["gh", "run"], "make": ["make"]}
     assert cli.run("config", "show", "link.texts", server=False).stdout.count("\n") == 7
     assert cli.run("config", "show", "lin", server=False).returncode == errors.UsageError.exit_code
 

@@ -11,7 +11,7 @@ from streamrelay_cli.main import app
 
 import streamrelay.delivery.message
 from streamrelay.config.files import load, project_file, user_file
-from streamrelay.config.settings import Key, LinkTable, LinkTexts, RelayTable, Settings, all_keys
+from streamrelay.config.settings import Key, LinkTable, LinkTexts, PulseTable, RelayTable, Settings, all_keys
 from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import ConfigError
 from streamrelay.gathering.library import find_rhythm
@@ -107,6 +107,7 @@ def row(key: Key) -> str:
     return f"| `{key.name}` | {default} | {key.meaning} |"
 
 
+PULSE = {f"pulse.{name}" for name in PulseTable.__struct_fields__}
 NO_OPTIONS = {
     "gathering.reach_timeout",
     "sessions.start",
@@ -116,6 +117,7 @@ NO_OPTIONS = {
     "relay.frame",
     "notify",
     "web.names",
+    *PULSE,
 }
 """Keys that no option has, and that commands use nevertheless."""
 

@@ -34,6 +34,8 @@ def read(text, kind="user"):
         ("transport = 'ssh'", "f.toml:1: transport: Invalid enum value 'ssh'", "pipes"),
         ("socket_name = 'a'\nsocket_path = 'b'", "f.toml:2: socket_path: a server is named by", ""),
         ("link = {budget = 1,\n hops = 2}", "f.toml: no TOML", ""),
+        ("[pulse.pipelines]\nci = 'make'", "f.toml:1: pulse.pipelines: Expected `array`", "By default {}"),
+        ("pulse.pipelines = {ci = []}", "f.toml:1: pulse.pipelines: Expected `array` of length >= 1", ""),
         ("link = {budget = 1, hop = 2}", "f.toml:1: link.hop: there is no such key", "link.hops"),
     ],
 )

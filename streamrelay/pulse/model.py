@@ -1,0 +1,89 @@
+"""What a pulse is made of: values, which can be journaled as they are; pure."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+Part = Literal["system", "sessions", "repositories", "pipelines", "history"]
+ALL_PARTS: tuple[Part, ...] = ("system", "sessions", "repositories", "pipelines", "history")
+BEAT_PARTS: tuple[Part, ...] = ("system", "sessions", "repositories")
+"""What is cheap enough to be asked at every beat."""
+
+
+class Disk(msgspec.Struct, frozen=True, kw_only=True):
+    """Room on the file system of a folder, in bytes."""
+
+    folder: str
+    free: int
+    total: int
+
+
+class SystemState(msgspec.Struct, frozen=True, kw_only=True):
+    """How the machine is; None for what cannot be told there."""
+
+    load: float
+    """Of the last minute."""
+    processors: int
+    memory_free: int | None = None
+    """Bytes that programs may have."""
+    memory_total: int | None = None
+    disks: Sequence[Disk] = ()
+
+
+class SessionNow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session does."""
+
+    title: str
+    program: str = ""
+    state: str = ""
+    folder: str = ""
+    """Where it works."""
+    quiet: float | None = None
+    """Seconds since it last said something, None where that is long ago."""
+    said: str = ""
+    """The end of that."""
+
+
+class Repository(msgspec.Struct, frozen=True, kw_only=True):
+    """A git repository that a session works in."""
+
+    folder: str
+    branch: str
+    """Or the beginning of a commit's id, where none is checked out."""
+    commits: Sequence[str] = ()
+    """Recent subjects, the newest first."""
+    newest: float = 0.0
+    """When the newest one was made, Unix time."""
+
+    @property
+    def name(self) -> str:
+        """The last part of its folder."""
+        return self.folder.rstrip("/").rpartition("/")[2]
+
+
+class PipelineNow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a configured command said of a pipeline."""
+
+    name: str
+    repository: str = ""
+    """For which, where it is asked for each; its name."""
+    status: int = 0
+    """The command's exit status; below 0 for the signal that ended it."""
+    output: str = ""
+
+
+class HistorySignals(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said before of what goes on now."""
+
+    found: int
+    summary: str
+    """One signal a line."""
+    by: Literal["extraction", "model"] = "extraction"
+
+
+class Missing(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left out, or some of it, and why."""
+
+    part: Part
+    why: str
