@@ -119,11 +119,11 @@ async def test_a_person_sits_in_a_circle_reads_speaks_passes_and_comes_back(hous
 async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: Household, visitor: Visitor) -> None:
     visitor.expected = ("Failed to load resource", "net::")
     await house.begin()
-    await gathered(
+    circle = await gathered(
         house,
         Invited(name="Mo", number=1, is_human=True),
         Invited(name="Eve", number=2, is_human=True),
-        agent(house, "Ada", 3, role="harvester"),
+        Invited(name="Ada", number=3, is_human=True, role="harvester"),
         beat_interval_seconds=60.0,
     )
     phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
@@ -139,9 +139,11 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await expect(eve.get_by_role("button", name="Speak")).to_be_disabled()
         await expect(eve.locator("#turn")).to_contain_text("Mo holds the piece.")
         assert await mo.evaluate("document.documentElement.scrollWidth") <= 360
+        for button in ("Speak", "Pass the piece"):
+            await expect(mo.get_by_role("button", name=button)).to_be_in_viewport(ratio=1)
         assert await mo.evaluate("document.getAnimations().length") == 0
         if SHOTS:
-            await mo.screenshot(path=f"{SHOTS}/phone.png", full_page=True)
+            await mo.screenshot(path=f"{SHOTS}/phone.png")
 
         # What goes out while nobody is there is not lost, and not said behind his back.
         await mo.get_by_label("Your words").fill("before the storm")
@@ -160,3 +162,17 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await asyncio.gather(*(eve.evaluate("view.act('pass', {number: 2})") for _ in range(2)))
         await expect(eve.locator("#seat-problem")).to_contain_text("holds the piece now")
         assert [name for name, _ in await contributions(eve)] == ["Mo (1)"]
+
+        # Whoever listened until now says the harvest.
+        await eve.get_by_label("Who are you?").select_option(label="Ada (3)")
+        await expect(eve.locator("#turn")).to_have_text("You listen. At the close the harvest is yours.")
+        await expect(eve.get_by_role("button", name="Pass the piece")).to_be_hidden()
+        async with house.client() as client:
+            await client.close_gathering(circle.gathering)
+        await expect(eve.get_by_role("alert").first).to_have_text("The harvest is yours.")
+        await eve.get_by_label("Your words").fill("* todos: mend the roof")
+        await eve.get_by_role("button", name="Speak").click()
+        for page in (mo, eve):
+            await expect(page.locator("#holder")).to_have_text("It is over.")
+            await expect(page.locator(".entry.harvest")).to_be_visible()
+            assert await contributions(page) == [("Mo (1)", "before the storm"), ("Ada (3)", "* todos: mend the roof")]

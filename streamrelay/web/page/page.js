@@ -602,8 +602,12 @@ class CircleView {
   }
 
   // The seats of people: whoever looks at this takes one of them.
+  get seats() {
+    return this.circle.participants.filter((one) => one.is_human && !one.gone);
+  }
+
   get seat() {
-    const seats = this.circle.participants.filter((one) => one.is_human && !one.gone && one.role === "speaker");
+    const seats = this.seats;
     const chosen = stored(`seat/${this.id}`);
     return seats.find((one) => String(one.number) === chosen) ?? (seats.length === 1 ? seats[0] : undefined);
   }
@@ -663,9 +667,10 @@ class CircleView {
   }
 
   sit(circle, holder) {
-    const seats = circle.participants.filter((one) => one.is_human && !one.gone && one.role === "speaker");
+    const seats = this.seats;
     const seat = this.seat;
-    $("seat").hidden = seats.length === 0 || ["closed", "harvesting"].includes(circle.state);
+    const harvests = seat?.role === "harvester";
+    $("seat").hidden = seats.length === 0 || circle.state === "closed";
     $("choosing").hidden = seats.length < 2;
     const choices = [["", "Nobody: I only read"], ...seats.map((one) => [String(one.number), labelled(one)])];
     if ($("who").options.length !== choices.length) {
@@ -674,17 +679,24 @@ class CircleView {
     $("who").value = seat ? String(seat.number) : "";
     $("sitting").hidden = !seat;
     write($("seat-title"), seat ? `Your seat: ${labelled(seat)}` : "A seat");
-    const mine = Boolean(seat) && seat === holder && circle.state === "running";
-    if (mine && !this.mine) announce("The piece is with you.");
+    const mine = Boolean(seat) && (harvests ? circle.state === "harvesting" : seat === holder && circle.state === "running");
+    if (mine && !this.mine) announce(harvests ? "The harvest is yours." : "The piece is with you.");
     this.mine = mine;
     title();
     $("seat").classList.toggle("mine", mine);
     $("speak").disabled = $("pass").disabled = !mine;
-    const waits = holder ? `${holder.name} holds the piece. You can write already.` : "The piece is on its way.";
-    const said = seat?.contributions ? " You can say more, or pass." : "";
-    write($("turn"), mine ? `The piece is with you.${said}` : waits);
+    $("pass").hidden = harvests;
+    write($("turn"), this.turn(seat, holder, mine));
     $("asked").hidden = !(mine && seat.asked);
     write($("asked"), mine ? seat.asked : "");
+  }
+
+  turn(seat, holder, mine) {
+    if (seat?.role === "harvester") {
+      return mine ? "The harvest is yours: what you say now is kept." : "You listen. At the close the harvest is yours.";
+    }
+    if (mine) return seat.contributions ? "The piece is with you. You can say more, or pass." : "The piece is with you.";
+    return holder ? `${holder.name} holds the piece. You can write already.` : "The piece is with nobody.";
   }
 
   async speak() {
