@@ -25,7 +25,10 @@ from streamrelay.web.guard import Guard, Listen, parse_listen
 from streamrelay.web.site import create_site
 from streamrelay.web.token import token_in
 
-CALLS = frozenset({"status", "sessions", "watch", "read_since", "events", "live"})
+CALLS = frozenset({
+    "status", "sessions", "watch", "read_since", "events", "live",
+    "gatherings", "gathering_transcript", "say_in_gathering", "pass_piece",
+})  # fmt: skip
 """What of the daemon's calls the page may ask for."""
 Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]
 """What the page may ask, until it is told that this ends."""

@@ -222,13 +222,14 @@ class Circle:
     # What people decide
 
     def say(self, number: int, text: str, now: float) -> list[Effect]:
-        """Say something for a person; raises UsageError for who is none, or does not hold the piece."""
+        """Say something for a person who holds the piece or makes the harvest; raises UsageError and PieceNotHeld."""
         seat = self.seats.get(number)
         if seat is None or not seat.is_human:
             raise UsageError(f"{number} is no person in {self.gathering_id}", hint="an agent speaks in its own session")
-        if self._speaker != number:
+        harvests = self.ceremony.standing.harvest_due is not None and number == self.ceremony.members[-1].number
+        if self._speaker != number and not harvests:
             raise PieceNotHeld(f"{seat.name} does not hold the piece now")
-        return self._happen(steps.Said(number, text, whole=False), now)
+        return self._happen(steps.Said(number, text, whole=harvests), now)
 
     def pass_piece(self, number: int | None, session: str, now: float) -> list[Effect]:
         """Pass the piece, for a member or for whoever holds it; raises PieceNotHeld for one that does not.

@@ -1,6 +1,7 @@
 """The page over HTTP: its files for everybody, the routes it is given for who shows the token."""
 
 from collections.abc import Sequence
+from email.utils import formatdate
 from importlib import resources
 
 import msgspec
@@ -37,7 +38,8 @@ class Guarded:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                # By the date the page knows how far its own clock is off.
+                MutableHeaders(scope=message).update({**HEADERS, "date": formatdate(usegmt=True)})
             await send(message)
 
         refusal = self._guard.refusal(scope["method"], scope["path"], scope["headers"])

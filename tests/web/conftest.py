@@ -22,7 +22,7 @@ from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
 from streamrelay.web.access import Access
 from tests.conftest import chromium
-from tests.service.conftest import PATIENCE, Stage
+from tests.service.conftest import PATIENCE, START, Stage
 
 expect.set_options(timeout=PATIENCE * 1000)
 
@@ -78,7 +78,7 @@ def house(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch, tmp_path: 
         monkeypatch.setenv(f"XDG_{name.upper()}", str(folder))
     profiles = private_tmux.directory / "config_home" / "streamrelay" / "agents.d"
     profiles.mkdir(parents=True)
-    (profiles / "sprite.toml").write_text(PROFILE)
+    (profiles / "sprite.toml").write_text(PROFILE + START)
     house = Household(private_tmux, tmp_path)
     try:
         yield house
