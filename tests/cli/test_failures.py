@@ -1,8 +1,10 @@
 """What goes wrong is said once, clearly, with a hint and an exit code of its own, and nothing hangs."""
 
 import os
+import re
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,17 @@ def test_a_target_that_cannot_be_had(private_tmux, cli, arguments, error):
     assert ended.returncode == error.exit_code
     assert said(ended.stderr, error)
     assert ended.stdout == ""
+
+
+def test_every_error_has_a_code_and_an_exit_code_of_its_own_and_both_stand_in_the_manual():
+    def tree(kind):
+        return [kind, *(one for child in kind.__subclasses__() for one in tree(child))]
+
+    kinds = [kind for kind in tree(errors.StreamrelayError) if kind.__module__ == "streamrelay.errors"]
+    assert len({kind.code for kind in kinds}) == len({kind.exit_code for kind in kinds}) == len(kinds)
+    manual = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    told = re.findall(r"^\| (\d+) \| `(\w+)` \|", manual, re.MULTILINE)
+    assert dict(told) == {str(kind.exit_code): kind.code for kind in kinds if kind is not errors.TmuxError}
 
 
 def test_no_server(cli, tmp_path):
