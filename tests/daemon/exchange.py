@@ -67,7 +67,7 @@ class Nursery:
         pid = int(await asyncio.wait_for(out.readline(), PATIENCE))
 
         async def ended() -> int:
-            return int(await out.readline())
+            return int(await out.readline() or -1)
 
         return Life(pid, asyncio.ensure_future(ended()))
 
@@ -83,7 +83,7 @@ class Exchange:
         self._nursery = Nursery(tmux, folder / "daemon.log")
         self.followed: list[AnyEvent] = []
         self.sent = 0
-        self.enough = False
+        self.enough = self.all_sent = False
 
     async def __aenter__(self) -> Self:
         """Start the programs."""
@@ -176,14 +176,16 @@ class Exchange:
             while not self.enough:
                 number = self.sent + 1
                 request = SendMessage(to="Cy", text=f"note {number}", message_id=self._id(f"note-{number}"))
-                try:
-                    await client.send_message(request)
-                except (DaemonLost, DaemonMissing):
-                    await asyncio.sleep(0.02)
-                    continue
-                self.sent = number
+                while self.sent < number:
+                    try:
+                        await client.send_message(request)
+                    except (DaemonLost, DaemonMissing):
+                        await asyncio.sleep(0.02)
+                    else:
+                        self.sent = number
                 while not self.enough and len(self.heard("Cy")) < number - AHEAD:
                     await asyncio.sleep(0.02)
+        self.all_sent = True
 
     async def follow(self) -> None:
         """Hear every event, from the first; from where one was left when there is a daemon again."""
@@ -221,6 +223,7 @@ class Exchange:
         async with self.daemon() as client:
             await wait_until_async(self.is_spent, PATIENCE, "the link to be spent")
             await wait_until_async(self.is_relayed, PATIENCE, "the relay to be over")
+            await wait_until_async(lambda: self.all_sent, PATIENCE, "the last message to be taken")
             await wait_until_async(lambda: len(self.heard("Cy")) >= self.sent, PATIENCE, "Cy to hear everything")
             (link,) = await client.links()
             assert (link.state, link.deliveries) == ("spent", self.deliveries)
@@ -230,7 +233,12 @@ class Exchange:
             assert (held.state, self.heard("Dee")) == ("queued", [])
             journal = await self._journal(client)
             await wait_until_async(lambda: len(self.followed) >= len(journal), PATIENCE, "the follower to hear it")
-        assert self.heard("Cy") == [f"note {number}" for number in range(1, self.sent + 1)]
+        heard, sent = self.heard("Cy"), [f"note {number}" for number in range(1, self.sent + 1)]
+        assert heard == sent, (
+            len(heard),
+            len(sent),
+            [pair for pair in zip(heard, sent, strict=False) if len({*pair}) > 1][:3],
+        )
         self._check_link()
         for speaker in TALKERS:
             said = [text for text, _ in self.records(speaker, "said")]
