@@ -257,7 +257,7 @@ class NotAllowed(StreamrelayError):
     """A policy of the user's refuses it to whoever asks."""
 
     code = "not_allowed"
-    exit_code = 35
+    exit_code = 39
     default_hint = "a person can allow it: docs/operations.md"
 
 

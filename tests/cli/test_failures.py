@@ -1,8 +1,10 @@
 """What goes wrong is said once, clearly, with a hint and an exit code of its own, and nothing hangs."""
 
 import os
+import re
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -167,12 +169,20 @@ def foreground(tmux, pane):
     return tmux.run("display-message", "-p", "-t", pane, "#{pane_current_command}").strip()
 
 
-def test_every_error_has_a_code_and_an_exit_code_of_its_own():
-    def tree(error):
-        return [error, *(found for child in error.__subclasses__() for found in tree(child))]
+def every_error(error=errors.StreamrelayError):
+    return [error, *(found for child in error.__subclasses__() for found in every_error(child))]
 
-    found = tree(errors.StreamrelayError)
+
+def test_every_error_has_a_code_and_an_exit_code_of_its_own():
+    found = every_error()
     assert len({error.code for error in found}) == len(found)
     assert len({error.exit_code for error in found}) == len(found)
     for error in found:
         assert error.__name__ in errors.__doc__
+
+
+@pytest.mark.requirement("OPS-02e")
+def test_the_manual_has_every_code_with_its_exit_code():
+    manual = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    told = dict(re.findall(r"^\| (\d+) \| `(\w+)` \|", manual, re.MULTILINE))
+    assert told == {str(error.exit_code): error.code for error in every_error() if error is not errors.TmuxError}
