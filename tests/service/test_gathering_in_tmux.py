@@ -8,7 +8,10 @@ from collections.abc import Sequence
 import pytest
 from msgspec import structs
 
+from streamrelay.config.settings import HistoryTable, SessionsTable
 from streamrelay.errors import InGathering, NestedGathering, PieceNotHeld, SessionTaken, StreamrelayError, UsageError
+from streamrelay.links.link import Policy
+from streamrelay.relay.rules import Rules
 from streamrelay.service.api import Invited, SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
@@ -259,6 +262,7 @@ async def several(circle: CircleStage, count: int, patience: float) -> None:
         return held.gathering
 
     async with circle.service() as service:
+        service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(most=0))
         gatherings = [await begin(service, group) for group in range(count)]
         for gathering in gatherings:
             assert (await circle.until_over(service, gathering, patience)).reason == "complete"
