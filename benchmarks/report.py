@@ -37,6 +37,7 @@ QUICK = {
     "throughput": "--repetitions 3 --megabytes 2 --transports pipes",
     "latency": "--repetitions 1 --lines 100 --deliveries 30 --transports pipes",
     "relaying": "--listeners 1 20 --lines 5",
+    "gathering": "--gatherings 1 --beats 2 --interval 0.8",
     "daemon": "--repetitions 1 --events 2000 --subscribers 1 10",
     "polling": "--panes 20 --seconds 6 --interval 0.8",
     "scale": "--repetitions 1 --idle 1 100 --chattering 20 --seconds 3",

@@ -20,6 +20,7 @@ from streamrelay.gathering.library import find_rhythm, load_texts
 from streamrelay.gathering.members import Member, check_members, check_not_nested
 from streamrelay.gathering.plan import Plan, plan_for
 from streamrelay.gathering.transcript import as_json, as_markdown
+from streamrelay.pulse import BEAT_PARTS
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.session import checked_name
 from streamrelay.service import sending
@@ -27,9 +28,12 @@ from streamrelay.service.core import Core
 from streamrelay.service.gathering_api import Gathering, Invited, StartGathering, Transcript
 from streamrelay.service.gathering_views import exported, shown
 from streamrelay.service.gathering_views import transcript as as_transcript
+from streamrelay.service.pulsing import pulse
 from streamrelay.sessions.commands import mark_gathering
 from streamrelay.sessions.model import Session, StartSession
 
+SENSE_EVERY = 15.0
+"""Seconds after which what a beat tells of is gathered anew."""
 FOLDER = "gatherings"
 """Where transcripts and harvests are written, below the service's own folder."""
 
@@ -49,6 +53,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         await core.server.query(mark_gathering(session.pane, gathering_id))
 
     started: dict[int, Session] = {}
+    sensing = asyncio.ensure_future(pulse(core, scope=plan.keywords))
     try:
         cwd = request.cwd or ("" if caller is None else await core.sessions.folder(caller))
         absent = [one for one in request.participants if one.number not in known]
@@ -64,8 +69,10 @@ async def start(core: Core, request: StartGathering) -> Gathering:
             started_at=time.time(),
             end_sessions=request.end_sessions,
         )
-        await core.do(lambda now: core.machine.open_gathering(circle, now))
+        going_on = (await sensing).text(core.pulse.longest)
+        await core.do(lambda now: core.machine.open_gathering(circle, now, going_on))
     except BaseException:
+        sensing.cancel()
         await asyncio.shield(_end_all(core, (session.session for session in started.values())))
         raise
     return shown(circle, asyncio.get_running_loop().time())
@@ -265,11 +272,28 @@ def _seat(invited: Invited, session: Session | None, *, is_new: bool) -> Seat:
 
 async def attend(core: Core) -> NoReturn:
     """Do, without end, what has to be done for gatherings beside what their machine does."""
+    loop = asyncio.get_running_loop()
+    sensed = -SENSE_EVERY
     while True:
         core.circle_news.clear()
         for circle in core.machine.circles.unsettled:
             await _settle(core, circle)
-        await core.circle_news.wait()
+        held = core.machine.circles.held
+        if held and loop.time() >= sensed + SENSE_EVERY:
+            await _sense(core)
+            sensed = loop.time()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(core.circle_news.wait(), SENSE_EVERY if held else None)
+
+
+async def _sense(core: Core) -> None:
+    """Have the beats to come tell what is going on now."""
+    signals = (await pulse(core, parts=BEAT_PARTS)).line()
+
+    def decide(now: float) -> list[Effect]:
+        return core.machine.sense(signals, now)
+
+    await core.do(decide)
 
 
 async def _settle(core: Core, circle: Circle) -> None:

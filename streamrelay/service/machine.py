@@ -353,6 +353,10 @@ class ServiceMachine:
         circle = self.circles.found(gathering_id)
         return self._in_circle(circle, decide(circle))
 
+    def sense(self, signals: str, now: float) -> list[Effect]:
+        """Take what is going on, in one line, for the beats of all gatherings."""
+        return [e for circle in self.circles.held for e in self._in_circle(circle, circle.sense(signals, now))]
+
     def close_gathering(self, circle: Circle, now: float, *, at_once: bool = False) -> list[Effect]:
         """Close a gathering early: it is harvested first, unless it is closed twice or `at_once`."""
         effects = circle.close(now)

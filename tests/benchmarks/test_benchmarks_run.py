@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ONCE: dict[str, list[str]] = {"polling": [], "relaying": [], "memory": []}
+ONCE: dict[str, list[str]] = {"polling": [], "relaying": [], "gathering": [], "memory": []}
 SAMPLE = {"median", "low", "high", "p99", "n"}
 
 pytestmark = pytest.mark.tmux
@@ -88,6 +88,14 @@ def test_relaying() -> None:
         medians = [row[name]["median"] for name in ("first", "last", "pasted", "heard")]
         assert medians == sorted(medians)
     assert rows[1]["first"] == rows[1]["last"]
+
+
+def test_gathering() -> None:
+    report = run("gathering", "--gatherings", "1", "--beats", "1", "--interval", "0.4")
+    (row,) = report["figures"]["lateness"]
+    assert row["beats"] == 12, "one in each of twelve tenures"
+    assert_samples(row, ("late",), n=12)
+    assert_samples(row, ("typed",), n=12 - row["superseded"])
 
 
 @pytest.mark.requirement("BEN-03")

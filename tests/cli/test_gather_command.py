@@ -52,7 +52,7 @@ def hall(folders: Path, private_tmux: PrivateTmux) -> Iterator[Hall]:  # noqa: F
     one.close()
 
 
-@pytest.mark.requirement("OPS-02a", "GAT-14", "GAT-16b", "GAT-17")
+@pytest.mark.requirement("GAT-14", "GAT-16b", "GAT-17")
 @pytest.mark.timeout(120)
 def test_a_gathering_is_held_from_the_command_line(hall: Hall, tmp_path: Path) -> None:
     assert "exactly one harvester" in hall.asks("gather", "start", "--speaker", "A=x", "--speaker", "B=y", code=35)

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 import pytest
 from msgspec import structs
 
+from streamrelay.config.settings import HistoryTable, SessionsTable
 from streamrelay.errors import InGathering, NestedGathering, PieceNotHeld, SessionTaken, StreamrelayError, UsageError
+from streamrelay.links.link import Policy
+from streamrelay.relay.rules import Rules
 from streamrelay.service.api import Invited, SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
@@ -234,3 +237,46 @@ async def test_what_cannot_be_held_starts_nothing(circle: CircleStage, participa
             await circle.held(service, *participants, **more)
         assert await service.gatherings() == []
     assert circle.tmux.run("list-panes", "-a", "-F", "#{pane_id}") == before
+
+
+async def several(circle: CircleStage, count: int, patience: float) -> None:
+    """Gatherings of five at once: each member hears its own circle whole, and nothing of any other."""
+    circles = {
+        group: {number: f"{who}{group}" for number, who in enumerate(("Sage", "Rex", "Ivy", "Mo"), 1)}
+        for group in range(count)
+    }
+
+    async def begin(service: LocalService, group: int) -> str:
+        speakers = [circle.invited(name, number) for number, name in circles[group].items()]
+        harvester = circle.invited(f"Ada{group}", 5, role="harvester")
+        held = await circle.held(
+            service,
+            *speakers,
+            harvester,
+            beats_per_turn=1,
+            beat_interval_seconds=4.0,
+            last_words_seconds=60.0,
+            reach_seconds=300.0,
+            harvest_seconds=300.0,
+        )
+        return held.gathering
+
+    async with circle.service() as service:
+        service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(most=0))
+        gatherings = [await begin(service, group) for group in range(count)]
+        for gathering in gatherings:
+            assert (await circle.until_over(service, gathering, patience)).reason == "complete"
+    for group, speakers in circles.items():
+        said = Model(circle, speakers, (5, f"Ada{group}"), breath(1), beats=1).check()
+        assert len(said) == 24, "an answer to the piece and one to the last question, of four in three rounds"
+
+
+@pytest.mark.timeout(180)
+async def test_two_gatherings_at_once_hear_nothing_of_each_other(circle: CircleStage) -> None:
+    await several(circle, 2, PATIENCE * 3)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+async def test_twenty_gatherings_of_five_at_once(circle: CircleStage) -> None:
+    await several(circle, 20, 600.0)

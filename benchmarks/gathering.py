@@ -1,0 +1,167 @@
+"""How late a beat is: 1, 5 and 20 gatherings at once, each of four speakers and a harvester in tmux.
+
+    python -m benchmarks.gathering [--gatherings 1 5 20] [--beats 3] [--interval 1.5] [--json]
+
+The members are scripted agents, which answer whatever is typed to them, so everything the others hear is typed and
+painted meanwhile. Of each beat:
+
+* `late`: from when it was due, counted from the beginning of its tenure, until it is in the journal;
+* `typed`: from there until the paste of its prompt begins, for those that were typed before the next one came.
+
+No beat is skipped, however late, and beats do not add up their lateness.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+import streamrelay
+from benchmarks import measuring
+from benchmarks.measuring import Report, Sample, Table, progress
+from benchmarks.stage import Stage
+from streamrelay.agents import parse_profile
+from streamrelay.config.settings import HistoryTable, SessionsTable
+from streamrelay.events import AnyEvent, GatheringClosed, Injected, Piece
+from streamrelay.links.link import Policy
+from streamrelay.relay.rules import Rules
+from streamrelay.service.api import Gathering, Invited, StartGathering
+from streamrelay.service.local import LocalService
+from streamrelay.testing.agent import PROFILE
+
+SPEAKERS = 4
+_MILLI = 1e3
+_STARTING = 300.0
+
+
+class Lateness(msgspec.Struct, frozen=True):
+    """Milliseconds; see on top."""
+
+    gatherings: int
+    late: Sample
+    typed: Sample
+    beats: int
+    superseded: int
+    """Beats that were not typed before the next one."""
+
+
+async def _hold(service: LocalService, folder: Path, name: str, arguments: argparse.Namespace) -> Gathering:
+    def invited(number: int) -> Invited:
+        who = f"{name}{number}"
+        words = ("-m", "streamrelay.testing.agent", "--log", str(folder / who), "--works", "0.1")
+        one = Invited(name=who, number=number, agent=sys.executable, arguments=words)
+        return msgspec.structs.replace(one, role="harvester") if number > SPEAKERS else one
+
+    return await service.start_gathering(
+        StartGathering(
+            participants=[invited(number) for number in range(1, SPEAKERS + 2)],
+            structure="1-1-1",
+            beats_per_turn=arguments.beats,
+            beat_interval_seconds=arguments.interval,
+            last_words_seconds=arguments.interval,
+            harvest_seconds=10.0,
+            end_sessions=True,
+        )
+    )
+
+
+async def _measure(stage: Stage, count: int, arguments: argparse.Namespace) -> Lateness:
+    profile = parse_profile("sprite", PROFILE, source="sprite.toml")
+    with tempfile.TemporaryDirectory(prefix="streamrelay-") as name:
+        folder = Path(name)
+        connection = streamrelay.connect(socket_path=stage.tmux.socket_path, tmux=stage.binary, profiles=[profile])
+        async with connection as server, LocalService(server, folder=folder / "state") as service:
+            service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(most=0))
+            async with asyncio.timeout(_STARTING):
+                held = [await _hold(service, folder, f"G{number}-", arguments) for number in range(count)]
+            tenures = 3 * SPEAKERS * (arguments.beats + 3) * arguments.interval
+            async with asyncio.timeout(_STARTING + 2 * tenures):
+                events = await _all_of(service, {one.gathering for one in held})
+    return _lateness(count, events, arguments.interval)
+
+
+async def _all_of(service: LocalService, gatherings: set[str]) -> list[AnyEvent]:
+    """Return what happens until they are over."""
+    events: list[AnyEvent] = []
+    async with contextlib.aclosing(service.batches(0)) as batches:
+        async for batch in batches:
+            events += [event for event in batch if isinstance(event, Piece | Injected)]
+            gatherings -= {event.gathering for event in batch if isinstance(event, GatheringClosed)}
+            if not gatherings:
+                break
+    return events
+
+
+def _lateness(count: int, events: Iterable[AnyEvent], interval: float) -> Lateness:
+    begun: dict[str, float] = {}
+    waiting: dict[str, float] = {}
+    late: list[float] = []
+    typed: list[float] = []
+    for event in events:
+        at = event.at if isinstance(event.at, float) else 0.0
+        match event:
+            case Piece(state="begun"):
+                begun[event.gathering] = at
+            case Piece(state="beat" | "last_words", beat=beat):
+                late.append(at - begun[event.gathering] - beat * interval)
+                waiting[event.gathering] = at
+            case Injected(state="pasting", text=text) if text.startswith(("[Beat ", "Your turn is up.")):
+                gathering = event.message_id.rpartition("-")[0]
+                if gathering in waiting:
+                    typed.append(at - waiting.pop(gathering))
+            case _:
+                pass
+    return Lateness(count, _sample(late), _sample(typed), len(late), len(late) - len(typed))
+
+
+def _sample(seconds: Iterable[float]) -> Sample:
+    return Sample.of(each * _MILLI for each in seconds)
+
+
+def measure(arguments: argparse.Namespace) -> Report:
+    """Run everything the options ask for."""
+    rows = []
+    with Stage() as stage:
+        for count in arguments.gatherings:
+            progress(f"gathering: {count} at once")
+            rows.append(asyncio.run(_measure(stage, count, arguments)))
+        machine = measuring.machine(stage.binary)
+    return Report("gathering", machine, {"lateness": rows}, (_table(rows),))
+
+
+def _table(rows: Sequence[Lateness]) -> Table:
+    return Table(
+        "Beats, ms: median (lowest-highest), p99",
+        ("gatherings", "panes", "beats", "late", "p99", "typed after", "p99", "superseded"),
+        [
+            (
+                str(row.gatherings),
+                str(row.gatherings * (SPEAKERS + 1)),
+                str(row.beats),
+                row.late.spread(),
+                f"{row.late.p99:.1f}",
+                row.typed.spread(),
+                f"{row.typed.p99:.1f}",
+                str(row.superseded),
+            )
+            for row in rows
+        ],
+    )
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = measuring.options(__doc__)
+    parser.add_argument("--gatherings", type=int, nargs="+", default=[1, 5, 20], help="how many at once (%(default)s)")
+    parser.add_argument("--beats", type=int, default=3, help="of each tenure (%(default)s)")
+    parser.add_argument("--interval", type=float, default=1.5, help="seconds between two beats (%(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(measuring.run(options(), measure))
