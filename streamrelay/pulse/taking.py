@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from streamrelay.errors import StreamrelayError
-from streamrelay.history.found import History, SearchHistory
+from streamrelay.history.found import Found, History, SearchHistory
 from streamrelay.pulse import keywords, summary
 from streamrelay.pulse.model import (
     ALL_PARTS,
@@ -227,14 +227,14 @@ class _Taking:
         )
         for unread in history.left_out:
             self._lacks("history", unread)
-        extracted = summary.extract(history.found, self._words)
-        self._history = HistorySignals(found=len(history.found), summary=extracted)
-        if self._sources.summary and history.found:
-            await self._summarise(history)
+        found = [one for one in history.found if not summary.is_own(one)]
+        self._history = HistorySignals(found=len(found), summary=summary.extract(found, self._words))
+        if self._sources.summary and found:
+            await self._summarise(found)
 
-    async def _summarise(self, history: History) -> None:
+    async def _summarise(self, found: Sequence[Found]) -> None:
         """Have a model say it better; what was extracted stands until it has."""
-        said = summary.material(history.found, self._words, _MATERIAL).encode()
+        said = summary.material(found, self._words, _MATERIAL).encode()
         try:
             async with asyncio.timeout(max(0.0, self._left() - _MARGIN)):
                 ran = await run(self._sources.summary, given=said)
@@ -247,7 +247,7 @@ class _Taking:
         if ran.status or ran.cut or not ran.output.strip():
             self._lacks("history", f"the model's command gave no summary (status {ran.status})")
             return
-        self._history = HistorySignals(found=len(history.found), summary=ran.output, by="model")
+        self._history = HistorySignals(found=len(found), summary=ran.output, by="model")
 
     def _is_late(self, part: Part) -> None:
         if part == "history" and self._history is not None:
