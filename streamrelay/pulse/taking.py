@@ -8,11 +8,10 @@ latest, with the words there are then. A source that fails or raises is missing,
 import asyncio
 import contextlib
 import logging
-import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from streamrelay.errors import StreamrelayError
 from streamrelay.history.found import Found, History, SearchHistory
@@ -31,6 +30,7 @@ from streamrelay.pulse.processes import MOST_BYTES, run
 from streamrelay.pulse.pulse import Pulse
 from streamrelay.pulse.repositories import repository_at, top_of
 from streamrelay.pulse.system import system_state
+from streamrelay.threads import in_thread
 
 SECONDS = 5.0
 REPOSITORY = "{repository}"
@@ -46,7 +46,6 @@ _MARGIN = 0.3
 """Seconds in which a model's command that was too slow is ended."""
 _DAY = 86_400.0
 _log = logging.getLogger(__name__)
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ class _Taking:
             {"sessions": self._located, "repositories": self._cloned}.get(part, asyncio.Event()).set()
 
     async def _take_system(self) -> None:
-        self._system = await _in_thread(system_state)
+        self._system = await in_thread(system_state, name="pulse")
 
     async def _take_sessions(self) -> None:
         if self._sources.sessions is not None:
@@ -271,29 +270,3 @@ async def _together(work: Sequence[Coroutine[Any, Any, None]]) -> None:
     for done in await asyncio.gather(*work, return_exceptions=True):
         if isinstance(done, BaseException):
             raise done
-
-
-async def _in_thread(function: Callable[[], Result]) -> Result:
-    """Have a thread call it, one that nobody waits for: a file system that does not answer never lets go of it."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[Result] = loop.create_future()
-
-    def settle(value: Result | None, error: Exception | None) -> None:
-        if result.done():
-            return
-        if error is not None:
-            result.set_exception(error)
-        else:
-            result.set_result(value)  # type: ignore[arg-type]  # without an error it is one
-
-    def work() -> None:
-        value, error = None, None
-        try:
-            value = function()
-        except Exception as raised:  # noqa: BLE001  # it is raised where it is awaited
-            error = raised
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, value, error)
-
-    threading.Thread(target=work, daemon=True, name="pulse").start()
-    return await result
