@@ -22,6 +22,7 @@ from streamrelay_cli import (
     listing,
     paging,
     profiling,
+    pulsing,
     recording,
     relaying,
     remembering,
@@ -67,6 +68,7 @@ app.command("pause")(controlling.pause)
 app.command("mute")(controlling.mute)
 app.command("extend")(controlling.extend)
 app.command("stop")(controlling.stop)
+gathering.app.command("pulse")(pulsing.pulse)
 app.add_typer(gathering.app, name="gather")
 app.add_typer(daemonising.app, name="daemon")
 app.add_typer(tooling.app, name="mcp")

@@ -7,9 +7,11 @@ wait for ever. Files are read backwards, since what was said last matters most, 
 """
 
 import contextlib
+import heapq
+import itertools
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -39,16 +41,8 @@ def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.
     place = _place(profile, environment)
     if place is None:
         return []
-    folder, patterns = place
-    found: list[TranscriptFile] = []
-    for number, entry in enumerate(_entries(folder, patterns)):
-        if number >= _MOST_LOOKED_AT:
-            break
-        with contextlib.suppress(OSError):
-            status = entry.stat(follow_symlinks=False)
-            if stat.S_ISREG(status.st_mode):
-                found.append(TranscriptFile(status.st_mtime, status.st_size, Path(entry.path)))
-    return sorted(found, reverse=True)[:MOST_FILES]
+    newest = heapq.nlargest(MOST_FILES, _dated(itertools.islice(_entries(*place), _MOST_LOOKED_AT)))
+    return [TranscriptFile(at, size, Path(path)) for at, size, path in newest]
 
 
 def is_transcript_of(profile: AgentProfile, file: Path, environment: Mapping[str, str] = os.environ) -> bool:
@@ -121,15 +115,22 @@ def _place(profile: AgentProfile, environment: Mapping[str, str]) -> tuple[Path,
     return Path(*parts[:depth]), parts[depth:]
 
 
+def _dated(entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[float, int, str]]:
+    """Yield when each plain file was written to last, its bytes and its path."""
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode):
+                yield status.st_mtime, status.st_size, entry.path
+
+
 def _entries(folder: Path | str, patterns: tuple[str, ...]) -> Iterator["os.DirEntry[str]"]:
     """Yield what has names of those patterns, one a level."""
-    try:
-        with os.scandir(folder) as listed:
-            entries = [entry for entry in listed if fnmatchcase(entry.name, patterns[0])]
-    except OSError:
-        return
-    for entry in entries:
-        if len(patterns) == 1:
-            yield entry
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _entries(entry.path, patterns[1:])
+    with contextlib.suppress(OSError), os.scandir(folder) as listed:
+        for entry in listed:
+            if not fnmatchcase(entry.name, patterns[0]):
+                continue
+            if len(patterns) == 1:
+                yield entry
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _entries(entry.path, patterns[1:])

@@ -25,6 +25,7 @@ from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
 from streamrelay.events import AnyEvent, decode
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
+from streamrelay.pulse import Pulse
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
@@ -35,6 +36,7 @@ from streamrelay.service.api import (
     SendResult,
     StartGathering,
     Status,
+    TakePulse,
     Transcript,
 )
 from streamrelay.sessions.model import Session, StartSession
@@ -188,6 +190,10 @@ class DaemonClient:
     async def search_history(self, search: SearchHistory) -> History:
         """Find what was said by its words, the best first."""
         return await self._ask(operations.SEARCH_HISTORY, search)
+
+    async def pulse(self, request: TakePulse) -> Pulse:
+        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now."""
+        return await self._ask(operations.PULSE, request)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
         """Every event that is journaled, in order, from behind a place or from now on; ends when the daemon does.

@@ -14,6 +14,7 @@ import msgspec
 from streamrelay.events import AnyEvent
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
+from streamrelay.pulse import Pulse
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
@@ -25,6 +26,7 @@ from streamrelay.service.api import (
     Service,
     StartGathering,
     Status,
+    TakePulse,
     Transcript,
 )
 from streamrelay.sessions.model import Session, StartSession
@@ -247,6 +249,7 @@ READ_SINCE = Operation(
     "read_since", "GET", f"{API}/journal", ReadSince, list[AnyEvent],
     lambda s, a: s.read_since(a.seq, a.session, a.limit),
 )  # fmt: skip
+PULSE = Operation("pulse", "POST", f"{API}/pulse", TakePulse, Pulse, lambda s, a: s.pulse(a))
 SEARCH_HISTORY = Operation(
     "search_history", "GET", f"{API}/history", SearchHistory, History, lambda s, a: s.search_history(a)
 )
@@ -255,5 +258,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK,
     EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING, GATHERINGS, GATHERING_TRANSCRIPT,
     PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE,
-    SEARCH_HISTORY,
+    SEARCH_HISTORY, PULSE,
 )  # fmt: skip

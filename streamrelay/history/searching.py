@@ -9,8 +9,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from streamrelay.agents.profile import AgentProfile
@@ -23,9 +23,12 @@ from streamrelay.history.matching import Matcher
 from streamrelay.history.places import Place
 from streamrelay.history.query import parse_query
 from streamrelay.history.ranking import Ranking
+from streamrelay.threads import in_thread
 
 _ROOM = 4
 """Times as many are kept as are asked for: which words are rare is known at the end."""
+_GRACE = 0.5
+"""Seconds for the line that is being read when the time is over."""
 _AT_A_TIME, _REST = 0.001, 0.0001
 """Seconds of reading, and of rest; left to itself a thread keeps the others waiting for 5 ms each time."""
 
@@ -86,20 +89,21 @@ class HistorySearch:
                 await self._reading.acquire()
         except TimeoutError:
             return (f"transcripts: another search was reading them for {seconds:g} s",)
+        reading = in_thread(partial(_scan, self._profiles(), asked, matcher, ranking, is_over), name="transcripts")
+        # However long that one takes, the next one does not begin before.
+        reading.add_done_callback(self._has_read)
         try:
-            reading = asyncio.ensure_future(
-                asyncio.to_thread(_scan, self._profiles(), asked, matcher, ranking, is_over)
-            )
-            try:
+            async with asyncio.timeout(max(0.0, end - self._clock()) + _GRACE):
                 return await asyncio.shield(reading)
-            except asyncio.CancelledError:
-                given_up.set()
-                # The next one is not to begin while this one reads.
-                with suppress(Exception):
-                    await reading
-                raise
+        except TimeoutError:
+            return (f"transcripts: their files did not answer in {seconds:g} s",)
         finally:
-            self._reading.release()
+            given_up.set()
+
+    def _has_read(self, reading: "asyncio.Future[tuple[str, ...]]") -> None:
+        self._reading.release()
+        if not reading.cancelled():
+            reading.exception()
 
 
 class _Transcript(NamedTuple):

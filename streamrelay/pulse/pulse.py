@@ -20,6 +20,7 @@ from streamrelay.pulse.model import (
     SystemState,
 )
 
+SIGNALS = "History signals:"
 LONGEST_LINE = 240
 """Characters."""
 _MOST_LINES = 40
@@ -116,7 +117,7 @@ def _blocks(pulse: Pulse) -> Iterator[list[str]]:
         signals = [one_line(signal) for signal in pulse.history.summary.splitlines()]
         words = ", ".join(pulse.keywords)
         about = one_line(f"{pulse.history.found} found for {words}" if words else f"{pulse.history.found} found")
-        yield [f"History signals: {about}", *(f"* {signal.removeprefix('* ')}" for signal in signals if signal)]
+        yield [f"{SIGNALS} {about}", *(f"* {signal.removeprefix('* ')}" for signal in signals if signal)]
     if pulse.missing:
         yield ["Left out:", *(f"* {missing.part}: {one_line(missing.why)}" for missing in pulse.missing)]
 

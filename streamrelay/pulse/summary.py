@@ -14,7 +14,7 @@ import regex
 from streamrelay.history.found import Found
 from streamrelay.history.matching import Matcher
 from streamrelay.history.query import parse_query
-from streamrelay.pulse.pulse import one_line
+from streamrelay.pulse.pulse import SIGNALS, one_line
 
 LINES = 8
 LONGEST_SENTENCE = 200
@@ -32,6 +32,11 @@ class _Sentence(NamedTuple):
     words: frozenset[str]
     worth: float
     found: Found
+
+
+def is_own(found: Found) -> bool:
+    """Tell whether something was put there by streamrelay itself: an earlier pulse is no signal, nor is an echo."""
+    return found.origin == "injected" or SIGNALS in found.text
 
 
 def extract(found: Sequence[Found], keywords: Sequence[str], lines: int = LINES) -> str:

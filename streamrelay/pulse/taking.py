@@ -8,14 +8,13 @@ latest, with the words there are then. A source that fails or raises is missing,
 import asyncio
 import contextlib
 import logging
-import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from streamrelay.errors import StreamrelayError
-from streamrelay.history.found import History, SearchHistory
+from streamrelay.history.found import Found, History, SearchHistory
 from streamrelay.pulse import keywords, summary
 from streamrelay.pulse.model import (
     ALL_PARTS,
@@ -31,6 +30,7 @@ from streamrelay.pulse.processes import MOST_BYTES, run
 from streamrelay.pulse.pulse import Pulse
 from streamrelay.pulse.repositories import repository_at, top_of
 from streamrelay.pulse.system import system_state
+from streamrelay.threads import in_thread
 
 SECONDS = 5.0
 REPOSITORY = "{repository}"
@@ -46,7 +46,6 @@ _MARGIN = 0.3
 """Seconds in which a model's command that was too slow is ended."""
 _DAY = 86_400.0
 _log = logging.getLogger(__name__)
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ class _Taking:
             {"sessions": self._located, "repositories": self._cloned}.get(part, asyncio.Event()).set()
 
     async def _take_system(self) -> None:
-        self._system = await _in_thread(system_state)
+        self._system = await in_thread(system_state, name="pulse")
 
     async def _take_sessions(self) -> None:
         if self._sources.sessions is not None:
@@ -227,14 +226,14 @@ class _Taking:
         )
         for unread in history.left_out:
             self._lacks("history", unread)
-        extracted = summary.extract(history.found, self._words)
-        self._history = HistorySignals(found=len(history.found), summary=extracted)
-        if self._sources.summary and history.found:
-            await self._summarise(history)
+        found = [one for one in history.found if not summary.is_own(one)]
+        self._history = HistorySignals(found=len(found), summary=summary.extract(found, self._words))
+        if self._sources.summary and found:
+            await self._summarise(found)
 
-    async def _summarise(self, history: History) -> None:
+    async def _summarise(self, found: Sequence[Found]) -> None:
         """Have a model say it better; what was extracted stands until it has."""
-        said = summary.material(history.found, self._words, _MATERIAL).encode()
+        said = summary.material(found, self._words, _MATERIAL).encode()
         try:
             async with asyncio.timeout(max(0.0, self._left() - _MARGIN)):
                 ran = await run(self._sources.summary, given=said)
@@ -247,7 +246,7 @@ class _Taking:
         if ran.status or ran.cut or not ran.output.strip():
             self._lacks("history", f"the model's command gave no summary (status {ran.status})")
             return
-        self._history = HistorySignals(found=len(history.found), summary=ran.output, by="model")
+        self._history = HistorySignals(found=len(found), summary=ran.output, by="model")
 
     def _is_late(self, part: Part) -> None:
         if part == "history" and self._history is not None:
@@ -271,29 +270,3 @@ async def _together(work: Sequence[Coroutine[Any, Any, None]]) -> None:
     for done in await asyncio.gather(*work, return_exceptions=True):
         if isinstance(done, BaseException):
             raise done
-
-
-async def _in_thread(function: Callable[[], Result]) -> Result:
-    """Have a thread call it, one that nobody waits for: a file system that does not answer never lets go of it."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[Result] = loop.create_future()
-
-    def settle(value: Result | None, error: Exception | None) -> None:
-        if result.done():
-            return
-        if error is not None:
-            result.set_exception(error)
-        else:
-            result.set_result(value)  # type: ignore[arg-type]  # without an error it is one
-
-    def work() -> None:
-        value, error = None, None
-        try:
-            value = function()
-        except Exception as raised:  # noqa: BLE001  # it is raised where it is awaited
-            error = raised
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, value, error)
-
-    threading.Thread(target=work, daemon=True, name="pulse").start()
-    return await result

@@ -14,6 +14,7 @@ from streamrelay.agents.stop_report import HookReport
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
+from streamrelay.pulse import ALL_PARTS, Part, Pulse
 from streamrelay.service.gathering_api import Gathering, Invited, Member, Said, StartGathering, Transcript
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
@@ -25,6 +26,7 @@ __all__ = [
     "HookReport",
     "Invited",
     "Member",
+    "Pulse",
     "Relay",
     "RelayMember",
     "RelayParticipant",
@@ -38,6 +40,7 @@ __all__ = [
     "StartGathering",
     "StartSession",
     "Status",
+    "TakePulse",
     "Transcript",
 ]
 
@@ -126,6 +129,16 @@ class Relay(msgspec.Struct, frozen=True, kw_only=True):
     deliveries: int
     budget: int = 0
     paused: bool = False
+
+
+class TakePulse(msgspec.Struct, frozen=True, kw_only=True):
+    """A pulse to be taken."""
+
+    scope: Sequence[str] = ()
+    """Words to search history for, before all others."""
+    parts: Sequence[Part] = ALL_PARTS
+    among: Sequence[str] = ()
+    """The sessions that count, by their ids; all, if none is named."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -272,6 +285,10 @@ class Service(Protocol):
 
     async def search_history(self, search: SearchHistory) -> History:
         """Find what was said by its words, the best first: in the journal, and in what agents wrote down themselves."""
+        ...
+
+    async def pulse(self, request: TakePulse) -> Pulse:
+        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now."""
         ...
 
     def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:

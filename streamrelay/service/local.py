@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from streamrelay.events import AnyEvent
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy, Texts
 from streamrelay.panes.server import Server
-from streamrelay.pulse import ALL_PARTS, Part, Pulse
+from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
 from streamrelay.service import gatherings, pulsing, sending
@@ -40,6 +40,7 @@ from streamrelay.service.api import (
     SendResult,
     StartGathering,
     Status,
+    TakePulse,
     Transcript,
 )
 from streamrelay.service.core import Core, party
@@ -330,14 +331,9 @@ class LocalService:
                 place = await self._core.place(search.session)
         return await self._core.history.search(search, place)
 
-    async def pulse(
-        self, scope: Sequence[str] = (), parts: Collection[Part] = ALL_PARTS, among: Collection[str] = ()
-    ) -> Pulse:
-        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now.
-
-        `scope` are words of a rhythm, `among` the sessions that count, by their ids; all, if none is named.
-        """
-        return await pulsing.pulse(self._core, scope=scope, parts=parts, among=among)
+    async def pulse(self, request: TakePulse) -> Pulse:
+        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now."""
+        return await pulsing.pulse(self._core, scope=request.scope, parts=request.parts, among=request.among)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
         """Every event that is journaled, in order, from behind a place or from now on; provisional ones are not."""

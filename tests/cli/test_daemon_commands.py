@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -248,3 +249,37 @@ def test_after_kill_9_another_one_goes_on(daemon: Daemon) -> None:
     daemon.asks("pause", "--resume")
     daemon.asks("send", "ann", "two", "--wait")
     wait_until(lambda: len(daemon.got("bob")) > heard, PATIENCE)
+
+
+@pytest.mark.requirement("HIS-02a", "GAT-06")
+def test_transcripts_ended_sessions_and_the_pulse_are_asked_of_the_daemon(
+    folders: Path, private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "corpus" / "transcripts" / "home", folders / "home")
+    monkeypatch.setenv("HOME", str(folders / "home"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    settings = folders / "config" / "streamrelay" / "config.toml"
+    settings.write_text('[pulse]\nseconds = 20\n[pulse.pipelines]\nci = ["printf", "%s", "$HOME; 3 failed"]\n')
+    daemon = Daemon(private_tmux, folders)
+    try:
+        daemon.start()
+        daemon.asks("send", "bob", f"say {SECRET} to the control client", "--wait")
+        private_tmux.run("kill-session", "-t", "=bob")
+        wait_until(lambda: daemon.status()["sessions"] == 1, PATIENCE)
+        found = daemon.shown("history", "search", "--limit", "100", "control", "client")
+        assert {one["agent"] for one in found if one["file"]} == {"claude", "codex", "gemini"}
+        assert [one["pane"] for one in found if not one["file"]] == [daemon.panes["bob"]]
+        assert daemon.shown("history", "search", "--session", "bob", "control client") == [
+            one for one in found if not one["file"]
+        ]
+        assert "no session" in daemon.asks("history", "search", "--session", "nobody", "client", code=20)
+        (told,) = daemon.shown("gather", "pulse", "--rhythm", "weekly", "lexer", "listener")
+        assert [(one["name"], one["output"]) for one in told["pipelines"]] == [("ci", "$HOME; 3 failed")]
+        assert told["keywords"][:2] == ["decided", "learned"]
+        assert {"lexer", "listener"} <= set(told["keywords"])
+        assert told["history"]["found"] >= 3
+        assert "A control client is a patient listener." in daemon.asks("gather", "pulse", "listener")
+        assert (told["missing"], [one["title"] for one in told["sessions"]]) == ([], ["ann"])
+    finally:
+        daemon.close()

@@ -19,6 +19,8 @@ from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent, Text
 from streamrelay.history.found import Found, History, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
+from streamrelay.pulse import Pulse, SessionNow
+from streamrelay.pulse.model import Missing
 from streamrelay.relay.rules import Standing, Stored
 from streamrelay.service import api
 from streamrelay.testing.tmux import PrivateTmux
@@ -177,6 +179,11 @@ class MemoryService:
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
         return [event for event in self.journal if event.seq > seq and session in {"", event.pane}][:limit]
+
+    async def pulse(self, request: api.TakePulse) -> Pulse:
+        await self._take(request)
+        session = SessionNow(title="Ann", quiet=1.5)
+        return Pulse(at=2.5, sessions=(session,), missing=(Missing(part="system", why="x"),))
 
     async def search_history(self, search: SearchHistory) -> History:
         await self._take(search)

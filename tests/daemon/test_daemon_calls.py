@@ -22,6 +22,7 @@ SEND = api.SendMessage(to="Änn \x1b[201~", text="\0\x1b😀", caller="%7", dire
 START = api.StartSession(agent="claude", arguments=("-p", "a b"), environment={"A": "b=c"}, columns=90)
 HOOK = api.HookReport(agent="claude", pane="%1", payload={"a": [1, None, "ü"]}, environment={"HOME": "/x"})
 SEARCH = api.SearchHistory(words="a & b", agent="cat", since=2.5, until=1e9, transcripts=False, any_word=True)
+PULSE = api.TakePulse(scope=["a b"], parts=["system", "history"], among=("%1",))
 RELAY = api.CreateRelay(participants=[api.RelayParticipant(session="%1", name="Ann")], budget=9)
 CIRCLE = api.StartGathering(
     rhythm="weekly",
@@ -62,6 +63,7 @@ CALLS: dict[str, tuple[Call, object]] = {
     "mute": (lambda s: s.mute("%1", True), ("mute", "%1", True)),
     "stop_all": (lambda s: s.stop_all(), "stop_all"),
     "watch": (lambda s: s.watch("%1", True), ("watch", "%1", True)),
+    "pulse": (lambda s: s.pulse(PULSE), PULSE),
     "search_history": (lambda s: s.search_history(SEARCH), SEARCH),
 }
 

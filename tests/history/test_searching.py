@@ -4,7 +4,9 @@ import asyncio
 import json
 import os
 import shutil
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -202,30 +204,59 @@ async def test_what_there_was_no_time_for_is_said_and_it_is_the_oldest(home: Pat
     assert unread.startswith("2 transcripts of 2026-11-18 and before (up to 0.0 MB) not read to the end in 1.5 s")
 
 
-async def test_a_search_that_is_given_up_reads_no_more_and_the_next_one_is_served(
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.requirement("HIS-02b")
+async def test_files_that_do_not_answer_keep_nobody_waiting(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home / ".claude/projects/p/1.jsonl", *[f"needle {line}" for line in range(50)])
+    began, answered, looked = threading.Event(), threading.Event(), 0
+    read = searching_module.read_passages
+
+    def hangs(line: bytes) -> Any:
+        nonlocal looked
+        looked += 1
+        if looked == 11:
+            began.set()
+            assert answered.wait(60)
+        return read(line)
+
+    monkeypatch.setattr(searching_module, "read_passages", hangs)
+    history = HistorySearch(None, shipped_profiles)
+    first = await history.search(SearchHistory(words="needle", seconds=0.2))
+    assert began.is_set()
+    assert first.left_out == ("transcripts: their files did not answer in 0.2 s",)
+    assert len(first.found) == 10
+    waiting = await history.search(SearchHistory(words="needle", seconds=0.01))
+    assert waiting.left_out == ("transcripts: another search was reading them for 0.01 s",)
+    answered.set()
+    assert len((await history.search(SearchHistory(words="needle"))).found) == 50
+    assert looked == 11 + 50, "the one that was given up read on"
+
+
+async def test_a_search_that_is_given_up_ends_at_once_and_reads_no_more(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home / ".claude/projects/p/1.jsonl", *[f"needle {line}" for line in range(50)])
-    began, looked = asyncio.Event(), 0
-    loop = asyncio.get_running_loop()
-    read = searching_module.read_passages
+    began, answered, looked = threading.Event(), threading.Event(), 0
 
-    def slowly(line: bytes) -> Any:
+    def hangs(_: bytes) -> Any:
         nonlocal looked
         looked += 1
-        loop.call_soon_threadsafe(began.set)
-        time.sleep(0.05)  # what is searched is as slow as a disk may be
-        return read(line)
+        began.set()
+        assert answered.wait(60)
+        return []
 
-    monkeypatch.setattr(searching_module, "read_passages", slowly)
+    monkeypatch.setattr(searching_module, "read_passages", hangs)
     history = HistorySearch(None, shipped_profiles)
-    first = asyncio.ensure_future(history.search(SearchHistory(words="needle")))
-    await asyncio.wait_for(began.wait(), 10)
-    waiting = await history.search(SearchHistory(words="needle", seconds=0.01))
-    assert waiting.left_out == ("transcripts: another search was reading them for 0.01 s",)
-    first.cancel()
+    search = asyncio.ensure_future(history.search(SearchHistory(words="needle")))
+    await until(began.is_set)
+    search.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await first
-    assert looked < 50
-    monkeypatch.setattr(searching_module, "read_passages", read)
-    assert len((await history.search(SearchHistory(words="needle"))).found) == 50
+        await search
+    answered.set()
+    await until(lambda: "transcripts" not in {thread.name for thread in threading.enumerate()})
+    assert looked == 1

@@ -40,6 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     said = [
         ("2026-11-20T05:00:00Z", "The singing lexer needs a rest. Nobody asked."),
         ("2026-11-21T05:00:00Z", "We decided to release on Friday."),
+        ("2026-11-21T05:01:00Z", "You are Sage.\nHistory signals: 1 found for release\n* 2026 claude: release at once"),
         ("2020-11-21T05:00:00Z", "An ancient singing story of the release."),
     ]
     file = tmp_path / ".claude/projects/p/1.jsonl"

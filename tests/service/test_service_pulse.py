@@ -5,7 +5,7 @@ import pytest
 from streamrelay.config.settings import HistoryTable, PulseTable
 from streamrelay.links.link import Policy
 from streamrelay.relay.rules import Rules
-from streamrelay.service.api import SendMessage
+from streamrelay.service.api import SendMessage, TakePulse
 from streamrelay.testing.waiting import wait_until_async
 from tests.pulse.test_repositories import commit, git
 from tests.service.conftest import PATIENCE, Stage
@@ -33,7 +33,7 @@ async def test_what_sessions_do_where_they_work_and_what_they_said_before(stage:
             return [one.state for one in await service.get_delivery("m")] == ["answered"]
 
         await wait_until_async(answered, PATIENCE, "the answer")
-        pulse = await service.pulse(["friction"])
+        pulse = await service.pulse(TakePulse(scope=["friction"]))
         told = {one.title: one for one in pulse.sessions}
         assert (told["Ann"].program, told["Ann"].said) == ("sprite", "answer 1")
         assert told["Ann"].quiet is not None
@@ -49,6 +49,8 @@ async def test_what_sessions_do_where_they_work_and_what_they_said_before(stage:
         assert [(one.name, one.output) for one in pulse.pipelines] == [("desk", "open\n")]
         assert pulse.missing == ()
         assert "History signals: 1 found for friction, " in pulse.text()
-        alone = await service.pulse(parts=["sessions", "repositories"], among=[ann])
+        alone = await service.pulse(TakePulse(parts=["sessions", "repositories"], among=[ann]))
         assert ([one.title for one in alone.sessions], alone.repositories, alone.history) == (["Ann"], (), None)
-        assert [one.title for one in (await service.pulse(parts=["sessions"], among=[keeper])).sessions] == ["keeper"]
+        assert [one.title for one in (await service.pulse(TakePulse(parts=["sessions"], among=[keeper]))).sessions] == [
+            "keeper"
+        ]

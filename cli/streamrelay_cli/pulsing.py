@@ -1,0 +1,40 @@
+"""`streamrelay gather pulse`: what a gathering would begin with, as it would be told."""
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from streamrelay.gathering.library import find_rhythm
+from streamrelay.service.api import TakePulse
+from streamrelay_cli.asking import service_needed
+from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.running import run_to_end
+
+
+@takes_options
+def pulse(
+    options: ServerOptions,
+    printing: Printing,
+    words: Annotated[list[str] | None, typer.Argument(help="Further words to search history for.")] = None,
+    rhythm: Annotated[str, typer.Option("--rhythm", help="Whose words history is searched for.")] = "daily",
+    longest: Annotated[int, typer.Option("--longest", min=0, help="Characters at most.")] = 4_000,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is going on: machine, sessions, repositories, pipelines, and what was said of it before.
+
+    It is what stands in the seed of a gathering (docs/pulse.md): a way to try your own pipelines.
+    """
+    output = printing.output(as_json=as_json)
+
+    async def main() -> int:
+        scope = (*find_rhythm(rhythm).keywords, *(words or ()))
+        async with service_needed(options.server()) as service:
+            taken = await service.pulse(TakePulse(scope=scope))
+        if as_json:
+            output.json(msgspec.to_builtins(taken))
+        else:
+            output.lines(taken.text(longest).splitlines())
+        return 0
+
+    run_to_end(output, main)
