@@ -166,7 +166,7 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await eve.unroute_all()
         await eve.reload()
         await expect(eve.locator("#turn")).to_contain_text("Mo holds the piece.")
-        assert [name for name, _ in await contributions(eve)] == ["Mo (1)"]
+        await expect(eve.locator(".entry.said h4 bdi")).to_have_text(["Mo (1)"])
 
         # Whoever listened until now says the harvest.
         await eve.get_by_label("Who are you?").select_option(label="Ada (3)")
