@@ -6,6 +6,8 @@ through each transport.
 
 import asyncio
 import os
+import shlex
+import shutil
 import stat
 import sys
 from collections.abc import AsyncIterator
@@ -13,8 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from streamrelay.agents import load_profiles
+from streamrelay.agents.hooks import StopHooks
 from streamrelay.config.files import load
 from streamrelay.control import ServerInfo, Tmux, TransportName, Version
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.instance import running_pid
+from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, NoServer, StreamrelayError
 from streamrelay.events import Text
 from streamrelay.leftovers import find_leftovers
@@ -43,6 +50,8 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
     yield Check("python", "ok", sys.version.split()[0])
     yield _locale()
     yield _configuration()
+    yield _hooks()
+    yield _daemon(tmux)
     try:
         version = await tmux.client_version()
     except StreamrelayError as error:
@@ -80,6 +89,40 @@ def _configuration() -> Check:
         return Check("configuration", "failed", error.message, error.hint)
     places = sorted({source.where.rpartition(":")[0] or source.where for source in sources})
     return Check("configuration", "ok", f"set in {', '.join(places)}" if places else "nothing is set")
+
+
+def _hooks() -> Check:
+    """A hook whose command is gone says nothing to its agent, and nothing to us."""
+    installed: list[tuple[str, str]] = []
+    broken: list[tuple[str, str]] = []
+    try:
+        hooks = StopHooks(load_profiles(), state_folder())
+        for agent in hooks.agents:
+            if (command := hooks.show(agent).command) is not None:
+                program = shlex.split(command)[0]
+                (broken if shutil.which(program) is None else installed).append((agent, program))
+    except (StreamrelayError, ValueError) as error:
+        return Check("hooks", "warning", str(error), "streamrelay hooks show")
+    if broken:
+        words = ", ".join(f"that of {agent} runs {program}, which is not there" for agent, program in broken)
+        return Check("hooks", "warning", words, "; ".join(f"streamrelay hooks install {agent}" for agent, _ in broken))
+    told = ", ".join(agent for agent, _ in installed)
+    return Check("hooks", "ok", f"{told} tell when they have stopped" if told else "none is installed")
+
+
+def _daemon(tmux: Tmux) -> Check:
+    address = address_of(tmux)
+    pid = running_pid(address)
+    if pid is None:
+        return Check("daemon", "ok", "none runs for this tmux server")
+    try:
+        mode = address.socket.stat().st_mode
+    except OSError as error:
+        words = f"process {pid} runs, and cannot be asked: {address.socket}: {error.strerror}"
+        return Check("daemon", "failed", words, f"kill {pid}, then: streamrelay daemon start")
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        return Check("daemon", "warning", f"others may write to {address.socket}", f"chmod 600 {address.socket}")
+    return Check("daemon", "ok", f"process {pid}, {address.socket}")
 
 
 def _widths(tmux: Tmux, version: Version) -> Check:

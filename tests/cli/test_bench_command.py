@@ -9,6 +9,7 @@ import streamrelay
 from streamrelay.errors import UsageError
 
 
+@pytest.mark.requirement("OPS-02b")
 def test_the_benchmarks_are_found_in_the_checkout() -> None:
     assert (checkout() / "benchmarks" / "report.py").is_file()
 

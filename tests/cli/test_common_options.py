@@ -32,8 +32,7 @@ def test_what_talks_to_a_server_lets_it_be_named_and_is_quiet_or_not():
 
 @pytest.mark.requirement("OPS-02d")
 def test_the_log_is_on_standard_error_and_only_if_it_is_wanted(cli, private_tmux):
-    for name in ("one", "two"):
-        private_tmux.new_session(name, ["sh", "-c", "stty -echo; exec cat"])
+    one, two = (private_tmux.new_session(name, ["sh", "-c", "stty -echo; exec cat"]) for name in ("one", "two"))
     logged = {}
     for flags in ((), ("-v",), ("-vv", "-q")):
         linking = cli.start("link", *flags, "--budget", "1", "--no-notices", "one", "two")
@@ -47,7 +46,7 @@ def test_the_log_is_on_standard_error_and_only_if_it_is_wanted(cli, private_tmux
         assert "streamrelay." not in linking.stdout
     assert logged[()] == []
     assert ["INFO" in line for line in logged[("-v",)]] == [True]
-    assert "links one and two, budget 1" in logged[("-v",)][0]
+    assert f"links {one} and {two}, budget 1" in logged[("-v",)][0]
     assert any("DEBUG" in line and "delivery 1, 0 left" in line for line in logged[("-vv", "-q")])
     assert not any("secret words" in line for lines in logged.values() for line in lines)
 

@@ -27,7 +27,7 @@ def user_file(home):
     return home / "config" / "streamrelay" / "config.toml"
 
 
-@pytest.mark.requirement("OPS-07")
+@pytest.mark.requirement("OPS-02b", "OPS-07")
 def test_each_value_is_shown_with_its_source(home, cli):
     user_file(home).write_text("[link]\nbudget = 1\nhops = 2\n")
     (home / "project" / ".streamrelay.toml").write_text("link.longest = 3\n")

@@ -98,7 +98,7 @@ def daemon(folders: Path, private_tmux: PrivateTmux) -> Iterator[Daemon]:
     one.close()
 
 
-@pytest.mark.requirement("OPS-03", "REL-10c", "DLV-01b", "HIS-01")
+@pytest.mark.requirement("OPS-02b", "OPS-03", "REL-10c", "DLV-01b", "HIS-01")
 def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert "streamrelay daemon start" in daemon.asks("status", code=40)
     assert "no daemon runs" in daemon.asks("pause", code=40)

@@ -13,7 +13,7 @@ CORPUS = Path(__file__).parents[1] / "corpus" / "agents"
 TOOL = str(CORPUS / "claude" / "tool")
 
 
-@pytest.mark.requirement("DEL-09b")
+@pytest.mark.requirement("OPS-02b", "DEL-09b")
 def test_every_line_of_a_recording_has_its_row(cli):
     heading, *rows = cli.run("explain", TOOL, server=False).stdout.splitlines()
     assert heading.split() == ["TIME", "TURN", "SAID", "AS", "RULE", "LINE"]

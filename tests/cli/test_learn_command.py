@@ -13,7 +13,7 @@ GEMINI = str(CORPUS / "gemini" / "short")
 AGENT = [sys.executable, str(Path(__file__).parents[1] / "panes" / "painted_agent.py")]
 
 
-@pytest.mark.requirement("AGT-02c")
+@pytest.mark.requirement("OPS-02b", "AGT-02c")
 def test_a_profile_is_proposed_and_proved(cli, tmp_path):
     file = tmp_path / "gemini.toml"
     run = cli.run("learn", GEMINI, "-o", str(file), server=False)

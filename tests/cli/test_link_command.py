@@ -14,7 +14,7 @@ PATIENCE = 30.0
 SILENT_CAT = ["sh", "-c", "stty -echo; exec cat"]
 
 
-@pytest.mark.requirement("LNK-03")
+@pytest.mark.requirement("OPS-02b", "LNK-03")
 def test_a_link_nobody_attends_ends_when_its_budget_is_spent(private_tmux, cli):
     private_tmux.new_session("one", SILENT_CAT)
     two = private_tmux.new_session("two", SILENT_CAT)

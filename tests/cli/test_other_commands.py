@@ -9,11 +9,13 @@ import pytest
 from streamrelay_cli.main import app
 
 from streamrelay import errors
+from tests.cli.conftest import COMMAND
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus" / "agents"
 
 
+@pytest.mark.requirement("OPS-02a", "OPS-02a")
 def test_ls_lists_the_panes(private_tmux, cli):
     private_tmux.new_session("work", ["cat"], columns=100, lines=30)
     listed = cli.run("ls")
@@ -33,6 +35,25 @@ def test_names_that_look_like_something_else_are_names(private_tmux, cli, name):
     assert shown["session_name"] == private_tmux.run("display-message", "-p", "-t", pane, "#{session_name}")
 
 
+@pytest.mark.requirement("OPS-02b", "OPS-06")
+def test_doctor_looks_at_everything_and_gives_the_fix(cli, private_tmux, tmp_path):
+    """Beside leftovers, which tests/cli/test_in_tmux.py leaves behind for it."""
+    private_tmux.new_session("work", ["cat"])
+    folders = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "LC_ALL": "POSIX"}
+    examined = cli.run("doctor", "--json", **folders)
+    checks = {check["name"]: check for check in map(json.loads, examined.stdout.splitlines())}
+    assert {"tmux", "locale", "server", "socket", "hooks", "leftovers", "daemon", "configuration"} <= set(checks)
+    assert (checks["locale"]["status"], checks["hooks"]["found"]) == ("warning", "none is installed")
+    assert "export LC_ALL" in checks["locale"]["fix"]
+    installed = json.loads(cli.run("hooks", "install", "claude", "--json", server=False, **folders).stdout)
+    assert "claude tell when they have stopped" in cli.run("doctor", **folders).stdout
+    file = Path(installed["file"])
+    file.write_text(file.read_text().replace(str(COMMAND), "/gone/streamrelay"))
+    told = cli.run("doctor", **folders).stdout
+    assert "hooks: that of claude runs /gone/streamrelay, which is not there" in told
+    assert "hint: streamrelay hooks install claude" in told
+
+
 def test_doctor_tries_both_transports(cli, private_tmux):
     private_tmux.new_session("work", ["cat"])
     examined = cli.run("doctor", "--json")
@@ -49,6 +70,7 @@ def test_doctor_says_what_is_missing_and_what_to_do(cli):
     assert "hint: install tmux" in examined.stdout
 
 
+@pytest.mark.requirement("OPS-02a")
 def test_render_prints_history_and_screen(cli, tmp_path):
     file = tmp_path / "bytes"
     file.write_bytes(b"\x1b[31mone\x1b[0m\r\ntwo\r\nthree\r\nfour \xe4\xb8\xad")
@@ -66,6 +88,7 @@ def test_render_of_what_is_not_there(cli, tmp_path):
     assert rendered.stderr.startswith("error: ")
 
 
+@pytest.mark.requirement("OPS-02a")
 def test_replay_prints_the_truth_of_a_recording(cli):
     recording = CORPUS / "cat" / "multi"
     truth = json.loads((recording / "meta.json").read_text())["truth"][0]["text"]

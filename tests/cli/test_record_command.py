@@ -27,7 +27,7 @@ def printed(path: Path) -> bytes:
     return b"".join(entry.data for entry in open_recording(path).entries() if isinstance(entry, Output))
 
 
-@pytest.mark.requirement("DEL-09a")
+@pytest.mark.requirement("OPS-02a", "DEL-09a")
 def test_a_pane_is_recorded_until_ctrl_c(private_tmux, cli, tmp_path):
     pane = private_tmux.new_session("work", COUNTER)
     file = tmp_path / "a.jsonl.gz"

@@ -43,6 +43,7 @@ def converse(private_tmux, cli, folder, names, *, rounds, inputs, delay, options
         pytest.param(5, 2.5, ("cooked", "raw"), id="5 rounds, one cooked, 2.5 s late"),
     ],
 )
+@pytest.mark.requirement("OPS-02a")
 def test_a_conversation_has_no_echo_no_loss_and_keeps_its_quotes(private_tmux, cli, tmp_path, rounds, delay, inputs):
     relaying = converse(private_tmux, cli, tmp_path, ("Ann", "Bob"), rounds=rounds, inputs=inputs, delay=delay)
     spoken = {name: texts(tmp_path, name, "said") for name in ("Ann", "Bob")}

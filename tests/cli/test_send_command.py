@@ -32,7 +32,7 @@ def own_state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-@pytest.mark.requirement("OPS-02c")
+@pytest.mark.requirement("OPS-02a", "OPS-02c")
 def test_the_answer_is_data_and_the_receipts_are_notes(cli, agent):
     messages = agent("--answer", "fine, thanks")
     done = cli.run("send", "agent", "how are you?", "--wait")

@@ -29,7 +29,7 @@ SHELLS = {
 }
 
 
-@pytest.mark.requirement("ENG-01a", "ENG-01b", "DEL-01")
+@pytest.mark.requirement("OPS-02a", "ENG-01a", "ENG-01b", "DEL-01")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_line_of_a_live_pane_comes_once_unchanged_in_order(private_tmux, cli, transport, shell):
     if shutil.which(shell) is None:

@@ -49,7 +49,7 @@ async def survives(tmux: PrivateTmux, folder: Path, seed: int, deaths: int) -> N
     busy = 0
     async with busy_exchange(tmux, folder, deaths) as exchange:
         for _ in range(deaths):
-            busy += not (exchange.is_spent() and exchange.is_relayed())
+            busy += not (exchange.is_spent() and exchange.is_over())
             await exchange.live_and_die(chance)
         await exchange.check()
     assert busy > deaths // 2, "the exchange was over before it was disturbed"

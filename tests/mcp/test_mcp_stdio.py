@@ -21,7 +21,7 @@ HELLO = (
 )
 
 
-@pytest.mark.requirement("OPS-04a", "REL-06a", "LNK-05b")
+@pytest.mark.requirement("OPS-02b", "OPS-04a", "REL-06a", "LNK-05b")
 async def test_an_agents_first_call_starts_the_daemon_and_a_conversation(household):
     ann, _ = household.start("Ann"), household.start("Bob")
     async with household.client(ann) as client:

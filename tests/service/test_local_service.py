@@ -104,9 +104,9 @@ async def test_last_words_are_delivered_and_the_link_is_closed(stage: Stage, cap
     assert not [line for line in caplog.messages for word in ("farewell", "answer", "Ann", "Bob") if word in line]
 
 
-@pytest.mark.requirement("REL-09")
+@pytest.mark.requirement("REL-02a", "REL-09")
 async def test_a_relay_suspends_the_links_of_its_members(stage: Stage):
-    for name in ("Ann", "Bob", "Cy"):
+    for name in ("Ann", "Bob", "Cy", "Dee"):
         stage.start(name)
     async with stage.service() as service:
         link = await service.create_link("Ann", "Bob")
@@ -118,6 +118,11 @@ async def test_a_relay_suspends_the_links_of_its_members(stage: Stage):
         assert {s.title: s.in_relay for s in await service.sessions() if s.in_relay} == {
             "Ann": relay.relay, "Cy": relay.relay,
         }  # fmt: skip
+        stopped = await service.create_relay(
+            CreateRelay(participants=[RelayParticipant(session=n) for n in ("Bob", "Dee")])
+        )
+        await service.stop_relay(stopped.relay)
+        assert [each.relay for each in await service.relays()] == [relay.relay]
         stage.types("Ann", "begin")
         await stage.until_heard("Cy", "Ann (1):\n\nanswer 1")
         await wait_until_async(lambda: not service._core.machine.relays, PATIENCE, "the budget to be spent")
