@@ -62,7 +62,7 @@ async def agents_survive(stage: Stage, seed: int, deaths: int, budget: int, tall
 
     async with stage.service() as service:
         try:
-            await wait_until_async(spent, 15, "the link to be spent")
+            await wait_until_async(spent, PATIENCE + 4 * budget, "the link to be spent")
         except TimeoutError:
             print(stage.heard("Ann"), stage.heard("Bob"), *await service.read_since(0, limit=100_000), sep="\n")
             raise
