@@ -78,9 +78,7 @@ class Ceremony:
         ceremony.standing = ceremony._told.standing = standing
         ceremony._told.record = list(record[: stored.entries])
         if now is not None:
-            standing.shift(now - standing.now)
-            standing.began += now - standing.now
-            standing.now = now
+            standing.move(now - standing.now)
         return ceremony
 
     def stored(self) -> Stored:

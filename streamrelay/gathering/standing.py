@@ -100,6 +100,14 @@ class Standing(msgspec.Struct):
         if self.harvest_rests is not None:
             self.harvest_rests += seconds
 
+    def move(self, seconds: float) -> None:
+        """Have all times be those of a clock that shows so much more."""
+        self.shift(seconds)
+        self.began += seconds
+        self.now += seconds
+        if self.paused_at is not None:
+            self.paused_at += seconds
+
 
 class Stored(msgspec.Struct, frozen=True):
     """A gathering as it is kept; `entries` is how many entries its record has."""

@@ -438,6 +438,18 @@ class TestRestart:
         assert played.ceremony.deadline() == 63.0
         assert [e.kind for e in played.ceremony.advance(63.0) if isinstance(e, Prompt)] == ["beat"]
 
+    @pytest.mark.requirement("GAT-16b")
+    def test_in_a_pause_too_what_was_left_is_left(self, circle):
+        played = circle()
+        played.run(until=0.0)
+        played.ceremony.handle(Reached(REX, "g-6"), 1_010.0)
+        played.ceremony.pause(1_030.0)
+        played.ceremony.handle(Said(MO, "meanwhile"), 1_900.0)
+        played.restart(now=3.0)
+        assert played.ceremony.deadline() is None
+        played.ceremony.resume(503.0)
+        assert played.ceremony.deadline() == 543.0
+
     def test_entries_behind_the_last_step_that_was_kept_are_not_taken_up(self, circle):
         ceremony = circle().ceremony
         ceremony.begin(0.0)

@@ -67,6 +67,7 @@ class Circle(RuleBasedStateMachine):
         self.given: Counter[tuple[int, str]] = Counter()
         self.holder: int | None = None
         self.phase = ""
+        self.left = 0.0
         self.gone: set[int] = set()
         self.stopped = False
         self.said: dict[int, list[str]] = {number: [] for number in (*SPEAKERS, HARVESTER)}
@@ -128,11 +129,18 @@ class Circle(RuleBasedStateMachine):
 
     @rule()
     def pause(self):
+        due, paused = self.ceremony.deadline(), self.ceremony.standing.paused_at
         self.take(self.ceremony.pause(self.now))
         assert self.ceremony.deadline() is None
+        if paused is None and due is not None:
+            self.left = due - self.now
 
     @rule()
     def resume(self):
+        standing = self.ceremony.standing
+        if standing.paused_at is not None and not standing.held and not self.ceremony.closed:
+            self.take(self.ceremony.resume(self.now))
+            assert self.ceremony.deadline() == pytest.approx(self.now + self.left), "the time that was left is left"
         self.take(self.ceremony.resume(self.now))
         self.gone |= set(self.ceremony.standing.gone)
 
