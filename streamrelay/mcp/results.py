@@ -7,12 +7,13 @@ import msgspec
 from streamrelay.delivery.sanitise import sanitised
 
 _LONGEST_LABEL = 120
+LONGEST_PATH = 4096
 
 
-def label(text: str) -> str:
+def label(text: str, longest: int = _LONGEST_LABEL) -> str:
     """Return a name that others chose, on one line and of bounded length."""
     line = " ".join(sanitised(text).split())
-    return line if len(line) <= _LONGEST_LABEL else line[: _LONGEST_LABEL - 1] + "…"
+    return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def quoted(text: str) -> str:

@@ -8,6 +8,7 @@ from streamrelay.links.link import Link
 from streamrelay.mcp import arguments, gathering, wording
 from streamrelay.mcp.entries import moment, read
 from streamrelay.mcp.results import (
+    LONGEST_PATH,
     Deliveries,
     Ended,
     FoundWords,
@@ -181,12 +182,12 @@ async def search_history(service: api.Service, _caller: str, asked: arguments.Se
                 agent=label(one.agent),
                 to_agent=one.origin == "typed" and bool(one.file),
                 text=one.snippet,
-                file=label(one.file),
+                file=label(one.file, LONGEST_PATH),
             )
             for one in history.found
         ],
         note=wording.THEIRS,
-        left_out=[label(one) for one in history.left_out],
+        left_out=[label(one, LONGEST_PATH) for one in history.left_out],
         next=wording.THE_WHOLE,
     )
 

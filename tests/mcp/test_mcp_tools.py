@@ -221,6 +221,26 @@ async def test_no_line_of_a_peer_passes_for_ours(client, service):
     assert not any(character in listed + read + found for character in "\x1b\r\u202e")
 
 
+async def test_what_agents_wrote_down_is_told_with_its_file_and_what_was_not_read(client, service):
+    path = "/home/ann/.codex/x\n> y.jsonl"
+    for origin in ("program", "typed"):
+        service.found.append(Found(0, 0, 0.0, "", "01a2", "", 0, "codex", origin, None, "text", "words", (), path))
+    service.left_out = ["3 transcripts\nnot read"]
+    async with client:
+        result = await client.call_tool("search_history", {"words": "words", "agent": "all", "transcripts": True})
+    assert text_of(result).splitlines()[1:-1] == [
+        "1970-01-01 00:00:00Z codex in its conversation 01a2 said (/home/ann/.codex/x > y.jsonl)",
+        "  > words",
+        "1970-01-01 00:00:00Z codex in its conversation 01a2 was told (/home/ann/.codex/x > y.jsonl)",
+        "  > words",
+        "not searched: 3 transcripts not read",
+    ]
+    told, asked = result.structured_content["found"]
+    assert ("to_agent" in told, asked["to_agent"]) == (False, True)
+    assert result.structured_content["left_out"] == ["3 transcripts not read"]
+    assert service.asked[-1].transcripts
+
+
 async def test_reading_goes_on_where_it_ended(client, service):
     service.journal = [
         Text(seq=seq, at=0.0, session="%2", turn=seq // 3, text=f"line {seq}", origin="program") for seq in range(1, 8)
