@@ -14,7 +14,7 @@ from streamrelay.gathering.ceremony import Ceremony
 from streamrelay.gathering.library import load_texts
 from streamrelay.gathering.members import Member
 from streamrelay.gathering.plan import Breath, Plan
-from streamrelay.gathering.standing import Entry, Stored
+from streamrelay.gathering.standing import Entry, Standing, Stored
 from streamrelay.gathering.steps import (
     Announce,
     Closed,
@@ -36,6 +36,12 @@ SPEAKERS, HARVESTER = (1, 2, 3), 9
 WHO = st.sampled_from([*SPEAKERS, HARVESTER])
 WORDS = st.sampled_from(["a thought {}", "I pass.", "", "   \n ", "more of it {} I pass to P2.", "x" * 50])
 PHASES = ("inhale", "hold", "exhale")
+
+
+def left(standing: Standing) -> float:
+    """How much time a pause holds."""
+    due = standing.tenure.due if standing.tenure else standing.harvest_due
+    return 0.0 if due is None or standing.paused_at is None else due - standing.paused_at
 
 
 class Circle(RuleBasedStateMachine):
@@ -162,6 +168,7 @@ class Circle(RuleBasedStateMachine):
         if due is not None:
             assert self.ceremony.deadline() == pytest.approx(due + (self.now - before if new_clock else 0.0))
         assert self.ceremony.deadline() is not None or due is None
+        assert left(self.ceremony.standing) == pytest.approx(left(stored.standing)), "the time that was left is left"
 
     # What has to be true
 
