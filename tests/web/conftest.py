@@ -24,6 +24,8 @@ from streamrelay.web.access import Access
 from tests.conftest import chromium
 from tests.service.conftest import PATIENCE, START, Stage
 
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+"""Its sandbox is for what comes from elsewhere, and refuses to be used by root; /dev/shm is small in a container."""
 expect.set_options(timeout=PATIENCE * 1000)
 
 
@@ -120,8 +122,7 @@ async def browser() -> AsyncIterator[Browser]:
     path = chromium()
     assert path, "chromium is needed"
     async with async_playwright() as playwright:
-        # Chromium's own sandbox is for what it loads from elsewhere, and refuses to be used by root.
-        browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
         try:
             yield browser
         finally:

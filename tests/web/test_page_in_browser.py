@@ -12,7 +12,7 @@ from playwright.async_api import Page, async_playwright, expect
 
 from streamrelay.service.api import SendMessage
 from tests.conftest import chromium
-from tests.web.conftest import Household, Visitor
+from tests.web.conftest import FLAGS, Household, Visitor
 
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}
 LOST = ("Failed to load resource", "ERR_CONNECTION", "ERR_INTERNET", "net::")
@@ -268,8 +268,8 @@ async def test_a_strangers_page_gets_nothing_not_even_with_the_token(house: Hous
         async with house.client() as client:
             assert [one.state for one in await client.sessions() if one.title == "ann"] == ["unknown"]
     async with async_playwright() as playwright:
-        rebinding = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP evil.example 127.0.0.1"]
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=rebinding)
+        rebinding = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS, rebinding])
         try:
             page = await browser.new_page()
             answer = await page.goto(f"http://evil.example:{house.port}/#token={house.access.token}")
