@@ -250,12 +250,23 @@ class DaemonClient:
         self, method: str, path: str, *, content: bytes | None = None, query: Mapping[str, Any] | None = None
     ) -> httpx.Response:
         try:
-            response = await self._http.request(method, path, content=content, params=query)
+            response = await self._sent(method, path, content=content, query=query)
         except httpx.HTTPError as error:
             raise self._lost(error) from error
         if not response.is_success:
             raise _raised(response.status_code, response.content)
         return response
+
+    async def _sent(
+        self, method: str, path: str, *, content: bytes | None, query: Mapping[str, Any] | None
+    ) -> httpx.Response:
+        """Ask once; where a daemon died over a question that changes nothing, ask whoever is there now."""
+        try:
+            return await self._http.request(method, path, content=content, params=query)
+        except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+            if method != "GET" or isinstance(error, httpx.ConnectError):
+                raise
+        return await self._http.request(method, path, content=content, params=query)
 
     def _lost(self, error: httpx.HTTPError) -> StreamrelayError:
         data = {"socket": str(self._socket)}
