@@ -14,6 +14,7 @@ No beat is skipped, however late, and beats do not add up their lateness.
 import argparse
 import asyncio
 import contextlib
+import json
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -35,6 +36,10 @@ from streamrelay.service.local import LocalService
 from streamrelay.testing.agent import PROFILE
 
 SPEAKERS = 4
+_START = f"""
+[start]
+command = {json.dumps([sys.executable, "-m", "streamrelay.testing.agent"])}
+"""
 _MILLI = 1e3
 _STARTING = 300.0
 
@@ -53,8 +58,8 @@ class Lateness(msgspec.Struct, frozen=True):
 async def _hold(service: LocalService, folder: Path, name: str, arguments: argparse.Namespace) -> Gathering:
     def invited(number: int) -> Invited:
         who = f"{name}{number}"
-        words = ("-m", "streamrelay.testing.agent", "--log", str(folder / who), "--works", "0.1")
-        one = Invited(name=who, number=number, agent=sys.executable, arguments=words)
+        words = ("--log", str(folder / who), "--works", "0.1")
+        one = Invited(name=who, number=number, agent="sprite", arguments=words)
         return msgspec.structs.replace(one, role="harvester") if number > SPEAKERS else one
 
     return await service.start_gathering(
@@ -71,7 +76,7 @@ async def _hold(service: LocalService, folder: Path, name: str, arguments: argpa
 
 
 async def _measure(stage: Stage, count: int, arguments: argparse.Namespace) -> Lateness:
-    profile = parse_profile("sprite", PROFILE, source="sprite.toml")
+    profile = parse_profile("sprite", PROFILE + _START, source="sprite.toml")
     with tempfile.TemporaryDirectory(prefix="streamrelay-") as name:
         folder = Path(name)
         connection = streamrelay.connect(socket_path=stage.tmux.socket_path, tmux=stage.binary, profiles=[profile])

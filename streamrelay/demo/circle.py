@@ -6,6 +6,7 @@ to it, and only what it says with the piece is heard by the others, which their 
 
 import asyncio
 import contextlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,10 @@ document edits: the guide's first page links to the profiles (Rex).
 ## Trail
 
 The slow tests have a plan. Open: who measures it. Ask next: did anybody find the profiles?"""
+_START = f"""
+[start]
+command = {json.dumps([sys.executable, "-m", "streamrelay.testing.agent"])}
+"""
 _TIME_LIMIT = 40.0
 
 
@@ -83,7 +88,8 @@ class Ring:
 
     async def run(self) -> None:
         """Hold it, and show its transcript."""
-        profiles = [*load_profiles(), parse_profile("sprite", PROFILE, source="sprite.toml")]
+        # Who is known by a profile is not spoken to before it is ready, however long it takes.
+        profiles = [*load_profiles(), parse_profile("sprite", PROFILE + _START, source="sprite.toml")]
         connection = streamrelay.connect(
             tmux=self._tmux.binary, socket_path=str(self._tmux.socket_path), profiles=profiles
         )
@@ -123,8 +129,8 @@ class Ring:
     def _invited(self, name: str, number: int) -> Invited:
         answers = self._folder / f"{name}.answers"
         answers.write_bytes(msgspec.json.encode(_answers(name)))
-        words = ("-m", "streamrelay.testing.agent", "--log", str(self._log(name)), "--answers", str(answers))
-        invited = Invited(name=name, number=number, agent=sys.executable, arguments=words)
+        words = ("--log", str(self._log(name)), "--answers", str(answers))
+        invited = Invited(name=name, number=number, agent="sprite", arguments=words)
         return msgspec.structs.replace(invited, role="harvester") if name == HARVESTER else invited
 
     def _log(self, name: str) -> Path:

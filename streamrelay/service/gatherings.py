@@ -282,8 +282,10 @@ async def attend(core: Core) -> NoReturn:
         if held and loop.time() >= sensed + SENSE_EVERY:
             await _sense(core)
             sensed = loop.time()
+        # Not `wait_for`, which before Python 3.12 loses a cancellation that comes together with the news.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(core.circle_news.wait(), SENSE_EVERY if held else None)
+            async with asyncio.timeout(SENSE_EVERY if held else None):
+                await core.circle_news.wait()
 
 
 async def _sense(core: Core) -> None:
