@@ -1,10 +1,8 @@
 """`streamrelay daemon`: the service as a process of its own, in the foreground, in the background, or by the system."""
 
-import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
@@ -17,6 +15,7 @@ from streamrelay.daemon.instance import running_pid, until_ended
 from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
 from streamrelay_cli.asking import no_daemon
 from streamrelay_cli.controlling import status
+from streamrelay_cli.extras import needed_by
 from streamrelay_cli.options import Printing, ServerOptions, Transport, TransportOption, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.paging import Listen
@@ -68,7 +67,7 @@ def daemon(
     chosen = options.server()
 
     async def main() -> int:
-        with _extra():
+        with needed_by("the daemon", "daemon"):
             from streamrelay.daemon.composing import opened, until_there
             from streamrelay.daemon.logs import open_log
             from streamrelay.daemon.process import run_daemon
@@ -96,7 +95,7 @@ def start(
     output = printing.output()
 
     async def main() -> int:
-        with _extra():
+        with needed_by("the daemon", "daemon"):
             from streamrelay.daemon import background
         chosen = options.server()
         address = address_of(chosen)
@@ -209,14 +208,3 @@ def _signalled(tmux: Tmux, number: signal.Signals) -> int:
         raise no_daemon(tmux)
     os.kill(pid, number)
     return pid
-
-
-@contextlib.contextmanager
-def _extra() -> Iterator[None]:
-    """Say what to install where the packages of the daemon are not there."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the daemon needs the package {error.name}", hint="pip install 'streamrelay[daemon]'"
-        ) from error

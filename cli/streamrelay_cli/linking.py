@@ -76,11 +76,8 @@ def link(
 
     async def through(service: Service) -> int:
         made = await service.create_link(written_out(a), written_out(b), policy)
-        if as_json:
-            output.json(link_shown(made))
-        else:
-            output.line(made.link_id)
-            output.note(f"{' and '.join(party.title for party in made.parties)} are linked by the daemon")
+        titles = " and ".join(party.title for party in made.parties)
+        output.made(made.link_id, f"{titles} are linked by the daemon", link_shown(made))
         return 0
 
     async def here() -> int:

@@ -48,6 +48,14 @@ class Output:
         """Print lines of data at once."""
         self._write(as_lines(texts))
 
+    def made(self, name: str, note: str, shown: object) -> None:
+        """Print what a daemon has made: its name for scripts, a note for people, or all of it as JSON."""
+        if self.as_json:
+            self.json(shown)
+        else:
+            self.line(name)
+            self.note(note)
+
     def labelled(self, label: str, text: str, *, colour: int | None = None) -> None:
         """Print one line of data with a label before it, coloured (SGR parameter) on a terminal."""
         coloured = colour is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -77,11 +77,8 @@ def relay(
         opened = await service.create_relay(
             CreateRelay(participants=participants, budget=budget, allow_shell=allow_shell)
         )
-        if as_json:
-            output.json(msgspec.to_builtins(opened))
-        else:
-            output.line(opened.relay)
-            output.note(f"{' and '.join(member.name for member in opened.members)} hear each other by the daemon")
+        names = " and ".join(member.name for member in opened.members)
+        output.made(opened.relay, f"{names} hear each other by the daemon", msgspec.to_builtins(opened))
         return 0
 
     async def here() -> int:

@@ -1,10 +1,8 @@
 """`streamrelay mcp`: the tools for agents, for one agent over standard input and output."""
 
 import asyncio
-import contextlib
 import os
 import signal
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -17,6 +15,7 @@ from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
 from streamrelay_cli.asking import service_needed
 from streamrelay_cli.daemonising import command
+from streamrelay_cli.extras import needed_by
 from streamrelay_cli.options import ServerOptions, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
@@ -39,7 +38,7 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         return
 
     async def main() -> None:
-        with _extra():
+        with needed_by("the MCP server", "daemon,mcp"):
             from streamrelay.daemon import background
             from streamrelay.daemon.client import DaemonClient
             from streamrelay.mcp.stdio import serve_stdio
@@ -94,14 +93,3 @@ def token(
         return 0
 
     run_to_end(output, main)
-
-
-@contextlib.contextmanager
-def _extra() -> Iterator[None]:
-    """Say what to install where the packages are not there."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the tools for agents need the package {error.name}", hint="pip install 'streamrelay[daemon,mcp]'"
-        ) from error

@@ -14,7 +14,7 @@ from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.errors import AnswerTimeout, DeliveryFailed, DeliveryUnconfirmed, PaneTaken
-from streamrelay.events import Injected, PaneClosed, Receipt, Text
+from streamrelay.events import Event, Injected, PaneClosed, Receipt, Text
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish, Publisher
@@ -32,6 +32,20 @@ class Sent:
     message_id: str
     receipt: Receipt | None = None
     answer: list[str] = field(default_factory=list)
+    _turn: int | None = field(default=None, repr=False)
+    """The turn that answers it."""
+
+    def hear(self, event: Event) -> None:
+        """Keep of what its pane says the answer; raises what the end of the pane means."""
+        match event:
+            case Injected(message_id=self.message_id, state="entering"):
+                self._turn = event.turn
+            case Text(origin="program") if self._turn is not None and event.turn == self._turn:
+                self.answer.append(event.text)
+            case PaneClosed():
+                raise closing_error(event)
+            case _:
+                pass
 
     @property
     def is_under_way(self) -> bool:
@@ -133,19 +147,9 @@ async def _until_answered(settled: asyncio.Event, timeout: float | None) -> None
 
 
 async def _listen(stream: Subscription, sent: Sent, publish: Publish) -> None:
-    """Hear what the pane says, and keep what answers the message; raises what its end means."""
-    turn: int | None = None
     async for event in stream:
         publish(event)
-        match event:
-            case Injected(message_id=sent.message_id, state="entering"):
-                turn = event.turn
-            case Text(origin="program") if turn is not None and event.turn == turn:
-                sent.answer.append(event.text)
-            case PaneClosed():
-                raise closing_error(event)
-            case _:
-                pass
+        sent.hear(event)
 
 
 def judge(sent: Sent) -> None:

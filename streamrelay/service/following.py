@@ -8,8 +8,7 @@ from typing import cast
 from streamrelay.delivery.message import FINAL
 from streamrelay.delivery.sending import Sent, judge
 from streamrelay.errors import AnswerTimeout, DaemonLost
-from streamrelay.events import AnyEvent, Injected, PaneClosed, Receipt, Text
-from streamrelay.panes.closing import closing_error
+from streamrelay.events import AnyEvent, Receipt
 from streamrelay.panes.publishing import Publish
 from streamrelay.service.api import Delivery, SendMessage, Service
 
@@ -60,7 +59,6 @@ async def _follow(
     timeout: float | None,  # noqa: ASYNC109
     patience: asyncio.Timeout,
 ) -> None:
-    turn: int | None = None
     sent.receipt = None
     events = cast(AsyncGenerator[AnyEvent], service.events(before))
     async with contextlib.aclosing(events):
@@ -68,21 +66,14 @@ async def _follow(
             if event.pane != pane:
                 continue
             publish(event)
-            match event:
-                case Receipt(message_id=sent.message_id):
-                    sent.receipt = event
-                    if event.state in FINAL or (not wait and event.state not in _UNDER_WAY):
-                        return
-                    if event.state == "submitted" and timeout is not None:
-                        patience.reschedule(asyncio.get_running_loop().time() + timeout)
-                case Injected(message_id=sent.message_id, state="entering"):
-                    turn = event.turn
-                case Text(origin="program") if turn is not None and event.turn == turn:
-                    sent.answer.append(event.text)
-                case PaneClosed():
-                    raise closing_error(event)
-                case _:
-                    pass
+            sent.hear(event)
+            if not isinstance(event, Receipt) or event.message_id != sent.message_id:
+                continue
+            sent.receipt = event
+            if event.state in FINAL or (not wait and event.state not in _UNDER_WAY):
+                return
+            if event.state == "submitted" and timeout is not None:
+                patience.reschedule(asyncio.get_running_loop().time() + timeout)
     raise DaemonLost(f"the service ended before it was known what became of {sent.message_id}")
 
 

@@ -28,11 +28,9 @@ import os
 import select
 import signal
 import sys
-import termios
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Literal
@@ -40,6 +38,7 @@ from typing import BinaryIO, Literal
 import msgspec
 
 from streamrelay.testing.conversation import Composer
+from streamrelay.testing.raw_terminal import raw_terminal
 from streamrelay.testing.signals import readable_signals
 from streamrelay.testing.transcript_program import Look, TranscriptProgram, Witness
 
@@ -284,21 +283,6 @@ class Agent:
             view = view[os.write(_STDOUT, view) :]
 
 
-@contextmanager
-def _raw() -> Iterator[None]:
-    before = termios.tcgetattr(_STDIN)
-    mode = termios.tcgetattr(_STDIN)
-    mode[0] &= ~(termios.ICRNL | termios.INLCR | termios.IXON)
-    mode[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
-    mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
-    termios.tcsetattr(_STDIN, termios.TCSADRAIN, mode)
-    try:
-        yield
-    finally:
-        os.write(_STDOUT, b"\x1b[?2004l\x1b[?25h")
-        termios.tcsetattr(_STDIN, termios.TCSADRAIN, before)
-
-
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="agent", description="A scripted agent in a terminal.")
     parser.add_argument("--log", type=Path, required=True, help="where to write what it got, as JSON Lines")
@@ -317,7 +301,7 @@ def main() -> None:
     with (
         readable_signals(signal.SIGUSR1, signal.SIGUSR2) as hand,
         arguments.pop("log").open("ab", buffering=0) as log,
-        _raw(),
+        raw_terminal(ends=b"\x1b[?2004l\x1b[?25h"),
     ):
         given = {name: None if value == "none" else value for name, value in arguments.items()}
         agent = Agent(msgspec.convert(given, Script, strict=False), log)

@@ -16,17 +16,17 @@ import os
 import select
 import signal
 import sys
-import termios
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 import msgspec
 
 from streamrelay.testing.conversation import Composer, Conversation, parse_header
+from streamrelay.testing.raw_terminal import raw_terminal
 from streamrelay.testing.signals import readable_signals
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
@@ -171,23 +171,6 @@ class Participant:
             data = data[os.write(_STDOUT, data) :]
 
 
-@contextmanager
-def _composing() -> Iterator[None]:
-    """No echo, no line editing, no signals (the interrupt key is read like any other), bracketed paste."""
-    before = termios.tcgetattr(_STDIN)
-    mode = termios.tcgetattr(_STDIN)
-    mode[0] &= ~(termios.ICRNL | termios.INLCR | termios.IXON)
-    mode[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
-    mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
-    termios.tcsetattr(_STDIN, termios.TCSADRAIN, mode)
-    os.write(_STDOUT, b"\x1b[?2004h")
-    try:
-        yield
-    finally:
-        os.write(_STDOUT, b"\x1b[?2004l")
-        termios.tcsetattr(_STDIN, termios.TCSADRAIN, before)
-
-
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="participant", description="A scripted participant of a conversation.")
     parser.add_argument("--name", required=True, help="who it is; its messages end with this")
@@ -205,11 +188,12 @@ def _arguments() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the program; 130 when it is interrupted."""
     arguments = _arguments().parse_args(words)
+    composer = raw_terminal(begins=b"\x1b[?2004h", ends=b"\x1b[?2004l")
     try:
         with (
             readable_signals(signal.SIGUSR1) as hand,
             arguments.log.open("ab", buffering=0) if arguments.log else nullcontext() as log,
-            _composing() if arguments.input == "raw" else nullcontext(),
+            composer if arguments.input == "raw" else nullcontext(),
         ):
             Participant(msgspec.convert(vars(arguments), Script), log).run(hand)
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from streamrelay.daemon.problems import error_of, problem_of, status_of
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError, UsageError
 from streamrelay.links.link import Policy
 from streamrelay.service import api
+from streamrelay.testing.waiting import wait_until_async
 from tests.daemon.conftest import PATIENCE, MemoryService, Served, failure
 
 SEND = api.SendMessage(to="Änn \x1b[201~", text="\0\x1b😀", caller="%7", direct=True, policy=Policy(budget=3))
@@ -188,17 +189,32 @@ async def test_nobody_listens(served: Served) -> None:
         assert not await client.is_healthy()
 
 
-@pytest.mark.parametrize("changes", [True, False])
-async def test_the_daemon_goes_away_in_the_midst_of_a_call(served: Served, changes: bool) -> None:
-    """Nobody can tell what became of a call that changes something; another one is made once more."""
+async def asked_and_waiting(served: Served, client: DaemonClient) -> "asyncio.Task[list[api.Session]]":
+    """Ask for something, and return when the service has it and does not answer."""
+    asking = asyncio.create_task(client.sessions())
+    await wait_until_async(lambda: "sessions" in served.service.asked, PATIENCE, "the service to be asked")
+    return asking
+
+
+async def test_the_daemon_goes_away_in_the_midst_of_a_question(served: Served) -> None:
+    """It changes nothing, so whoever is there now is asked."""
     served.service.waits = asyncio.Event()
     async with served.client() as client:
-        asking = asyncio.ensure_future(client.end_session("%1") if changes else client.sessions())
-        async with asyncio.timeout(PATIENCE):
-            while not served.service.asked:
-                await asyncio.sleep(0)
+        asking = await asked_and_waiting(served, client)
         served.server.stop()
-        with pytest.raises(DaemonLost if changes else DaemonMissing, match="went away" if changes else "no daemon"):
+        with pytest.raises(DaemonMissing, match="no daemon listens"):
+            await asking
+    served.service.waits.set()
+
+
+async def test_the_daemon_goes_away_in_the_midst_of_a_change(served: Served) -> None:
+    """Nobody can tell what became of it."""
+    served.service.waits = asyncio.Event()
+    async with served.client() as client:
+        asking = asyncio.create_task(client.end_session("%7"))
+        await wait_until_async(lambda: "%7" in served.service.asked, PATIENCE, "the service to be asked")
+        served.server.stop()
+        with pytest.raises(DaemonLost, match="went away"):
             await asking
     served.service.waits.set()
 
@@ -214,10 +230,7 @@ async def test_an_answer_that_does_not_come_is_not_waited_for(served: Served) ->
 async def test_a_call_under_way_is_answered_before_the_end(served: Served) -> None:
     served.service.waits = asyncio.Event()
     async with served.client() as client:
-        asking = asyncio.ensure_future(client.sessions())
-        async with asyncio.timeout(PATIENCE):
-            while "sessions" not in served.service.asked:
-                await asyncio.sleep(0)
+        asking = await asked_and_waiting(served, client)
         served.server.stop()
         await asyncio.sleep(0)
         served.service.waits.set()
