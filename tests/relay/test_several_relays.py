@@ -9,7 +9,7 @@ import pytest
 import streamrelay
 from streamrelay.events import Event, Live, RelayClosed, RelayDelivered, RelayLeft, RelayOpened
 from streamrelay.relay.session import RelaySession
-from streamrelay.testing.waiting import wait_until_async
+from streamrelay.testing.waiting import wait_until, wait_until_async
 
 PATIENCE = 20.0
 SPEAKER = ["sh", "-c", "stty -echo; exec cat"]
@@ -40,7 +40,11 @@ def of(events, kind):
 
 
 def start(tmux, *names):
-    return [tmux.new_session(name, SPEAKER if name.startswith("speaker") else LISTENER) for name in names]
+    panes = [tmux.new_session(name, SPEAKER if name.startswith("speaker") else LISTENER) for name in names]
+    for pane in panes:
+        runs = ["display-message", "-p", "-t", pane, "#{pane_current_command}"]
+        wait_until(lambda runs=runs: tmux.run(*runs) == "cat", PATIENCE, "no shell to be there")
+    return panes
 
 
 def connected(tmux):
