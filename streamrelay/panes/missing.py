@@ -10,7 +10,7 @@ tmux's own it was asked about again, which was told again: with 64 panes that pr
 """
 
 from collections import deque
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.recovery import (
@@ -19,7 +19,6 @@ from streamrelay.panes.recovery import (
     Known,
     is_shown,
     missed,
-    read_held,
     recovery_line,
     scrolled,
     skip_line,
@@ -34,6 +33,16 @@ _ALWAYS_SAID = ("detached",)
 """Reasons for which a gap is said even where nothing is lost: what was missed comes late."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asked for; its answer is read accordingly, whatever has happened meanwhile."""
+
+    ends_pause: bool = False
+    """Whether it ends a pause, and so skips what was queued: its answer stands for that."""
+    depth: int | None = None
+    """How many rows of history, for what was missed; None for the screen alone."""
+
+
 class Missing:
     """What is missing of the stream that is read off `screen`."""
 
@@ -45,8 +54,8 @@ class Missing:
         """Of which history of tmux's the rows are counted here, where it counts them."""
         self._unknown = 0
         self._shallow_until = 0.0
-        self._asked: deque[bool] = deque()
-        """The questions that are on their way, and whether they end a pause."""
+        self._asked: deque[Asked] = deque()
+        """The questions that are on their way."""
 
     @property
     def comes_late(self) -> bool:
@@ -64,24 +73,21 @@ class Missing:
 
         It counts as on its way until `answered`.
         """
-        self._asked.append(not seeded or self.reason is not None)
-        if not seeded:
-            return " ; ".join((skip_line(pane), snapshot_line(pane)))
-        return snapshot_line(pane) if self.reason is None else recovery_line(pane, self._depth(now))
+        if not seeded or self.reason is None:
+            self._asked.append(Asked(ends_pause=not seeded))
+            return snapshot_line(pane) if seeded else " ; ".join((skip_line(pane), snapshot_line(pane)))
+        depth = self._depth(now)
+        self._asked.append(Asked(ends_pause=True, depth=depth))
+        return recovery_line(pane, depth)
 
-    def answered(self) -> None:
-        """Note that the first of the questions on their way was answered, in whatever way."""
-        if self._asked:
-            self._asked.popleft()
+    def answered(self) -> Asked:
+        """Return what the first of the questions on their way asked for: it was answered, in whatever way."""
+        return self._asked.popleft() if self._asked else Asked()
 
     @property
     def ends_pause(self) -> bool:
         """Whether a question is on its way that ends a pause, so that its answer holds what a pause drops."""
-        return any(self._asked)
-
-    def answer(self, blocks: Sequence[Sequence[bytes]], now: float) -> Held | None:
-        """Return what the replies to a `question` that asked for history say; None for a pane that is gone."""
-        return read_held(blocks, self._depth(now))
+        return any(asked.ends_pause for asked in self._asked)
 
     def moved(self, info: PaneInfo, at: float) -> list[Entry]:
         """The pane went to where `info` says (`at` in stream time); what it prints may come late until `arrived`."""

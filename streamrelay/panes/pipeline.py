@@ -343,24 +343,30 @@ class PanePipeline:
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""
         self._resuming = False
-        self._missing.answered()
-        held = None
-        if self._missing.reason is not None:
-            held = self._missing.answer(blocks, self._loop.time())
-            snapshot = None if held is None else held.snapshot
-            if held is not None and not self.closed:
-                self._recover(held)
-        else:
-            current = blocks[-SNAPSHOT_BLOCKS:]
-            snapshot = read_snapshot(current)
+        asked = self._missing.answered()
+        if asked.depth is not None:
+            return self._go_on(read_held(blocks, asked.depth))
+        current = blocks[-SNAPSHOT_BLOCKS:]
+        snapshot = read_snapshot(current)
+        # What was missed since this was asked has a question of its own behind it, which begins where this stream is.
+        if snapshot is not None and not self.closed and not (self._seeded and self._missing.reason is not None):
             self._missing.generation = read_generation(current)
-        if snapshot is not None and not self.closed:
             self.seed(snapshot)
-        if held is not None and held.title != self._screen.title and not self.closed:
+        return snapshot is not None
+
+    def _go_on(self, held: Held | None) -> bool:
+        """Say what was missed, and go on with the screen as it is."""
+        if held is None or self.closed:
+            return held is not None
+        # Another question may have been answered first, and this one has skipped what came since.
+        self._missing.note("paused")
+        self._recover(held)
+        self.seed(held.snapshot)
+        if held.title != self._screen.title:
             # Programs say by their titles whether they are at work.
             title = "".join(character for character in held.title if character.isprintable())
             self._enter(Output(self._now(), self.info.pane, f"\x1b]2;{title}\x07".encode()))
-        return snapshot is not None
+        return True
 
     def _recover(self, held: Held) -> bool:
         """Say what was missed and can be had, and where it cannot, that something is lost; True where nothing is."""

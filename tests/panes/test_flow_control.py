@@ -122,3 +122,24 @@ async def test_a_pane_is_asked_about_once_however_large_the_answer_is(private_tm
     assert numbers(says.said) == list(range(201, 206))
     assert asked == "xx", "a pause, and the end of it"
     assert again == "xxxxx", "one from here, and then the same"
+
+
+@pytest.mark.requirement("ENG-07b")
+async def test_two_questions_at_once_lose_nothing_between_them(private_tmux, server, heard):
+    """Each of them skips what was queued for the pane; the answer to the first one leaves nothing missing."""
+    private_tmux.run("set-option", "-g", "history-limit", "50000")
+    pane = private_tmux.new_session("work", ["sh", "-c", PRINTER], columns=80, lines=24)
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        carrier, pipeline = server._attachments._carrier, server.pipeline(pane)
+        last = 0
+        for _ in range(6):
+            private_tmux.run("send-keys", "-t", pane, f"{last + 1} {last + 2000}", "Enter")
+            await says.until(lambda s, last=last: s.said and numbers(s.said)[-1] > last)
+            pipeline.missed("paused")
+            assert await asyncio.gather(*(carrier.seed(pipeline) for _ in range(3))) == [True] * 3
+            last += 2000
+            await says.until(lambda s, last=last: numbers(s.said)[-1] == last)
+    assert numbers(says.said) == list(range(1, last + 1))
+    assert says.of(Gap) == []
