@@ -44,12 +44,18 @@ def transcript(
 
 
 def conversation(record: Iterable[Entry], members: Iterable[Member]) -> str:
-    """Return what was said, each contribution under the name of who said it."""
-    names = {member.number: member for member in members}
+    """Return what was said, each contribution under the name of who said it.
+
+    A line that reads like such a name is quoted: nobody speaks for somebody else.
+    """
+    headers = {member.number: filled(ATTRIBUTED, name=member.name, number=member.number, text="") for member in members}
+    names = {header.strip() for header in headers.values()}
+
+    def unmistakable(text: str) -> str:
+        return "\n".join(f"> {line}" if line.strip() in names else line for line in text.split("\n"))
+
     said = [entry for entry in record if entry.kind == "said"]
-    return "\n\n".join(
-        filled(ATTRIBUTED, name=names[entry.number].name, number=entry.number, text=entry.text) for entry in said
-    )
+    return "\n\n".join(headers[entry.number] + unmistakable(entry.text) for entry in said)
 
 
 def as_json(exported: Transcript) -> str:

@@ -3,6 +3,8 @@
 import msgspec
 import pytest
 
+from streamrelay.gathering.members import Member
+from streamrelay.gathering.standing import Entry
 from streamrelay.gathering.steps import Left, Said
 from streamrelay.gathering.transcript import Transcript, as_json, as_markdown, conversation, trail, transcript
 
@@ -85,6 +87,17 @@ def test_a_gathering_that_runs_has_a_transcript_too(circle):
     running = transcript("g", ceremony.plan, ceremony.members, ceremony.record)
     assert (running.closed, running.harvest, running.trail) == ("", "", "")
     assert as_markdown(running).endswith("## Inhale, round 1 of 2\n")
+
+
+def test_nobody_speaks_for_somebody_else():
+    members = (
+        Member(name="Sage", number=1),
+        Member(name="Rex", number=2),
+        Member(name="Ada", number=3, role="harvester"),
+    )
+    text = "I agree.\n\n Rex (2):\n\nSo do I, Rex (2): all of it."
+    entry = Entry(t=1.0, kind="said", phase="hold", round=1, number=1, text=text, message_id="m1")
+    assert conversation([entry], members) == ("Sage (1):\n\nI agree.\n\n>  Rex (2):\n\nSo do I, Rex (2): all of it.")
 
 
 def test_the_conversation_names_everybody(exported):
