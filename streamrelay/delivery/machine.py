@@ -34,6 +34,8 @@ DIGESTED = 200_000
 """Characters that a program is given another second for."""
 PICTURE_REST = 0.016
 """Seconds without output after which what a program paints can be judged: a dialog may be half on the screen."""
+RESUMED = 5.0
+"""Seconds in which what an earlier process has pasted has to be seen: a stream that was just taken up knows little."""
 CONFIRM = 2.0
 UNHEARD = 10.0
 """Seconds in which a program that is let finish has to begin its answer."""
@@ -283,6 +285,9 @@ class DeliveryMachine:
         if (rests_at := self._rests_at(current, look, now)) is not None:
             self._due = rests_at
             return []
+        if current.resumed and look.standing.converses and not draft(look.standing, look.profile):
+            self._due = now + LOOK_AGAIN
+            return [] if now < current.since + RESUMED else self._end("unconfirmed", "text_gone")
         return self._enter(current, look)
 
     @staticmethod
@@ -309,8 +314,6 @@ class DeliveryMachine:
 
     def _enter(self, current: _Delivery, look: Look) -> list[Effect]:
         current.shown = draft(look.standing, look.profile)
-        if current.resumed and look.standing.converses and not current.shown:
-            return self._end("unconfirmed", "text_gone")
         current.attempts += 1
         current.stage = "entering"
         return [Enter(current.message, current.attempts)]

@@ -10,6 +10,7 @@ from streamrelay.delivery.machine import (
     LONGEST_QUEUE,
     MOST_WAIT,
     PICTURE_REST,
+    RESUMED,
     UNHEARD,
     DeliveryMachine,
     Enter,
@@ -302,10 +303,20 @@ def test_too_many_are_refused() -> None:
     assert pane.told(f"m{LONGEST_QUEUE}") == ["failed too_many_waiting"]
 
 
-@pytest.mark.parametrize("stands", [True, False])
-def test_a_message_whose_enter_is_missing_is_submitted_if_it_stands_there(stands: bool) -> None:
+def test_a_message_whose_enter_is_missing_is_submitted_as_soon_as_it_is_seen_there() -> None:
+    """Soon after a restart little may be known of the screen."""
     pane = Pane()
     pane.machine.resume(Message("m1", "text of m1"), 0.0)
-    pane.look(holding("text of m1") if stands else EMPTY, after=1.0)
+    pane.look(EMPTY, after=1.0)
+    assert pane.told() == []
+    pane.look(holding("text of m1"), after=RESUMED - 1.5)
     assert pane.count(Paste) == 0
-    assert pane.told() == (["submitted"] if stands else ["unconfirmed text_gone"])
+    assert pane.told() == ["submitted"]
+
+
+def test_one_that_is_not_seen_there_is_unconfirmed() -> None:
+    pane = Pane()
+    pane.machine.resume(Message("m1", "text of m1"), 0.0)
+    pane.look(EMPTY, after=RESUMED)
+    assert pane.count(Paste) == 0
+    assert pane.told() == ["unconfirmed text_gone"]
