@@ -63,6 +63,8 @@ class Conversation:
         self.proved = False
         """Whether the program has ever shown what was sent to it: it is one that converses."""
         self._sent: list[_Sent] = []
+        self._cleared: _Sent | None = None
+        """The message last given up for cleared from the composer: half a picture may not have shown it."""
         self._answered: _Sent | None = None
         self._composer = DraftBox()
         self.in_repaint = False
@@ -157,7 +159,7 @@ class Conversation:
         """The program is gone, and what it was known by."""
         self.proved = self.works = self.typed = False
         self._sent.clear()
-        self._answered = None
+        self._answered = self._cleared = None
         self._draft = self._vanished = self._message_mark = ""
         self._furniture = Furniture()
 
@@ -171,10 +173,13 @@ class Conversation:
         """The Enter behind a message is being sent; return whether its composer shows anything of it."""
         if self.rows and self._furniture.learn_borders(self.rows, self._cursor) and not self.waits:
             self._furniture.rest(self.rows, self._cursor)
+        if self._cleared is not None and self._cleared.message_id == message_id:
+            self._sent.append(self._cleared)
+        self._cleared = None
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.submitted = True
-                sent.shown = self._composer.draft(*self._place)
+                sent.shown = self._composer.draft(*self._place) or sent.shown
                 return bool(sent.shown)
         return False
 
@@ -365,12 +370,13 @@ class Conversation:
             self.typed = True
 
     def _watch_pasted(self, draft: str) -> None:
-        """Give up a message that stood in the composer and was cleared from it without an Enter."""
+        """Give up a message that stood in the composer and was cleared from it, unless its Enter comes after all."""
         pasted = next(sent for sent in self._sent if not sent.submitted)
         if draft:
             pasted.shown = draft
         elif pasted.shown:
             self._sent.remove(pasted)
+            self._cleared = pasted
 
 
 def _forms(sent: _Sent) -> tuple[str, ...]:

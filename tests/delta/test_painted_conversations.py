@@ -229,3 +229,20 @@ def test_a_line_that_was_being_written_when_the_pane_closed_is_a_gap(look: Look)
     talk.pane.ends()
     assert talk.pane.said() == whole
     assert len(talk.of(Gap)) == 1
+
+
+@every_look
+def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_enter(look: Look) -> None:
+    """The program says something amid the paste, and a read ends where its composer is wiped."""
+    talk = Talk(look)
+    talk.sends("first")
+    talk.streams("one")
+    message_id = talk.pane.pastes("second\nand more\nof it")
+    folded = "[Pasted text #1 +3 lines]"
+    talk.paints(talk.program.drafts(folded), rest=0.12)
+    talk.paints(talk.program.drafts(""), rest=0.12)
+    talk.pane.submits(message_id)
+    talk.paints(talk.program.submits(folded))
+    talk.answers("two")
+    second = [("injected", line) for line in ("second", "and more", "of it")]
+    assert talk.heard() == [("injected", "first"), ("program", "one"), *second, ("program", "two")]
