@@ -27,7 +27,8 @@ _LONGEST_OPEN: Final = 1000
 """Characters of a line without its end that are kept to be looked at again with what follows."""
 _LEAST_COLUMNS: Final = 4
 _LINES = re.compile(r"(?:[^\x00-\x1f]*+\r\n)*+")
-_BLOCK = re.compile(r"(?:[^\x00-\x1f]*+(?:\x1b\[[0-9;:]*+m[^\x00-\x1f]*+)*+\r\n)++")
+# Groups that may fail amid a turn are greedy: see tokens.py.
+_BLOCK = re.compile(r"(?:[^\x00-\x1f]*+(?:\x1b\[[0-9;:]*+m[^\x00-\x1f]*+)*\r\n)+")
 UNFINISHED: Final = re.compile(r"\x1b(?:\[[0-9;:]*+)?\Z")
 """Finds the beginning of what may become an SGR."""
 _CONTROL = re.compile(r"[\x00-\x1f]")

@@ -134,7 +134,8 @@ class Widths(dict[int, str]):
         """
         shown, joining = self._ranges(1, 2), self._ranges(0)
         beyond_ascii = f"(?![ -~])[{shown}]"
-        return re.compile(f"(?:[{shown}]++(?:{ZWJ}{beyond_ascii}|[{joining}]){{0,2}}+|\r\n)*+")
+        # Groups that may fail amid a turn are greedy: see tokens.py.
+        return re.compile(f"(?:[{shown}]++(?:{ZWJ}{beyond_ascii}|[{joining}]){{0,2}}|\r\n)*")
 
     def _ranges(self, *widths: int) -> str:
         """Return the characters of those widths as ranges of a regular expression's set."""
