@@ -260,6 +260,8 @@ class Agent:
         self._answering = None
         if self._queue:
             self._begin(*self._queue.popleft())
+            if self._draft:
+                self._show_draft()
         else:
             self._write(self._program.rests())
 
