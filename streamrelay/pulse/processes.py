@@ -67,7 +67,8 @@ async def run(
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REAP):
                 await collecting.gone.wait()
-    status = transport.get_returncode()
+    # How one that was killed has ended is asked for in two places of Python's, and the second one is told nothing.
+    status = None if collecting.is_full else transport.get_returncode()
     output = collecting.data.decode("utf-8", "replace")
     return Ran(-signal.SIGKILL if status is None else status, output, cut=collecting.is_full)
 
