@@ -7,7 +7,7 @@ from pathlib import Path
 
 from streamrelay.agents.profile import AgentProfile, parse_profile
 from streamrelay.config.files import user_folder as config_folder
-from streamrelay.errors import ConfigError
+from streamrelay.config.texts import texts_in
 
 
 def user_folder() -> Path:
@@ -31,17 +31,4 @@ def shipped_profiles() -> tuple[AgentProfile, ...]:
 
 
 def _read(folder: Path | Traversable) -> Iterator[AgentProfile]:
-    try:
-        if not folder.is_dir():
-            return
-        files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    except OSError as error:
-        raise ConfigError(str(folder), "", f"cannot be listed: {error.strerror}") from error
-    for file in files:
-        try:
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(str(file), "", f"cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise ConfigError(str(file), "", f"no UTF-8: {error.reason}") from error
-        yield parse_profile(file.name.removesuffix(".toml"), text, source=str(file))
+    return (parse_profile(name, text, source=source) for name, source, text in texts_in(folder, ".toml"))

@@ -6,7 +6,6 @@ behind them is what the rhythm is for. One that has the name of a shipped rhythm
 """
 
 import tomllib
-from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from streamrelay.config.files import user_folder as config_folder
+from streamrelay.config.texts import texts_in
 from streamrelay.errors import ConfigError, InvalidGathering, UsageError
 from streamrelay.gathering.plan import Breath, Rhythm
 from streamrelay.gathering.prompts import Texts, check_template
@@ -31,8 +31,8 @@ def user_folder() -> Path:
 def load_texts(folder: Path | None = None) -> Texts:
     """Read every text; one in `folder` (default: the user's) replaces the shipped one. Raises ConfigError."""
     own = (user_folder() if folder is None else folder) / "prompts"
-    texts = dict(_read(_shipped("prompts")))
-    for name, (source, text) in _read(own):
+    texts = {name: (source, text) for name, source, text in texts_in(_shipped("prompts"), ".md")}
+    for name, source, text in texts_in(own, ".md"):
         if name not in texts:
             known = ", ".join(sorted(texts))
             raise ConfigError(source, "", "there is no such text", hint=f"the texts are {known}")
@@ -48,7 +48,7 @@ def load_rhythms(folder: Path | None = None) -> dict[str, Rhythm]:
     """Read every rhythm by its name, the user's (in `folder`) over the shipped ones. Raises ConfigError."""
     own = (user_folder() if folder is None else folder) / "rhythms"
     rhythms: dict[str, Rhythm] = {}
-    for name, (source, text) in (*_read(_shipped("rhythms")), *_read(own)):
+    for name, source, text in (*texts_in(_shipped("rhythms"), ".md"), *texts_in(own, ".md")):
         rhythms[name] = parse_rhythm(name, text, source=source, over=rhythms.get(name))
     return rhythms
 
@@ -108,21 +108,3 @@ def parse_rhythm(name: str, text: str, *, source: str, over: Rhythm | None = Non
 
 def _shipped(kind: str) -> Traversable:
     return resources.files("streamrelay.gathering") / kind
-
-
-def _read(folder: Path | Traversable) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the name, the source and the text of each Markdown file."""
-    try:
-        if not folder.is_dir():
-            return
-        files = sorted((file for file in folder.iterdir() if file.name.endswith(".md")), key=lambda file: file.name)
-    except OSError as error:
-        raise ConfigError(str(folder), "", f"cannot be listed: {error.strerror}") from error
-    for file in files:
-        try:
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(str(file), "", f"cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise ConfigError(str(file), "", f"no UTF-8: {error.reason}") from error
-        yield file.name.removesuffix(".md"), (str(file), text)

@@ -123,8 +123,8 @@ def test_memory_is_bounded_under_a_flood_with_a_slow_subscriber() -> None:
         assert row["lost"] > 0, "the subscriber was too slow"
         assert row["lines"] > 0
         assert row["reader"][2] < 1.3 * row["reader"][1]
-        # tmux may be five seconds behind before it pauses a pane: where the reader is slow, that is much.
-        assert row["server"][2] < row["server"][0] + (96 << 20)
+        # tmux may be five seconds behind before it pauses a pane.
+        assert row["server"][2] < row["server"][0] + (16 << 20)
 
 
 @pytest.mark.requirement("BEN-01b")

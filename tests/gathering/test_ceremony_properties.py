@@ -70,6 +70,7 @@ class Circle(RuleBasedStateMachine):
         self.effects: list[Effect] = []
         self.prompts: list[Prompt] = []
         self.withdrawn: set[str] = set()
+        self.reached: set[str] = set()
         self.given: Counter[tuple[int, str]] = Counter()
         self.holder: int | None = None
         self.phase = ""
@@ -99,6 +100,7 @@ class Circle(RuleBasedStateMachine):
     def reach(self, data):
         prompt = data.draw(st.sampled_from(self.prompts[-3:]))
         if prompt.message_id not in self.withdrawn:
+            self.reached.add(prompt.message_id)
             self.happen(Reached(prompt.to, prompt.message_id))
 
     @rule(who=WHO)
@@ -269,7 +271,8 @@ class Circle(RuleBasedStateMachine):
                 for effect in self.effects
                 if (isinstance(effect, Announce) and number in effect.to and effect.head)
                 or (isinstance(effect, Prompt) and effect.to == number and effect.kind == "turn" and effect.head)
-                if effect.message_id not in self.withdrawn
+                # One that has reached its member, though the circle learns it behind a pause, cannot be taken back.
+                if effect.message_id not in self.withdrawn - self.reached
             ]
             others = [e for e in self.ceremony.record if e.kind == "said" and e.number != number]
             assert "".join(digests) == "".join(f"\n\nP{e.number} ({e.number}):\n\n{e.text}" for e in others)
