@@ -15,8 +15,9 @@ from streamrelay.panes.carrying import Carried, Carrier
 from streamrelay.panes.following import Follower
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
+from streamrelay.panes.live import Tap
 from streamrelay.panes.log import PaneLog
-from streamrelay.panes.pipeline import PanePipeline, Tap
+from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.reconnecting import Patience
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line

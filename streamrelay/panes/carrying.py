@@ -23,6 +23,7 @@ from streamrelay.events import ClosedReason
 from streamrelay.panes.burial import last_words
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.inventory import PaneInfo, list_window, parse_panes
+from streamrelay.panes.live import LiveStream
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.recovery import place_line
 from streamrelay.panes.rendering import Rendering
@@ -74,7 +75,7 @@ class Carrier:
         """
         self.hub: Hub | None = None
         self.carried: dict[str, Carried] = {}
-        self.rendering: Rendering[PanePipeline] = Rendering(hold=self._hold, failed=self._failed)
+        self.rendering: Rendering[LiveStream] = Rendering(hold=self._hold, failed=self._failed)
         self.changing = asyncio.Lock()
         """Held by whoever changes what is carried."""
         self._tmux = tmux
@@ -279,7 +280,7 @@ class Carrier:
         except Exception:  # noqa: BLE001  # it is logged
             self._failed(pipeline)
 
-    def _failed(self, pipeline: PanePipeline) -> None:
+    def _failed(self, pipeline: LiveStream) -> None:
         pane = pipeline.info.pane
         logger.exception("the pipeline of pane %s failed", pane)
         if (carried := self.carried.pop(pane, None)) is not None and self.hub is not None:

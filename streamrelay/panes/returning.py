@@ -16,7 +16,8 @@ from streamrelay.events import Event, PaneClosed
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.audience import Listener
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.pipeline import PanePipeline, Tap
+from streamrelay.panes.live import Tap
+from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.subscription import Subscription
 
 PATIENCE = 3.0

@@ -18,8 +18,9 @@ from streamrelay.events import Event
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.audience import Listener
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
+from streamrelay.panes.live import Tap
 from streamrelay.panes.log import PaneLog, last_events
-from streamrelay.panes.pipeline import PanePipeline, Tap
+from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.recorder import Recorded, recording_into
 from streamrelay.panes.returning import Returning
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
