@@ -8,22 +8,21 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Self
+from typing import Self
 
 import msgspec
 
-from streamrelay.delivery.message import Policy as Typing
-from streamrelay.errors import NotAllowed, TargetNotFound
+from streamrelay.errors import TargetNotFound
 from streamrelay.events import Event, PaneClosed, Receipt, RelayClosed, RelayOpened
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts
 from streamrelay.links.registry import LinkRegistry
-from streamrelay.relay.attribution import filled
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.registry import Seats
-from streamrelay.relay.rules import Close, Effect, Notice, Participant, Rules, Stored, Tell
+from streamrelay.relay.rules import Close, Effect, Participant, Rules, Stored, Tell
 from streamrelay.service.circles import Circles
+from streamrelay.service.messages import Sending, Sent, check_limits, notice
 
 LINK, RELAY, LISTENERS, SETTINGS = "link/", "relay/", "listeners", "settings"
 
@@ -36,27 +35,6 @@ class Settings(msgspec.Struct):
     """Sessions."""
     watched: set[str] = msgspec.field(default_factory=set)
     """Panes that are heard whether or not they take part in anything."""
-
-
-class Sending(msgspec.Struct, frozen=True, kw_only=True):
-    """A message from somebody to a session."""
-
-    message_id: str
-    text: str
-    target: Party
-    caller: Party | None = None
-    then: Literal["nothing", "link", "listen", "close"] = "nothing"
-    policy: Policy | None = None
-    """Of a link that is made."""
-    typing: Typing | None = None
-
-
-class Sent(msgspec.Struct):
-    """What was done besides delivering it."""
-
-    link: Link | None = None
-    listening: bool = False
-    closed: bool = False
 
 
 class ServiceMachine:
@@ -203,8 +181,8 @@ class ServiceMachine:
         """
         caller, target, sent = sending.caller, sending.target, Sent()
         if caller is not None:
-            self._check_limits(sending, caller, now)
-        effects: list[Effect] = [self._message(sending)]
+            check_limits(sending, caller, self.links, now)
+        effects: list[Effect] = [notice(sending, self._texts.frame)]
         if caller is None:
             return sent, effects
         match sending.then:
@@ -220,23 +198,6 @@ class ServiceMachine:
             case "nothing":
                 pass
         return sent, effects
-
-    def _check_limits(self, sending: Sending, caller: Party, now: float) -> None:
-        link = self.links.between(caller.session, sending.target.session)
-        policy = sending.policy if link is None else link.policy
-        longest, length = policy.longest if policy is not None else 0, len(sending.text)
-        if 0 < longest < length:
-            raise NotAllowed(
-                f"{length:,} characters are more than the {longest:,} that one message may have",
-                hint="say it shorter, or put it into a file and name that",
-                data={"longest": longest},
-            )
-        if not self.links.takes_message(caller.session, sending.target.session, now):
-            raise NotAllowed(
-                "as many messages have crossed this link within a minute as may",
-                hint="say it in your own session: what is said there waits, and crosses in its time",
-                data={"link": "" if link is None else link.link_id},
-            )
 
     def link(
         self, a: Party, b: Party, *, link_id: str, at: float, now: float, policy: Policy | None = None
@@ -410,12 +371,3 @@ class ServiceMachine:
         self._seats.take(relay.relay_id, there)
         for session in there:
             self.links.suspend(session, relay.relay_id)
-
-    def _message(self, sending: Sending) -> Notice:
-        target, caller = sending.target, sending.caller
-        listener = Participant(target.session, target.pane, target.title, 1, target.session_name)
-        if caller is None:
-            return Notice(sending.message_id, (listener,), sending.text, policy=sending.typing)
-        head = filled(self._texts.frame, name=caller.title, number=0, text="").strip()
-        text = filled(self._texts.frame, name=caller.title, number=0, text=sending.text)
-        return Notice(sending.message_id, (listener,), text, head, sending.typing)

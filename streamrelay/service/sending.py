@@ -11,7 +11,7 @@ from streamrelay.errors import InGathering, StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.core import Core, party
-from streamrelay.service.machine import Sending, Sent
+from streamrelay.service.messages import Sending, Sent
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
 

@@ -8,7 +8,8 @@ from streamrelay.errors import NotAllowed, SessionTaken, TargetNotFound
 from streamrelay.events import Event, LinkClosed, RelayClosed, Text, TurnEnded, TurnStarted
 from streamrelay.links.link import Party, Policy
 from streamrelay.relay.rules import Deliver, Effect, Notice, Participant, Rules, Tell
-from streamrelay.service.machine import Sending, ServiceMachine
+from streamrelay.service.machine import ServiceMachine
+from streamrelay.service.messages import Sending
 
 ANN, BOB, CY = (Party(f"s-{name}", f"%{number}", name) for number, name in enumerate(("Ann", "Bob", "Cy"), 1))
 
