@@ -13,6 +13,7 @@
 from collections.abc import Iterable
 from typing import Self
 
+from streamrelay.delivery.message import Policy as Typing
 from streamrelay.errors import UsageError
 from streamrelay.events import (
     Event,
@@ -27,7 +28,7 @@ from streamrelay.events import (
 )
 from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts, participants
 from streamrelay.relay.attribution import filled
-from streamrelay.relay.machine import RelayMachine
+from streamrelay.relay.machine import Refusal, RelayMachine
 from streamrelay.relay.rules import Close, Effect, Notice, Participant, Spend, Tell
 
 
@@ -46,6 +47,9 @@ class _Entry:
 
     def has(self, pane: str) -> bool:
         return any(party.pane == pane for party in self.parties)
+
+    def pane_of(self, session: str) -> str:
+        return next(party.pane for party in self.parties if party.session == session)
 
     def is_due(self, now: float) -> bool:
         due = self.machine.deadline()
@@ -134,10 +138,21 @@ class LinkRegistry:
         entry = self._entries.get(frozenset((session, other)))
         return None if entry is None else entry.link()
 
-    def takes_message(self, session: str, other: str, now: float) -> bool:
-        """Count a message that one side sends the other by itself; False where the rate of their link is reached."""
+    def refusal(self, session: str, other: str, text: str, now: float) -> tuple[Refusal, str] | None:
+        """Return why a message of one side to the other may not cross their link now (see `RelayMachine.refusal`)."""
         entry = self._entries.get(frozenset((session, other)))
-        return entry is None or entry.machine.takes_message(now)
+        return None if entry is None else entry.machine.refusal(entry.pane_of(session), text, now)
+
+    def carry(
+        self, session: str, other: str, text: str, *, message_id: str, now: float, typing: Typing | None = None
+    ) -> list[Effect]:
+        """Deliver a message of one side to the other over their link; nothing where there is none."""
+        entry = self._entries.get(frozenset((session, other)))
+        if entry is None:
+            return []
+        return self._consequences(
+            entry, entry.machine.send(entry.pane_of(session), text, message_id, now, policy=typing)
+        )
 
     def of(self, session: str) -> list[Link]:
         """Return the links of one session."""
@@ -182,8 +197,8 @@ class LinkRegistry:
         """A session is gone: so are its links and listeners; peers and callers are told."""
         effects: list[Effect] = []
         for entry in self._of(session):
-            pane = next(party.pane for party in entry.parties if party.session == session)
-            effects += self._consequences(entry, entry.machine.leave(pane, reason, now), by=session)
+            left = entry.machine.leave(entry.pane_of(session), reason, now)
+            effects += self._consequences(entry, left, by=session)
         self._suspended.pop(session, None)
         effects += self._tell_stop(session, reason, self._texts.gone)
         for key in [key for key in self._listeners if key[0] == session]:

@@ -63,6 +63,8 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
 def _next(asked: arguments.SendMessage, sent: api.SendResult, link: Link | None, caller: str) -> str:
     if asked.close_link:
         return wording.ONLY_DELIVERED if sent.warning else wording.SAID_LAST
+    if link is not None and link.state == "spent":
+        return wording.SPENT.format(peer=label(link.peer_of(caller).title))
     if sent.link:
         return wording.CONVERSING.format(peer=label(link.peer_of(caller).title if link else asked.to))
     return wording.LISTENING if sent.listening else wording.ONLY_DELIVERED

@@ -17,7 +17,8 @@ Say something to another session, which is a program in another terminal, mostly
 direct=true begins a conversation. The call is the handshake, and one is enough: the message is delivered, and you two \
 are linked. From then on just speak: all that you say in a turn reaches the other one when your turn ends, and its \
 words reach you as "[From ITS TITLE] ...". Don't call this tool again for what you say in that conversation; end your \
-turn to hear the answer. The link carries a limited number of deliveries.
+turn to hear the answer. The link carries a limited number of deliveries, and what you send \
+the other one by this tool is one of them. When they are spent, or a person has paused the link, it is refused.
 
 direct=false leaves one message. You are told once, when the other one has stopped; read_since shows what it said.
 
@@ -64,6 +65,10 @@ The order is fixed, so there is nobody to name."""
 CONVERSING = (
     "You are in a conversation with {peer} now. Don't call send_message for it again: just speak. What you say reaches "
     '{peer} when your turn ends, and its words reach you as "[From {peer}] ...". When you are done: close_link.'
+)
+SPENT = (
+    "That was the last delivery of your link with {peer}: nothing crosses until a person extends it. Finish what you "
+    "can alone, and tell your user what is open."
 )
 LISTENING = "You will be told once, when it has stopped."
 ONLY_DELIVERED = (

@@ -15,10 +15,11 @@
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Self
+from typing import Literal, Self
 
 import msgspec
 
+from streamrelay.delivery.message import Policy
 from streamrelay.errors import UsageError
 from streamrelay.events import (
     Event,
@@ -50,6 +51,9 @@ from streamrelay.relay.utterances import Utterance, Utterances
 MOST_HELD = 64
 MINUTE = 60.0
 LONGEST_SHOWN = 80
+
+Refusal = WithheldReason | Literal["paused", "spent", "rate"]
+"""Why a message that a participant sends does not go out."""
 
 
 class RelayMachine:
@@ -187,13 +191,30 @@ class RelayMachine:
         self._utterances.clear()
         return [Close(reason, self.deliveries)]
 
-    def takes_message(self, now: float) -> bool:
-        """Count a message that a participant sends by itself within the rate; False where that is reached."""
+    # What a participant sends by itself
+
+    def refusal(self, pane: str, text: str, now: float) -> tuple[Refusal, str] | None:
+        """Return why a message that a participant sends may not go out now, and that in words; None if it may.
+
+        What is said waits for a pause or a budget; a message is refused, so that its sender knows, and decides.
+        """
+        standing = self.standing
+        if standing.suspended_by:
+            return "suspended", f"one of its sides is in {standing.suspended_by}"
+        if pane in standing.muted:
+            return "muted", "nothing of what you say is to cross it"
+        if standing.paused:
+            return "paused", "it is paused by a person"
+        if standing.spent:
+            return "spent", f"it is spent after {self.deliveries} deliveries"
         if not self._in_time(now):
-            return False
-        if self.rules.per_minute:
-            self._sent.append(now)
-        return True
+            return "rate", "as many deliveries have crossed it within a minute as may"
+        return self._judge(Utterance(pane, (text,), whole_turn=True, heard_at=now), text)
+
+    def send(self, pane: str, text: str, message_id: str, now: float, policy: Policy | None = None) -> list[Effect]:
+        """Deliver a message that `refusal` lets pass; it counts as what is said does."""
+        said = Held(pane, text, self.standing.manners.hop_of(pane), now)
+        return self._send(said, now, message_id=message_id, policy=policy)
 
     # What is made of it
 
@@ -263,7 +284,7 @@ class RelayMachine:
             self._sent.popleft()
         return not self.rules.per_minute or len(self._sent) < self.rules.per_minute
 
-    def _send(self, said: Held, now: float) -> list[Effect]:
+    def _send(self, said: Held, now: float, *, message_id: str = "", policy: Policy | None = None) -> list[Effect]:
         speaker, standing = self._by_pane[said.pane], self.standing
         listeners = tuple(p for p in self.participants if p is not speaker and p.pane not in standing.gone)
         if not listeners:
@@ -276,9 +297,9 @@ class RelayMachine:
         for listener in listeners:
             standing.manners.heard(listener.pane, said.hop)
         self._count(speaker, listeners, len(text))
-        message_id = f"{self.relay_id}-{standing.deliveries}"
+        message_id = message_id or f"{self.relay_id}-{standing.deliveries}"
         effects: list[Effect] = [
-            Deliver(self.relay_id, message_id, speaker, listeners, text, head, said.heard_at),
+            Deliver(self.relay_id, message_id, speaker, listeners, text, head, said.heard_at, policy),
         ]
         if standing.deliveries != standing.budget:
             return effects

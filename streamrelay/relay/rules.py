@@ -110,6 +110,7 @@ class Deliver:
     """What of the text says who speaks."""
     heard_at: float
     """When the last line of it was heard (stream time)."""
+    policy: Policy | None = None
 
 
 @dataclass(frozen=True, slots=True)

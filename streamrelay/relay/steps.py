@@ -74,7 +74,7 @@ class Step:
         for effect in effects:
             match effect:
                 case Deliver():
-                    message = Message(effect.message_id, effect.text, effect.head)
+                    message = Message(effect.message_id, effect.text, effect.head, effect.policy)
                     self.outgoing.append(Outgoing(message, _panes(effect.listeners), effect.heard_at))
                     self.events.append(_delivered(effect))
                 case Notice():

@@ -93,6 +93,6 @@ class ServiceBoard:
                 {one.pane: one.label for one in relay.participants if one.pane not in relay.standing.gone},
                 relay.standing,
             )
-            for name, relay in self._machine.relays.items()
+            for name, relay in self._machine.relays.all.items()
         ]
         return [*links, *relays]

@@ -124,7 +124,7 @@ class LocalService:
             sessions=len(sessions),
             watched=sum(core.server.is_watched(session.pane) for session in sessions),
             links=len(core.machine.links.links()),
-            relays=len(core.machine.relays),
+            relays=len(core.machine.relays.all),
             gatherings=len(core.machine.circles.held),
             deliveries={str(state): count for state, count in (await core.outbox.counts()).items()},
             subscribers=core.feed.readers,
@@ -201,7 +201,7 @@ class LocalService:
 
     async def relays(self) -> list[Relay]:
         """List the relays."""
-        return [self._relay(relay_id) for relay_id in self._core.machine.relays]
+        return [self._relay(relay_id) for relay_id in self._core.machine.relays.all]
 
     async def create_relay(self, request: CreateRelay) -> Relay:
         """Let sessions hear each other; raises SessionTaken for one that is in another relay or circle."""
@@ -222,7 +222,7 @@ class LocalService:
         await self._core.do(lambda _: self._core.machine.stop_relay(relay))
 
     def _relay(self, relay_id: str) -> Relay:
-        relay = self._core.machine.relays.get(relay_id)
+        relay = self._core.machine.relays.all.get(relay_id)
         if relay is None:
             raise TargetNotFound(f"relay {relay_id} has ended meanwhile")
         standing = relay.standing

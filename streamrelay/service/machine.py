@@ -12,29 +12,21 @@ from typing import Self
 
 import msgspec
 
-from streamrelay.errors import TargetNotFound
-from streamrelay.events import Event, PaneClosed, Receipt, RelayClosed, RelayOpened
+from streamrelay.errors import NotAllowed, TargetNotFound
+from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.registry import Seats
-from streamrelay.relay.rules import Close, Effect, Participant, Rules, Stored, Tell
+from streamrelay.relay.rules import Close, Effect, Participant, Rules, Tell
 from streamrelay.service.circles import Circles
-from streamrelay.service.messages import Sending, Sent, check_limits, notice
+from streamrelay.service.messages import Sending, Sent, check, notice
+from streamrelay.service.relays import Relays
+from streamrelay.service.settings import Settings
 
-LINK, RELAY, LISTENERS, SETTINGS = "link/", "relay/", "listeners", "settings"
-
-
-class Settings(msgspec.Struct):
-    """What people decided that holds for everything."""
-
-    paused: bool = False
-    muted: set[str] = msgspec.field(default_factory=set)
-    """Sessions."""
-    watched: set[str] = msgspec.field(default_factory=set)
-    """Panes that are heard whether or not they take part in anything."""
+LINK, LISTENERS, SETTINGS = "link/", "listeners", "settings"
 
 
 class ServiceMachine:
@@ -43,13 +35,12 @@ class ServiceMachine:
     def __init__(self, texts: Texts | None = None, links: LinkRegistry | None = None) -> None:
         self.settings = Settings()
         self.links = links or LinkRegistry(texts)
-        self.relays: dict[str, RelayMachine] = {}
         self._texts = texts or Texts()
         self._seats = Seats()
+        self.relays = Relays(self._seats)
         self.circles = Circles(self._seats)
         self._in_turns: set[str] = set()
         self._listeners: tuple[Listener, ...] = self.links.listeners
-        self._changed: set[str] = set()
         self._settings_changed = False
 
     @classmethod
@@ -67,11 +58,10 @@ class ServiceMachine:
         machine = cls(texts, LinkRegistry.restored(StoredLinks(tuple(links), listeners), texts))
         if SETTINGS in kept:
             machine.settings = msgspec.json.decode(kept[SETTINGS], type=Settings)
-        for key, value in kept.items():
-            if key.startswith(RELAY):
-                relay = RelayMachine.restored(msgspec.json.decode(value, type=Stored))
-                machine.relays[relay.relay_id] = relay
-                machine._seat(relay)
+        machine.relays = Relays.restored(kept, machine._seats)
+        for relay_id in machine.relays.all:
+            for session in machine._seats.sessions_of(relay_id):
+                machine.links.suspend(session, relay_id)
         if words is not None:
             machine.circles = Circles.restored(kept, machine._seats, words, now)
         for circle in machine.circles.held:
@@ -86,27 +76,22 @@ class ServiceMachine:
             LINK + link_id: None if link is None else msgspec.json.encode(link)
             for link_id, link in self.links.changes().items()
         }
-        for relay_id in self._changed:
-            relay = self.relays.get(relay_id)
-            changes[RELAY + relay_id] = None if relay is None else msgspec.json.encode(relay.stored())
-        self._changed.clear()
         if (listeners := self.links.listeners) != self._listeners:
             self._listeners = listeners
             changes[LISTENERS] = msgspec.json.encode(listeners)
         if self._settings_changed:
             self._settings_changed = False
             changes[SETTINGS] = msgspec.json.encode(self.settings)
-        return changes | self.circles.changes()
+        return changes | self.relays.changes() | self.circles.changes()
 
     @property
     def panes(self) -> set[str]:
         """The panes that have to be heard."""
         parties = [party for link in self.links.links() for party in link.parties]
         parties += [party for each in self.links.listeners for party in (each.caller, each.target)]
-        members = [p for relay in self.relays.values() for p in relay.participants if p.pane not in relay.standing.gone]
         return (
             {party.pane for party in parties}
-            | {member.pane for member in members}
+            | {member.pane for member in self.relays.present}
             | self.circles.panes
             | self.settings.watched
         )
@@ -126,7 +111,7 @@ class ServiceMachine:
         """Note whether what is said in a pane from here on is passed on by whole turns."""
         (self._in_turns.add if whole else self._in_turns.discard)(pane)
         self.links.speaks_in_turns(pane, whole)
-        for relay in self.relays.values():
+        for relay in self.relays.all.values():
             relay.speaks_in_turns(pane, whole)
         for circle in self.circles.held:
             circle.speaks_in_turns(pane, whole)
@@ -141,15 +126,15 @@ class ServiceMachine:
         if isinstance(event, Receipt):
             return effects
         effects += self.links.handle(event, now)
-        for relay in self._relays_with(event.pane):
-            effects += self._consequences(relay, relay.handle(event, now))
+        for relay in self.relays.with_pane(event.pane):
+            effects += self._in_relay(relay, relay.handle(event, now))
         return effects
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
         """What was in a pane is gone."""
         effects = self.links.leave(pane, reason, now)
-        for relay in self._relays_with(pane):
-            effects += self._consequences(relay, relay.leave(pane, reason, now))
+        for relay in self.relays.with_pane(pane):
+            effects += self._in_relay(relay, relay.leave(pane, reason, now))
         for circle in self.circles.with_pane(pane):
             effects += self._in_circle(circle, circle.leave(pane, reason, now))
         if pane in self.settings.watched:
@@ -158,15 +143,16 @@ class ServiceMachine:
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None while nothing is waited for."""
-        due = [self.links.deadline(), self.circles.deadline(), *(relay.deadline() for relay in self.relays.values())]
+        relays = [relay.deadline() for relay in self.relays.all.values()]
+        due = [self.links.deadline(), self.circles.deadline(), *relays]
         return min((each for each in due if each is not None), default=None)
 
     def advance(self, now: float) -> list[Effect]:
         """Let time pass."""
         effects = self.links.advance(now)
-        for relay in list(self.relays.values()):
+        for relay in list(self.relays.all.values()):
             if (due := relay.deadline()) is not None and due <= now:
-                effects += self._consequences(relay, relay.advance(now))
+                effects += self._in_relay(relay, relay.advance(now))
         for circle, made in self.circles.advance(now):
             effects += self._in_circle(circle, made)
         return effects
@@ -176,33 +162,54 @@ class ServiceMachine:
     def send(self, sending: Sending, *, link_id: str, at: float, now: float) -> tuple[Sent, list[Effect]]:
         """Deliver a message, and do what goes with it: `link_id` is that of a link that is made, `at` Unix time.
 
-        Where two are linked there is no listener besides, whatever was asked for. Raises NotAllowed for what a session
-        sends beyond the size or rate of its link.
+        Where two are linked it crosses their link, and there is no listener besides, whatever was asked for. Raises
+        NotAllowed for what a session may not send (streamrelay.service.messages).
         """
         caller, target, sent = sending.caller, sending.target, Sent()
-        if caller is not None:
-            check_limits(sending, caller, self.links, now)
-        effects: list[Effect] = [notice(sending, self._texts.frame)]
         if caller is None:
+            return sent, [notice(sending, self._texts.frame)]
+        sent.link = self.links.between(caller.session, target.session)
+        if sending.again:
+            sent.listening = any(each.target == target and each.caller == caller for each in self.links.listeners)
+            sent.closed = sending.then == "close" and sent.link is None
+            return sent, []
+        check(sending, caller, self.links, self.settings, now)
+        if sending.then == "close":
+            return self._send_last(sending, caller, sent)
+        if sent.link is not None:
+            effects = self.links.carry(
+                caller.session,
+                target.session,
+                sending.text,
+                message_id=sending.message_id,
+                now=now,
+                typing=sending.typing,
+            )
+            sent.link = self.links.between(caller.session, target.session)
             return sent, effects
-        match sending.then:
-            case "link":
-                sent.link, made = self.link(caller, target, link_id=link_id, at=at, policy=sending.policy, now=now)
-                effects += made
-            case "listen":
-                sent.listening = self.links.listen(caller, target, listener_id=f"{sending.message_id}-stop")
-                sent.link = self.links.between(caller.session, target.session)
-            case "close":
-                sent.closed = self.links.between(caller.session, target.session) is not None
-                effects += self.links.sever(caller.session, target.session, by=caller.session)
-            case "nothing":
-                pass
+        effects = [notice(sending, self._texts.frame)]
+        if sending.then == "link":
+            sent.link, made = self.link(caller, target, link_id=link_id, at=at, policy=sending.policy, now=now)
+            effects += made
+        elif sending.then == "listen":
+            sent.listening = self.links.listen(caller, target, listener_id=f"{sending.message_id}-stop")
+        return sent, effects
+
+    def _send_last(self, sending: Sending, caller: Party, sent: Sent) -> tuple[Sent, list[Effect]]:
+        """Deliver last words, and close the link there is."""
+        effects: list[Effect] = [notice(sending, self._texts.frame)]
+        if (link := sent.link) is not None:
+            sent.link, sent.closed = None, True
+            effects += self.close_link(link.link_id, caller.session)
         return sent, effects
 
     def link(
         self, a: Party, b: Party, *, link_id: str, at: float, now: float, policy: Policy | None = None
     ) -> tuple[Link, list[Effect]]:
-        """Link two sessions, unless they are."""
+        """Link two sessions, unless they are; also for those that only a person links again, as that is who asks."""
+        if self.settings.are_apart(a.session, b.session):
+            self.settings.join(a.session, b.session)
+            self._settings_changed = True
         link, effects = self.links.create(a, b, link_id=link_id, at=at, policy=policy)
         if effects and self.settings.paused:
             effects += self.links.pause(now, link_id=link_id)
@@ -217,8 +224,23 @@ class ServiceMachine:
         return self.links.extend(a.session, b.session, deliveries, now)
 
     def close_link(self, link_id: str, by: str = "", last_words: str = "") -> list[Effect]:
-        """End a link for one of its sides, or for a person; raises TargetNotFound for one that is not there."""
-        a, b = self.found(link_id).parties
+        """End a link for one of its sides, or for a person; raises TargetNotFound for one that is not there.
+
+        A side that closes one that waits for a person, because it is spent or paused, does not begin another one in its
+        place: only a person does. Raises NotAllowed for last words into a pause.
+        """
+        link = self.found(link_id)
+        a, b = link.parties
+        standing = link.relay.standing
+        if by and last_words.strip() and standing.paused:
+            raise NotAllowed(
+                "your last words do not cross the link: it is paused by a person",
+                hint="close it without them, or wait until the pause is over",
+                data={"link": link_id, "reason": "paused"},
+            )
+        if by and (standing.spent or standing.paused):
+            self.settings.part(a.session, b.session)
+            self._settings_changed = True
         reason = "closed" if by else "stopped"
         return self.links.sever(a.session, b.session, by=by, last_words=last_words, reason=reason)
 
@@ -231,10 +253,7 @@ class ServiceMachine:
 
     def open_relay(self, relay_id: str, participants: Sequence[Participant], rules: Rules, now: float) -> list[Effect]:
         """Let sessions hear each other; raises SessionTaken for one that is in another relay, UsageError as a relay."""
-        relay = RelayMachine(relay_id, participants, rules)
-        self._seats.take(relay_id, [participant.session for participant in participants])
-        self.relays[relay_id] = relay
-        self._changed.add(relay_id)
+        relay = self.relays.open(relay_id, participants, rules)
         labels = tuple(participant.label for participant in participants)
         effects: list[Effect] = [Tell(RelayOpened(relay=relay_id, participants=labels))]
         for member in participants:
@@ -246,24 +265,22 @@ class ServiceMachine:
 
     def stop_relay(self, relay_id: str) -> list[Effect]:
         """End a relay; raises TargetNotFound for one that is not there."""
-        if relay_id not in self.relays:
-            raise TargetNotFound(f"there is no relay {relay_id}")
-        relay = self.relays[relay_id]
-        return self._consequences(relay, relay.close())
+        relay = self.relays.found(relay_id)
+        return self._in_relay(relay, relay.close())
 
     def pause(self, of: str, now: float, *, paused: bool) -> list[Effect]:
         """Let nothing cross the link or relay of that id, or any; raises TargetNotFound for one that is not there."""
         if not of:
             self.settings.paused = paused
             self._settings_changed = True
-        elif of not in self.relays and of not in self.circles.all:
+        elif of not in self.relays.all and of not in self.circles.all:
             self.found(of)
-        others = {*self.relays, *self.circles.all}
+        others = {*self.relays.all, *self.circles.all}
         effects = self.links.pause(now, paused=paused, link_id=of) if of not in others else []
         for circle in [circle for circle in self.circles.held if of in {"", circle.gathering_id}]:
             effects += self._in_circle(circle, circle.pause(now, paused=paused))
-        for relay in [relay for relay in self.relays.values() if of in {"", relay.relay_id}]:
-            effects += self._consequences(relay, relay.pause(now, paused=paused))
+        for relay in [relay for relay in self.relays.all.values() if of in {"", relay.relay_id}]:
+            effects += self._in_relay(relay, relay.pause(now, paused=paused))
         return effects
 
     def mute(self, session: str, *, muted: bool) -> list[Effect]:
@@ -271,10 +288,10 @@ class ServiceMachine:
         (self.settings.muted.add if muted else self.settings.muted.discard)(session)
         self._settings_changed = True
         effects = self.links.mute(session, muted=muted)
-        for relay in list(self.relays.values()):
+        for relay in list(self.relays.all.values()):
             for member in relay.participants:
                 if member.session == session:
-                    effects += self._consequences(relay, relay.mute(member.pane, muted=muted))
+                    effects += self._in_relay(relay, relay.mute(member.pane, muted=muted))
         if (circle := self.circles.of(session)) is not None:
             circle.mute(session, muted=muted)
             self.circles.touch(circle)
@@ -285,9 +302,14 @@ class ServiceMachine:
         (self.settings.watched.add if watched else self.settings.watched.discard)(pane)
         self._settings_changed = True
 
+    def forget_pairs(self) -> None:
+        """Forget who may not link themselves again: their tmux server has ended, and its names mean others now."""
+        self.settings.apart.clear()
+        self._settings_changed = True
+
     def stop_all(self, now: float) -> tuple[int, list[Effect]]:
         """End all links, relays and gatherings, these without a harvest; return how many there were."""
-        links, relays, circles = self.links.links(), list(self.relays), self.circles.held
+        links, relays, circles = self.links.links(), list(self.relays.all), self.circles.held
         effects = [effect for link in links for effect in self.close_link(link.link_id)]
         effects += [effect for relay_id in relays for effect in self.stop_relay(relay_id)]
         effects += [effect for circle in circles for effect in self.close_gathering(circle, now, at_once=True)]
@@ -327,33 +349,10 @@ class ServiceMachine:
 
     # What follows
 
-    def _relays_with(self, pane: str) -> list[RelayMachine]:
-        return [relay for relay in self.relays.values() if any(p.pane == pane for p in relay.participants)]
-
-    def _consequences(self, relay: RelayMachine, effects: Iterable[Effect]) -> list[Effect]:
+    def _in_relay(self, relay: RelayMachine, effects: Iterable[Effect]) -> list[Effect]:
         """Return what follows from what a relay decides: who is not in it any more has links again."""
-        self._changed.add(relay.relay_id)
-        result: list[Effect] = []
-        for effect in effects:
-            if isinstance(effect, Close):
-                closed = RelayClosed(
-                    relay=relay.relay_id,
-                    reason=effect.reason,
-                    deliveries=effect.deliveries,
-                    traffic=relay.standing.traffic,
-                )
-                result.append(Tell(closed))
-            else:
-                result.append(effect)
-        gone = relay.standing.gone
-        left = [p.session for p in relay.participants if relay.closed or p.pane in gone]
-        for session in left:
-            if self.relay_of(session) == relay.relay_id:
-                self._seats.leave(session)
-                result += self.links.suspend(session, "")
-        if relay.closed:
-            self.relays.pop(relay.relay_id, None)
-        return result
+        result, left = self.relays.follow(relay, effects)
+        return [*result, *(effect for session in left for effect in self.links.suspend(session, ""))]
 
     def _in_circle(self, circle: Circle, effects: Iterable[Effect]) -> list[Effect]:
         """Return what follows from what a gathering decides: who is not in it any more has links again."""
@@ -365,9 +364,3 @@ class ServiceMachine:
                 self._seats.leave(seat.session)
                 result += self.links.suspend(seat.session, "")
         return result
-
-    def _seat(self, relay: RelayMachine) -> None:
-        there = [p.session for p in relay.participants if p.pane not in relay.standing.gone]
-        self._seats.take(relay.relay_id, there)
-        for session in there:
-            self.links.suspend(session, relay.relay_id)

@@ -1,4 +1,13 @@
-"""A message from somebody to a session: what it asks for, what its link lets through, and what of it is typed."""
+"""A message that somebody sends a session: what it asks for, whether it may, and what of it is typed.
+
+What a session sends its peer by the tool crosses their link as what it says does: it counts as a delivery, and is
+refused while the link would let nothing across. It is refused, and does not wait, because the tool answers: whoever
+called it knows, and decides. Two kinds are no deliveries: the message that makes a link, and last words, which a spent
+budget does not hold back, a pause does.
+
+A person is bound by none of this. A message has a caller when a session sends it: the tools name the one they were
+called from. `streamrelay send` names none, wherever it is typed, and that it is a person's word is what it is for.
+"""
 
 from typing import Literal
 
@@ -10,6 +19,7 @@ from streamrelay.links.link import Link, Party, Policy
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.rules import Notice, Participant
+from streamrelay.service.settings import Settings
 
 
 class Sending(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +33,8 @@ class Sending(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy | None = None
     """Of a link that is made."""
     typing: Typing | None = None
+    again: bool = False
+    """Whether it is in the outbox already, known by its id."""
 
 
 class Sent(msgspec.Struct):
@@ -33,9 +45,16 @@ class Sent(msgspec.Struct):
     closed: bool = False
 
 
-def check_limits(sending: Sending, caller: Party, links: LinkRegistry, now: float) -> None:
-    """Count a message against what its link lets through; raises NotAllowed beyond its size or rate."""
-    link = links.between(caller.session, sending.target.session)
+def check(sending: Sending, caller: Party, links: LinkRegistry, settings: Settings, now: float) -> None:
+    """Raise NotAllowed for a message of a session that is beyond the limits of its link, or waits for a person."""
+    check_may_speak(caller.session, settings)
+    peer = sending.target
+    if settings.are_apart(caller.session, peer.session):
+        raise NotAllowed(
+            f"your link with {peer.title} was closed when its budget was spent or a person had paused it",
+            hint="only a person links you two again: tell your user what is open (streamrelay link A B)",
+        )
+    link = links.between(caller.session, peer.session)
     policy = sending.policy if link is None else link.policy
     longest, length = policy.longest if policy is not None else 0, len(sending.text)
     if 0 < longest < length:
@@ -44,12 +63,36 @@ def check_limits(sending: Sending, caller: Party, links: LinkRegistry, now: floa
             hint="say it shorter, or put it into a file and name that",
             data={"longest": longest},
         )
-    if not links.takes_message(caller.session, sending.target.session, now):
-        raise NotAllowed(
-            "as many messages have crossed this link within a minute as may",
-            hint="say it in your own session: what is said there waits, and crosses in its time",
-            data={"link": "" if link is None else link.link_id},
-        )
+    refusal = links.refusal(caller.session, peer.session, sending.text, now)
+    if link is None or refusal is None:
+        return
+    reason, why = refusal
+    if reason == "spent" and sending.then == "close":
+        return
+    raise NotAllowed(
+        f"your message does not cross your link with {peer.title}: {why}",
+        hint=_HINTS.get(reason, _NOTHING_NEW).format(link=link.link_id),
+        data={"link": link.link_id, "reason": reason},
+    )
+
+
+def check_may_speak(session: str, settings: Settings) -> None:
+    """Raise NotAllowed for a session of which nobody is to hear anything."""
+    if settings.paused:
+        raise NotAllowed("a person has paused everything", hint=_HINTS["paused"], data={"reason": "paused"})
+    if session in settings.muted:
+        raise NotAllowed("a person has muted you", hint=_HINTS["muted"], data={"reason": "muted"})
+
+
+_HINTS = {
+    "paused": "what you say in your own session waits, and crosses when the pause is over",
+    "spent": "finish what you can alone, and tell your user what is open: they can type streamrelay extend {link} N",
+    "rate": "say it in your own session: what is said there waits, and crosses in its time",
+    "muted": "finish what you can alone, and tell your user what is open",
+    "suspended": "the link goes on when that is over",
+    "checkpoint": "a text that begins so is a note to oneself: begin otherwise what the other one is to hear",
+}
+_NOTHING_NEW = "say something new, or nothing and go on with your work"
 
 
 def notice(sending: Sending, frame: str) -> Notice:

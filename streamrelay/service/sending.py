@@ -11,7 +11,7 @@ from streamrelay.errors import InGathering, StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.core import Core, party
-from streamrelay.service.messages import Sending, Sent
+from streamrelay.service.messages import Sending, Sent, check_may_speak
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
 
@@ -33,6 +33,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
     check_message_id(message_id)
     caller, warning = await _caller(core, request, target)
     await core.admit(target, allow_shell=request.allow_shell)
+    known = await deliveries(core, message_id) if caller is not None and request.message_id else []
     sending = Sending(
         message_id=message_id,
         text=request.text,
@@ -41,6 +42,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
         then="close" if request.close_link else "link" if request.direct else "listen",
         policy=request.policy or core.policy,
         typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
+        again=any(each.pane == target.pane for each in known),
     )
     sent = Sent()
 
@@ -141,6 +143,8 @@ async def _check_start(core: Core, request: StartSession) -> None:
     caller = (await core.find(request.caller)).session if request.caller else ""
     there = await core.sessions.all()
     asks = asking(there, caller, request.within)
+    if request.prompt and caller:
+        check_may_speak(caller, core.machine.settings)
     links = core.machine.links.of(asks) if asks else []
     forbidden_by = next((link.link_id for link in links if not link.policy.start_sessions), "")
     check_start(

@@ -125,7 +125,7 @@ async def test_a_relay_suspends_the_links_of_its_members(stage: Stage):
         assert [each.relay for each in await service.relays()] == [relay.relay]
         stage.types("Ann", "begin")
         await stage.until_heard("Cy", "Ann (1):\n\nanswer 1")
-        await wait_until_async(lambda: not service._core.machine.relays, PATIENCE, "the budget to be spent")
+        await wait_until_async(lambda: not service._core.machine.relays.all, PATIENCE, "the budget to be spent")
         suspended = await journaled(service, LinkSuspended)
         assert [(event.link, event.by) for event in suspended] == [(link.link_id, relay.relay), (link.link_id, "")]
         assert [each.state for each in await service.links()] == ["open"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from streamrelay.errors import NotAllowed, SessionTaken, TargetNotFound
@@ -161,6 +162,94 @@ def test_closing_is_for_links_that_are_there(kept: Kept) -> None:
         "[From Bob] bye", "[streamrelay] Bob has closed the link: nothing crosses any more. No answer is needed.",
     ]  # fmt: skip
     assert not kept.machine.send(closing, link_id="", at=0.0, now=0.0)[0].closed
+
+
+def sent(kept: Kept, words: str, message_id: str = "m", **more: object) -> list[tuple[str, str]]:
+    """Send Bob a message of Ann's, and return what crosses or is typed besides."""
+    sending = msgspec.convert(
+        {"message_id": message_id, "text": words, "target": BOB, "caller": ANN, **more}, Sending, from_attributes=True
+    )
+    effects = kept.machine.send(sending, link_id="l-new", at=0.0, now=kept.now)[1]
+    return crossed(effects) + [(p.session, e.text) for e in effects if isinstance(e, Notice) for p in e.listeners]
+
+
+def refused(kept: Kept, words: str, **more: object) -> str:
+    with pytest.raises(NotAllowed) as error:
+        sent(kept, words, **more)
+    assert error.value.hint
+    return error.value.message
+
+
+@pytest.mark.parametrize("then", ["nothing", "link", "listen"])
+def test_a_message_to_a_peer_is_a_delivery_of_the_link(kept: Kept, then: str):
+    kept.link(ANN, BOB, Policy(budget=2))
+    assert sent(kept, "one", "m1", then=then) == [("s-Bob", "[From Ann] one")]
+    kept.die()
+    assert sent(kept, "one", "m1", then=then, again=True) == [], "known by its id, it is no second delivery"
+    spent = sent(kept, "two", "m2", then=then)
+    assert spent[0] == ("s-Bob", "[From Ann] two")
+    assert {session for session, text in spent if "is spent after 2" in text} == {"s-Ann", "s-Bob"}
+    kept.die()
+    assert "spent after 2 deliveries" in refused(kept, "three", then=then)
+    assert sent(kept, "a person's", caller=None) == [("s-Bob", "a person's")]
+    kept.machine.extend("l-Ann-Bob", 1, kept.now)
+    assert sent(kept, "three", then=then)[0] == ("s-Bob", "[From Ann] three")
+
+
+def test_a_message_is_refused_where_nothing_said_would_cross(kept: Kept):
+    assert sent(kept, "not linked")
+    kept.machine.pause("", 0.0, paused=True)
+    assert "paused everything" in refused(kept, "x", then="link")
+    kept.machine.pause("", 0.0, paused=False)
+    kept.link(ANN, BOB)
+    kept.machine.pause("l-Ann-Bob", 0.0, paused=True)
+    assert "paused by a person" in refused(kept, "x")
+    assert "paused by a person" in refused(kept, "x", then="close")
+    kept.machine.pause("l-Ann-Bob", 0.0, paused=False)
+    kept.machine.mute("s-Ann", muted=True)
+    assert "muted" in refused(kept, "x")
+    kept.machine.mute("s-Ann", muted=False)
+    kept.relay(ANN, CY)
+    assert "relay-1" in refused(kept, "x")
+    kept.machine.stop_relay("relay-1")
+    assert "checkpoint" in refused(kept, "[checkpoint] a note")
+    assert kept.machine.links.links()[0].deliveries == 0
+    assert sent(kept, "x")
+
+
+def test_thanks_by_the_tool_are_damped_like_thanks_that_are_said(kept: Kept):
+    kept.link(ANN, BOB)
+    kept.hear(text(BOB, "Done."), ended(BOB))
+    assert sent(kept, "Thanks!")
+    assert sent(kept, "Thank you!")
+    assert "nothing new" in refused(kept, "Thanks again!")
+    assert sent(kept, "Is the parser done, too?")
+
+
+@pytest.mark.parametrize("waits_for", ["a budget", "a pause"])
+@pytest.mark.parametrize("by", ["tool", "last words"])
+def test_who_closes_a_link_that_waits_for_a_person_begins_no_other(kept: Kept, waits_for: str, by: str):
+    kept.link(ANN, BOB, Policy(budget=1))
+    if waits_for == "a budget":
+        sent(kept, "one")
+    else:
+        kept.machine.pause("l-Ann-Bob", 0.0, paused=True)
+    if by == "tool":
+        kept.machine.close_link("l-Ann-Bob", "s-Ann")
+    elif waits_for == "a budget":
+        assert ("s-Bob", "[From Ann] bye") in sent(kept, "bye", then="close")
+    else:
+        with pytest.raises(NotAllowed, match="paused by a person"):
+            kept.machine.close_link("l-Ann-Bob", "s-Bob", "bye")
+        kept.machine.close_link("l-Ann-Bob", "s-Bob")
+    kept.die()
+    assert kept.machine.links.links() == []
+    for then in ("link", "listen", "nothing", "close"):
+        assert "was closed when" in refused(kept, "again", then=then)
+    kept.link(ANN, BOB)
+    assert sent(kept, "again"), "a person has linked them"
+    kept.machine.close_link("l-Ann-Bob", "s-Ann")
+    assert sent(kept, "anew", then="link"), "one that was open may be closed and begun anew"
 
 
 def test_what_a_session_sends_has_the_size_and_rate_of_its_link(kept: Kept):
