@@ -9,7 +9,6 @@ vanishes from the composer and appears above it was submitted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from streamrelay.delta.answers import Answer, Message, Passage, read_answer, rows_since
 from streamrelay.delta.dialog_screen import DialogScreen
@@ -19,31 +18,13 @@ from streamrelay.delta.furniture import Furniture, has_bordered_composer
 from streamrelay.delta.glyphs import is_border, without_marks
 from streamrelay.delta.profiles import GENERIC
 from streamrelay.delta.rows import PaintedRow, cells_of, without_cut_off
+from streamrelay.delta.sent import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, watch_drafts
 from streamrelay.delta.standing import ComposerView
 from streamrelay.delta.transcript import EchoSearch, spelling
 from streamrelay.vt.engine import Cursor, Engine, Frame
 
-MOST_MESSAGES = 64
-MOST_LOOKS = 50
-"""Pictures in which a vanished draft is looked for: later it was deleted, not submitted."""
-
 PICTURE = 0.008
 """Seconds that a picture stands at least, for each to be looked at: nobody reads faster."""
-
-
-@dataclass(slots=True)
-class _Sent:
-    message_id: str | None
-    text: str
-    shown: str = ""
-    submitted: bool = False
-    late: bool = False
-    """Whether it was given up: nobody waits for it any more, but it may still be shown."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether it is to be shown next."""
-        return self.submitted and not self.late
 
 
 class Conversation:
@@ -62,17 +43,15 @@ class Conversation:
         self._rest: list[str] = []
         self.proved = False
         """Whether the program has ever shown what was sent to it: it is one that converses."""
-        self._sent: list[_Sent] = []
-        self._cleared: _Sent | None = None
+        self._sent: list[Sent] = []
+        self._cleared: Sent | None = None
         """The message last given up for cleared from the composer: half a picture may not have shown it."""
-        self._answered: _Sent | None = None
+        self._answered: Sent | None = None
         self._composer = DraftBox()
         self.in_repaint = False
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._message_mark = ""
         self._draft = ""
-        self._vanished = ""
-        self._looks_left = 0
         self.typed = False
         """Set when a person's draft was submitted; whoever reads it resets it."""
         self.works = False
@@ -160,13 +139,13 @@ class Conversation:
         self.proved = self.works = self.typed = False
         self._sent.clear()
         self._answered = self._cleared = None
-        self._draft = self._vanished = self._message_mark = ""
+        self._draft = self._message_mark = ""
         self._furniture = Furniture()
 
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""
-        self._sent.append(_Sent(message_id, text))
-        self._draft = self._vanished = ""
+        self._sent.append(Sent(message_id, text))
+        self._draft = ""
         del self._sent[:-MOST_MESSAGES]
 
     def submit(self, message_id: str) -> bool:
@@ -227,6 +206,7 @@ class Conversation:
         self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
+        self._look_for_drafts(rows_since(before, now))
         draft = self._composer.draft(*self._place)
         waiting = [sent for sent in self._sent if sent.waits and not self._stands(sent, draft)]
         stands = any(sent.waits for sent in self._sent) and not waiting
@@ -240,7 +220,7 @@ class Conversation:
         answer = read_answer(
             before,
             whole,
-            [Message(sent.message_id, _forms(sent)) for sent in submitted],
+            [Message(sent.message_id, sent.forms) for sent in submitted],
             columns=self._document.columns,
             is_spinner=self._furniture.is_spinner,
             profile=self.profile,
@@ -311,11 +291,14 @@ class Conversation:
 
     def assume_submitted(self) -> bool:
         """The program went to work by itself: a draft that stands or has just vanished was submitted; was there one?"""
-        draft = self._draft or (self._vanished if self._looks_left > 0 else "")
-        if not draft or not self._composer.empty.mark or self.awaits_draft:
+        vanished = drafts_vanished(self._sent)
+        if not (self._draft or vanished) or not self._composer.empty.mark or self.awaits_draft:
             return False
-        self._sent.append(_Sent(None, draft, submitted=True))
-        self._draft = self._vanished = ""
+        if self._draft:
+            self._sent.append(Sent(None, self._draft, submitted=True))
+            self._draft = ""
+        else:
+            vanished[-1].looks_left = 0
         return True
 
     @property
@@ -340,11 +323,11 @@ class Conversation:
         if message is None:
             return None
         search = EchoSearch(rows)
-        echo = search.find(_forms(message)) or search.find_tail(message.text, [0])
-        echo = echo or search.find_labelled(_forms(message), mark=self._message_mark)
+        echo = search.find(message.forms) or search.find_tail(message.text, [0])
+        echo = echo or search.find_labelled(message.forms, mark=self._message_mark)
         return echo.start if echo is not None else None
 
-    def _stands(self, sent: _Sent, draft: str) -> bool:
+    def _stands(self, sent: Sent, draft: str) -> bool:
         """Tell whether a message still stands in the composer."""
         return bool(draft) and (draft == sent.shown or spelling(draft) == spelling(sent.text))
 
@@ -355,18 +338,15 @@ class Conversation:
             return
         if draft and any(draft == sent.shown for sent in self._sent):
             return
-        if draft != self._draft and not draft:
-            self._vanished, self._looks_left = self._draft, MOST_LOOKS
+        self._sent = watch_drafts(self._sent, self._draft, draft)
         self._draft = draft
-        self._looks_left -= 1
-        if (
-            self._vanished
-            and self._looks_left > 0
-            and EchoSearch(rows[: self._furniture.composer_top(rows, self._cursor)]).find([self._vanished]) is not None
-        ):
-            self._sent.append(_Sent(None, self._vanished, submitted=True))
-            del self._sent[:-MOST_MESSAGES]
-            self._vanished = ""
+        if drafts_shown(self._sent, rows[: self._furniture.composer_top(rows, self._cursor)]):
+            self._look_for_drafts(rows_since(*self._document.since(self._mark)))
+
+    def _look_for_drafts(self, new: Sequence[PaintedRow]) -> None:
+        """See whether rows that are new in the transcript show a draft that vanished: it was submitted."""
+        for sent in drafts_shown(self._sent, [row.text for row in new]) if drafts_vanished(self._sent) else ():
+            sent.looks_left = 0
             self.typed = True
 
     def _watch_pasted(self, draft: str) -> None:
@@ -377,10 +357,3 @@ class Conversation:
         elif pasted.shown:
             self._sent.remove(pasted)
             self._cleared = pasted
-
-
-def _forms(sent: _Sent) -> tuple[str, ...]:
-    """Return the ways in which a transcript may show a message: whole, or as its composer showed it."""
-    if sent.shown and spelling(sent.shown) != spelling(sent.text):
-        return (sent.text, sent.shown)
-    return (sent.text,)

@@ -163,14 +163,15 @@ class Document:
     def since(self, mark: Mark) -> tuple[list[PaintedRow], list[PaintedRow]]:
         """Return the rows as they were at the mark, and as they are now.
 
-        While nothing was wiped, the rows above the screen of then cannot have changed: the oldest are left out.
+        While nothing was wiped, the rows above the screen of then cannot have changed, unless a program scrolled back
+        to them and on again: the oldest are left out.
         """
         if mark.generation != self._generation:
             return [*mark.above[: mark.height], *mark.screen], self.rows()
-        unchanged = max(0, mark.height - (self._dropped - mark.dropped))
-        first = max(0, unchanged - MOST_OLD_ROWS)
-        old = self._above[first:unchanged]
-        return [*old, *mark.screen], [*old, *self._above[unchanged:], *self._screen[self._pinned :]]
+        dropped = self._dropped - mark.dropped
+        first = max(0, min(mark.height - dropped, len(self._above)) - MOST_OLD_ROWS)
+        old = mark.above[first + dropped : mark.height]
+        return [*old, *mark.screen], [*self._above[first:], *self._screen[self._pinned :]]
 
     def lost_since(self, mark: Mark) -> int:
         """Return how many rows were painted since the mark and are no longer remembered."""

@@ -146,6 +146,7 @@ class Following:
         """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
         trusted = self.signals.tell or not self._alternate
         answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off)
+        self._note_typed()
         self._awaited = self.conversation.waits
         if answer is not None:
             self._speaker.tell(answer)
@@ -155,16 +156,20 @@ class Following:
         """The screen of a conversation reads differently."""
         if printed is not None:
             self._turns.output(printed)
-        if self.conversation.typed:
-            self.conversation.typed = False
-            self._speaker.next_turn(None)
-            self._awaited = True
+        self._awaited = self._note_typed() or self._awaited
         if self._awaited or (self._may_continue and self.conversation.has_moved_on):
             self._speaker.begin_turn()
         if self.conversation.works != worked:
             self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._speaker.now)
             if self.conversation.works:
                 self._go_to_work()
+
+    def _note_typed(self) -> bool:
+        """Begin a turn for what a person has submitted, if anything was seen of that."""
+        typed, self.conversation.typed = self.conversation.typed, False
+        if typed:
+            self._speaker.next_turn(None)
+        return typed
 
     def _go_to_work(self) -> None:
         """The program says that it is at work: if nobody else did, a person has submitted something."""

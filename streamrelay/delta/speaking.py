@@ -25,6 +25,8 @@ class Speaker:
         self.session = session
         self.pane = pane
         self._turn_of: dict[str, int] = {}
+        self._typed_turns: list[int] = []
+        """The turns of what persons have submitted since the transcript was read last."""
         self._told_turn: int | None = None
         self._live = ""
         self._events: list[Event] = []
@@ -122,10 +124,14 @@ class Speaker:
             if self._reasons is not None:
                 self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
         self._told_turn = None
+        self._typed_turns.clear()
 
     def _go_to_turn_of(self, message_id: str | None) -> None:
         """Answers to several messages were read off at once: one turn was over when the next one began."""
-        turn = self._turn_of.pop(message_id, None) if message_id is not None else None
+        if message_id is not None:
+            turn = self._turn_of.pop(message_id, None)
+        else:
+            turn = self._typed_turns.pop(0) if self._typed_turns else None
         if turn is None or turn == self._told_turn:
             return
         if self._told_turn is not None:
@@ -159,6 +165,8 @@ class Speaker:
             self._turn_of[message_id] = self.turns.turn
             if len(self._turn_of) > MOST_PENDING:
                 del self._turn_of[next(iter(self._turn_of))]
+        else:
+            self._typed_turns = [*self._typed_turns[-MOST_PENDING:], self.turns.turn]
         if ended is not None:
             self.end_turn(ended)
 

@@ -246,3 +246,94 @@ def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_ent
     talk.answers("two")
     second = [("injected", line) for line in ("second", "and more", "of it")]
     assert talk.heard() == [("injected", "first"), ("program", "one"), *second, ("program", "two")]
+
+
+# What a person types meanwhile
+
+
+def _types(talk: Talk, text: str) -> None:
+    for length in range(1, len(text) + 1):
+        talk.paints(talk.program.drafts(text[:length]))
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize("works", [5, 80])
+@every_look
+def test_what_a_person_types_while_queued_messages_are_answered_is_typed(look: Look, works: int) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    queue = []
+    for number in (1, 2):
+        talk.asks(f"question {number}")
+        queue.append(talk.program.queues())
+        talk.paints(talk.program.works())
+    _types(talk, "what of the keys")
+    queue.append(talk.program.queues())
+    for number, question in enumerate(queue):
+        talk.paints(*(talk.program.works() for _ in range(works)))
+        talk.paints(talk.program.says(f"answer {number}"), talk.program.submits(question))
+    talk.answers("the last answer")
+    assert talk.heard() == [
+        ("injected", "question 0"),
+        ("program", "answer 0"),
+        ("injected", "question 1"),
+        ("program", "answer 1"),
+        ("injected", "question 2"),
+        ("program", "answer 2"),
+        ("typed", "what of the keys"),
+        ("program", "the last answer"),
+    ]
+    assert [event.turn for event in talk.of(TurnStarted)] == [event.turn for event in talk.ends()] == [1, 2, 3, 4]
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_what_a_person_types_between_two_queued_messages_comes_between_them(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    _types(talk, "what of the keys")
+    queue = [talk.program.queues()]
+    talk.paints(talk.program.works())
+    talk.asks("question 1")
+    queue.append(talk.program.queues())
+    for number, question in enumerate(queue):
+        talk.streams(f"answer {number}")
+        talk.paints(talk.program.submits(question))
+    talk.answers("the last answer")
+    assert talk.heard() == [
+        ("injected", "question 0"),
+        ("program", "answer 0"),
+        ("typed", "what of the keys"),
+        ("program", "answer 1"),
+        ("injected", "question 1"),
+        ("program", "the last answer"),
+    ]
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_a_draft_deleted_in_mid_answer_was_not_submitted_though_it_stands_further_up(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("go on")
+    talk.answers("an answer")
+    talk.sends("and now")
+    _types(talk, "go on")
+    talk.program.queues()
+    talk.streams("another answer\nof two lines")
+    talk.answers("")
+    assert talk.heard()[2:] == [("injected", "and now"), ("program", "another answer"), ("program", "of two lines")]
+    assert talk.ends()[-1].turn == 2
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("look", SILENT, ids=name)
+def test_a_spinner_that_goes_long_after_the_end_lets_nothing_be_said_again(look: Look) -> None:
+    """The rows that it had taken come back at the top."""
+    talk = Talk(look)
+    talk.sends("tell me all")
+    talk.streams("\n".join(LINES))
+    talk.pane.rests(5.0)
+    heard = talk.heard()
+    assert heard[1:] == [("program", line) for line in LINES]
+    talk.paints(talk.program.rests(), rest=5.0)
+    assert talk.heard() == heard

@@ -1,0 +1,73 @@
+"""What was sent to a program with a transcript and is not read off it yet: messages, and what a person submitted.
+
+What a person submits is seen only by its draft, which vanishes from the composer. It may have been deleted instead, or
+submitted to a program that is at work and shows it when it takes it up, after all messages before. So a draft that
+vanished keeps its place among the messages, and is known for submitted when the transcript shows it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streamrelay.delta.transcript import EchoSearch, spelling
+
+MOST_MESSAGES = 64
+MOST_LOOKS = 50
+"""Pictures in which a vanished draft is looked for when nothing is being answered: later it was deleted."""
+
+
+@dataclass(slots=True)
+class Sent:
+    """A message; `message_id` is None for what a person typed."""
+
+    message_id: str | None
+    text: str
+    shown: str = ""
+    """What the composer showed of it."""
+    submitted: bool = False
+    late: bool = False
+    """Whether it was given up: nobody waits for it any more, but it may still be shown."""
+    looks_left: int = 0
+    """For a draft that vanished: in how many pictures it is still looked for."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is to be shown next."""
+        return self.submitted and not self.late and not self.looks_left
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The ways in which a transcript may show it: whole, or as its composer showed it."""
+        if self.shown and spelling(self.shown) != spelling(self.text):
+            return (self.text, self.shown)
+        return (self.text,)
+
+
+def drafts_vanished(sent: Sequence[Sent]) -> list[Sent]:
+    """Return the drafts that vanished and may have been submitted."""
+    return [each for each in sent if each.looks_left]
+
+
+def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
+    """Return what was sent, given a person's draft in the picture before and in this one."""
+    vanished = drafts_vanished(sent)
+    # A picture may have been painted without it.
+    back = next((each for each in vanished if each.text == draft), None)
+    if before and not draft:
+        return [*sent, Sent(None, before, submitted=True, looks_left=MOST_LOOKS)][-MOST_MESSAGES:]
+    if back is not None:
+        return [each for each in sent if each is not back]
+    if not vanished or any(each.waits for each in sent):
+        return list(sent)
+    for each in vanished:
+        each.looks_left -= 1
+    return [each for each in sent if each.looks_left or not each.submitted or each.late]
+
+
+def drafts_shown(sent: Sequence[Sent], rows: Sequence[str]) -> list[Sent]:
+    """Return the vanished drafts that rows of the transcript show; of the same text a message comes first."""
+    vanished = drafts_vanished(sent)
+    if not vanished:
+        return []
+    waiting = {spelling(each.text) for each in sent if each.waits}
+    search = EchoSearch(rows)
+    return [each for each in vanished if spelling(each.text) not in waiting and search.find([each.text]) is not None]
