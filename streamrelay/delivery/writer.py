@@ -12,15 +12,17 @@ from dataclasses import replace
 from typing import NoReturn
 
 from streamrelay.delivery.commands import QUERY_MARKS, Mark, Refusal, Seen, enter_line, paste_line, read_refusal
+from streamrelay.delivery.fitness import unfit
 from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
 from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
+from streamrelay.delivery.reading import until_left_unread
 from streamrelay.delivery.recovery import Marks, fate
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
 from streamrelay.delivery.state import state_folder
-from streamrelay.delivery.tty_input import LONGEST_LINE, hides_input, reads_lines, unread_input
+from streamrelay.delivery.tty_input import hides_input
 from streamrelay.delivery.unread import Unread
 from streamrelay.delta.attention import asks_for_secret
 from streamrelay.errors import (
@@ -37,14 +39,12 @@ from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 
 READ_TIMEOUT = 30.0
-_LOOK_AGAIN = 0.25
 _LEAVING = 0.02
 """Seconds in which the stream hears what tmux knows already: that the program is leaving, or has painted."""
 _LANDING = 0.001
 """Seconds between two looks for what tmux is about to write."""
 _MOST_MOVED = 25
 """How often in a row a cursor that is elsewhere by now puts typing off: who paints that much is not leaving."""
-_COMMAND_SIGNS = ("/", "!", "#", "@")
 
 
 class PaneWriter:
@@ -340,13 +340,7 @@ class PaneWriter:
         self._progressed.set()
 
     def _unfit(self, message: Message) -> str:
-        """Return why a text is not delivered at all; empty if it is."""
-        if not message.text:
-            return "empty"
-        if (message.policy or self._policy).commands == "refuse" and message.text.lstrip().startswith(_COMMAND_SIGNS):
-            return "command"
-        longest = max(len(line.encode()) for line in message.text.split("\n"))
-        return "line_too_long" if longest > LONGEST_LINE and reads_lines(self._pipeline.info.tty) else ""
+        return unfit(message, message.policy or self._policy, self._pipeline.info.tty)
 
     # What was left behind
 
@@ -381,24 +375,13 @@ class PaneWriter:
         self._news.set()
 
     async def _watch_reading(self) -> NoReturn:
-        """Notice a program that never reads: its terminal holds input that was submitted long ago."""
-        unread_since: float | None = None
-        before = 0
-        while True:
-            await asyncio.sleep(_LOOK_AGAIN if unread_since is not None else self._read_timeout / 4)
-            if self._last_typed is None or not self._pipeline.info.tty:
-                continue
-            unread = unread_input(self._pipeline.info.tty)
-            if not unread or unread < before:
-                unread_since = None
-            elif unread_since is None:
-                unread_since = self._now()
-            elif self._now() - unread_since > self._read_timeout:
-                raise TargetNotReading(
-                    f"{self._program} in pane {self._pane} has not read {unread} bytes for {self._read_timeout:g} s",
-                    data={"pane": self._pane, "unread": unread},
-                )
-            before = unread or 0
+        """Notice a program that never reads."""
+        tty = lambda: self._pipeline.info.tty if self._last_typed is not None else ""  # noqa: E731
+        unread = await until_left_unread(tty, self._read_timeout)
+        raise TargetNotReading(
+            f"{self._program} in pane {self._pane} has not read {unread} bytes for {self._read_timeout:g} s",
+            data={"pane": self._pane, "unread": unread},
+        )
 
     @staticmethod
     def _now() -> float:
