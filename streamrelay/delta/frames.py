@@ -122,7 +122,7 @@ class FrameCutter:
             if _CURSOR_SHOWN in modes:
                 self.hidden = hides
                 self.painting = self.painting or hides
-                self._last_move = after
+                self._last_move = self._stretch_began = after
             ends_repaint = _SYNCHRONIZED in modes and not is_set
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
                 if _BRACKETED_PASTE in modes:

@@ -74,6 +74,17 @@ def test_a_program_that_never_rests_is_looked_at_all_the_same() -> None:
     assert [*cutter.pieces(b"y")] == [(b"y", True)]
 
 
+def test_what_was_painted_for_long_is_not_looked_at_where_the_cursor_is_shown_again() -> None:
+    """The same read tidies up, before it or behind it."""
+    cutter = FrameCutter()
+    for _ in range(20):
+        assert not any(
+            complete for piece, complete in [*cutter.pieces(b"\x1b[?25l" + b"x" * (LONGEST_STRETCH // 10))] if piece
+        )
+    assert not any(complete for _, complete in cutter.pieces(b"\x1b[2K\x1b[A\x1b[2K\r\n\x1b[?25h\r\n"))
+    assert cutter.painting
+
+
 @pytest.mark.parametrize("landmark", [b"\x1b[12;40H", b"\x1b[?1049h", b"\x1b[?2004l", b"\x1b[?2026l", b"\x1bM"])
 def test_a_landmark_may_be_cut_anywhere(landmark: bytes) -> None:
     def seen(*reads: bytes) -> list[bytes]:
