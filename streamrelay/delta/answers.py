@@ -6,6 +6,7 @@ What stands above the first echo is not an answer to it and is left out. Where a
 echo divides the answers.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -162,14 +163,23 @@ def _text_behind(mark: str, rows: Sequence[PaintedRow]) -> str:
     return "\n".join(row.text[len(mark) :].rstrip() for row in rows)
 
 
-def painted_lines(passed: Sequence[str], columns: int) -> Painted:
+def ended_lines(passed: Sequence[str], columns: int) -> int:
+    """Return how many of such rows stand in front of the last line whose end is not seen yet."""
+    unended = itertools.takewhile(lambda line: line.strip() and _fills(line, columns), reversed(passed))
+    return len(passed) - sum(1 for _ in unended)
+
+
+def painted_lines(passed: Sequence[str], columns: int, *, goes_on: bool = False) -> Painted:
     """Return the logical lines of what a program without a composer painted, blanks at their ends kept so far.
 
     Only rows that were filled with blanks up to the edge were wrapped by the program (`rich` fills what it repaints);
-    every other line was ended where it ends. What sums up tokens, and a rule before the next prompt, is a footer.
+    every other line was ended where it ends. What sums up tokens, and a rule before the next prompt, is a footer,
+    unless the text `goes_on`.
     """
-    rows = [PaintedRow(line.rstrip(" "), fills=cells_of(line) >= columns - 1) for line in passed]
-    start, stop = _body(rows, lambda text, _: is_border(text) or _TOKENS.fullmatch(text) is not None)
+    rows = [PaintedRow(line.rstrip(" "), fills=_fills(line, columns)) for line in passed]
+    start, stop = 0, len(rows)
+    if not goes_on:
+        start, stop = _body(rows, lambda text, _: is_border(text) or _TOKENS.fullmatch(text) is not None)
     answer = Answer()
     answer.leave_out("footer", rows[stop:])
     width = right_edge(rows[start:stop], columns)
@@ -181,6 +191,11 @@ def painted_lines(passed: Sequence[str], columns: int) -> Painted:
         else:
             lines.append(line)
     return Painted(lines[::-1], answer.passages)
+
+
+def _fills(line: str, columns: int) -> bool:
+    """Tell whether a line, with the blanks at its end, takes a whole row."""
+    return cells_of(line) >= columns - 1
 
 
 def _is_leftover(line: str, below: str, width: int) -> bool:

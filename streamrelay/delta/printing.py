@@ -1,7 +1,8 @@
 """Programs that print: each line is final when the line feed has passed it.
 
 Three things delay a line. What passes in the region of a line editor is held until the editor shows whether it is one.
-What a program prints while it hides its cursor is held until it is done repainting it, or until it leaves the screen.
+What a program prints while it hides its cursor is held until it is done repainting it, or until it leaves the screen
+together with all rows that it may have been wrapped to.
 And what a program prints first, having begun before our eyes, is held until it asks for input: then it was a greeting,
 said to nobody and nobody's answer.
 """
@@ -9,7 +10,7 @@ said to nobody and nobody's answer.
 from collections.abc import Sequence
 from itertools import chain
 
-from streamrelay.delta.answers import painted_lines
+from streamrelay.delta.answers import ended_lines, painted_lines
 from streamrelay.delta.attribution import Attribution
 from streamrelay.delta.composer import Composer
 from streamrelay.delta.lines import LineTracker
@@ -19,6 +20,9 @@ from streamrelay.delta.speaking import Speaker
 from streamrelay.delta.standing import ComposerView
 from streamrelay.events import Gap, Origin
 from streamrelay.vt.engine import Cursor, Engine, Frame
+
+MOST_WRAPPED_ROWS = 200
+"""Rows of a painted line that are waited for: a program may fill all of its rows."""
 
 LONGEST_GREETING, GREETING_PATIENCE = 100, 10.0
 """Lines, and seconds, after which what a program prints first is taken for what it says, as it asks for no input."""
@@ -35,6 +39,8 @@ class Printing:
         self._lines = LineTracker(engine)
         self._lines.seed(engine.take())
         self._held = False
+        self._wrapped: list[str] = []
+        """Rows of a line that have left the screen while the program painted; the next one may go on with it."""
         self._greeting: list[str] | None = [] if newborn else None
         self.greeting_due: float | None = None
 
@@ -89,6 +95,8 @@ class Printing:
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
+        self.say(painted_lines(self._wrapped, self._engine.columns, goes_on=True).lines)
+        self._wrapped = []
         self._lines.passed(frame)
         self._lines.lost = 0
         self._held = False
@@ -204,12 +212,13 @@ class Printing:
 
     def _passed(self, frame: Frame, *, paints: bool, more: bool = False) -> list[str]:
         """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
-        is_painted = self._held and not paints
-        lines = self._lines.passed(frame, held=paints or more, keep_blanks=is_painted)
-        if is_painted:
-            painted = painted_lines(lines, self._engine.columns)
-            for passage in painted.left_out:
-                self._speaker.leave_out(passage.rule, [row.text for row in passage.rows])
-            lines = painted.lines
-        self._held = paints
-        return lines
+        columns, was_held, self._held = self._engine.columns, self._held, paints
+        if not (was_held or paints) or (paints and self.composer.is_open):
+            return self._lines.passed(frame, held=paints or more)
+        lines = [*self._wrapped, *self._lines.passed(frame, held=paints or more, keep_blanks=True)]
+        ended = ended_lines(lines, columns) if paints and len(lines) < MOST_WRAPPED_ROWS else len(lines)
+        self._wrapped = lines[ended:]
+        painted = painted_lines(lines[:ended], columns, goes_on=paints)
+        for passage in painted.left_out:
+            self._speaker.leave_out(passage.rule, [row.text for row in passage.rows])
+        return painted.lines

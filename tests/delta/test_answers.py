@@ -3,7 +3,7 @@
 import pytest
 import regex
 
-from streamrelay.delta.answers import Message, painted_lines, read_answer
+from streamrelay.delta.answers import Message, ended_lines, painted_lines, read_answer
 from streamrelay.delta.profiles import GENERIC, Profile
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.rows import PaintedRow
@@ -278,6 +278,16 @@ def test_what_a_profile_knows() -> None:
 def test_painted_lines_are_unwrapped_and_lose_their_footer() -> None:
     rows = ["a painted line that fills forty columns", "and goes on", "", "Tokens: 5 sent, 3 received."]
     assert painted_lines(rows, 40).lines == ["a painted line that fills forty columns and goes on"]
+
+
+def test_a_painted_line_is_waited_for_while_its_rows_are_full() -> None:
+    full = "a painted line that fills forty columns."
+    assert ended_lines([full], 40) == 0
+    assert ended_lines([full, "and its end"], 40) == 2
+    assert ended_lines(["a line", full, full], 40) == 1
+    assert ended_lines([full, " " * 40, full], 40) == 2
+    rule = "\u2500" * 40
+    assert painted_lines([rule], 40, goes_on=True).lines == [rule]
 
 
 @pytest.mark.requirement("DEL-01")

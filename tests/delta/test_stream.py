@@ -264,3 +264,22 @@ def test_output_and_echo_on_one_row_share_its_number(pane: ScriptedPane) -> None
     pane.sends("hello", painted="hello")
     pane.prints("hello\r\n\r\nafter\r\n")
     assert [(event.text, event.line) for event in pane.texts()] == [("hello", 1), ("hello", 1), ("after", 3)]
+
+
+@pytest.mark.requirement("DEL-01", "DEL-07a")
+def test_lines_that_leave_the_screen_while_it_is_painted_are_unwrapped_too() -> None:
+    pane = ScriptedPane(40, 6)
+    words = "one two three four five six seven eight nine ten eleven twelve"
+    rows = ["one two three four five six seven eight", "nine ten eleven twelve"]
+    pane.prints("\x1b[?25l")
+    for number in range(8):
+        for row in (f"{number}:", *rows):
+            pane.prints(f"{row:40}\r\n\x1b[A\x1b[2K{row:40}\r\n")
+        pane.prints(f"{'':40}\r\n")
+        pane.rests(0.1)
+    said = [line for line in pane.said() if line]
+    assert said == [line for number in range(6) for line in (f"{number}:", words)]
+    pane.prints("\x1b[?25h")
+    pane.rests(0.1)
+    pane.ends()
+    assert [line for line in pane.said() if line] == [line for number in range(8) for line in (f"{number}:", words)]
