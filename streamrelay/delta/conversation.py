@@ -114,8 +114,11 @@ class Conversation:
             self.in_repaint = bool(mark) and self._composer.holds(*self._place).mark != mark
             if not self.in_repaint:
                 self._furniture.observe(before, rows, self._cursor)
-                self.works = self._furniture.shows_work(rows, self._cursor, self.profile)
-                self._watch_draft(rows, self._composer.draft(*self._place))
+                draft = self._composer.draft(*self._place)
+                # A draft can take the place of what says that the program is at work, but not of its spinner.
+                still = self.works and bool(draft) and self._furniture.has_spinner(rows, self._cursor, self.profile)
+                self.works = still or self._furniture.shows_work(rows, self._cursor, self.profile)
+                self._watch_draft(rows, draft)
         self._document.look_through_window(
             self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
         )

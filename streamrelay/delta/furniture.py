@@ -174,10 +174,14 @@ class Furniture:
         """
         if any(map(_INTERRUPTIBLE.search, rows[cursor + 1 :])):
             return True
-        top = self.composer_top(rows, cursor)
-        above = _with_open_brackets_closed(rows[max(0, top - MOST_STATUS_ROWS) : top])
-        above = [row for row in above if _INTERRUPTIBLE.search(row)]
-        return any(self.is_spinner(row) or self._spins(row) or matches(profile.furniture, row) for row in above)
+        return any(
+            (self.is_spinner(row) or self._spins(row) or matches(profile.furniture, row)) and _INTERRUPTIBLE.search(row)
+            for row in _with_open_brackets_closed(self._rows_above(rows, cursor))
+        )
+
+    def has_spinner(self, rows: Sequence[str], cursor: int, profile: Profile = GENERIC) -> bool:
+        """Tell whether a spinner stands above the composer, whatever it says."""
+        return any(self.is_spinner(row) or matches(profile.furniture, row) for row in self._rows_above(rows, cursor))
 
     def is_spinner(self, row: str) -> bool:
         """Tell whether a row is one that was seen spinning."""
@@ -188,6 +192,10 @@ class Furniture:
         """Tell whether a row ends in a hint in brackets and begins with a glyph seen spinning that marks no answer."""
         spinner = _SPINNER.fullmatch(row)
         return spinner is not None and row.endswith(")") and spinner["glyph"] in self._glyphs
+
+    def _rows_above(self, rows: Sequence[str], cursor: int) -> Sequence[str]:
+        top = self.composer_top(rows, cursor)
+        return rows[max(0, top - MOST_STATUS_ROWS) : top]
 
     def _standing(self, rows: Sequence[str], top: int) -> int:
         """Return how many rows directly above the composer are those that stood there at rest."""

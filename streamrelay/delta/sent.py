@@ -7,6 +7,7 @@ vanished keeps its place among the messages, and is known for submitted when the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from streamrelay.delta.transcript import EchoSearch, spelling
 
@@ -52,7 +53,7 @@ def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
     vanished = drafts_vanished(sent)
     # A picture may have been painted without it.
     back = next((each for each in vanished if each.text == draft), None)
-    if before and not draft:
+    if before and _is_gone(before, draft):
         return [*sent, Sent(None, before, submitted=True, looks_left=MOST_LOOKS)][-MOST_MESSAGES:]
     if back is not None:
         return [each for each in sent if each is not back]
@@ -61,6 +62,18 @@ def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
     for each in vanished:
         each.looks_left -= 1
     return [each for each in sent if each.looks_left or not each.submitted or each.late]
+
+
+def _is_gone(before: str, draft: str) -> bool:
+    """Tell whether a draft left: nothing is in its place, or something that it was not edited to, such as a hint."""
+    kept = _in_common(before, draft)
+    kept += _in_common(before[kept:][::-1], draft[kept:][::-1])
+    return 2 * kept < min(len(before), len(draft)) or not draft
+
+
+def _in_common(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def drafts_shown(sent: Sequence[Sent], rows: Sequence[str]) -> list[Sent]:

@@ -337,3 +337,28 @@ def test_a_spinner_that_goes_long_after_the_end_lets_nothing_be_said_again(look:
     assert heard[1:] == [("program", line) for line in LINES]
     talk.paints(talk.program.rests(), rest=5.0)
     assert talk.heard() == heard
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04a")
+@pytest.mark.parametrize("look", [look for look in LOOKS if look.witness == "furniture"], ids=name)
+def test_a_hint_that_gives_way_to_a_draft_ends_no_turn_and_one_in_its_place_is_no_draft(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("go on")
+    talk.streams("a beginning")
+    talk.program.works("Thinking… (4s)")
+    _types(talk, "what of the keys")
+    talk.pane.rests(5.0)
+    assert talk.ends() == []
+    draft = talk.program.queues()
+    talk.program.look = replace(look, placeholder="Press up to edit")
+    talk.paints(talk.program.works(look.label))
+    talk.streams(" and an end")
+    talk.program.look = look
+    talk.paints(talk.program.submits(draft))
+    talk.answers("in the drawer")
+    assert talk.heard() == [
+        ("injected", "go on"),
+        ("program", "a beginning and an end"),
+        ("typed", "what of the keys"),
+        ("program", "in the drawer"),
+    ]
