@@ -25,6 +25,7 @@ from streamrelay.agents import AgentProfile
 from streamrelay.delivery.message import Message, Obstacle, Policy
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delta.standing import Standing
+from streamrelay.delta.turns import TELLING
 from streamrelay.events import DeliveryState, Event, Injected, TurnEnded, TurnStarted
 
 PAINT_REST = 0.06
@@ -41,6 +42,8 @@ UNHEARD = 10.0
 """Seconds in which a program that is let finish has to begin its answer."""
 LOOK_AGAIN = 0.25
 LONGEST_QUEUE = 64
+NOTHING_TOLD = "unheard"
+"""How a turn ended of which a program that tells its state told nothing: it may not have taken the message up yet."""
 WITHDRAWN = "superseded"
 """Why a message failed that was taken back before it was typed."""
 MOST_FOLLOWED = 64
@@ -370,6 +373,8 @@ class DeliveryMachine:
         return []
 
     def _turn_ended(self, event: TurnEnded) -> list[Effect]:
+        silent = event.reason == "quiet" and any(vote.by in TELLING for vote in event.votes)
+        how = NOTHING_TOLD if silent else event.reason
         effects: list[Effect] = []
         for followed in [followed for followed in self._followed if followed.turn <= event.turn]:
             if followed.turn == event.turn and not followed.started:
@@ -379,7 +384,7 @@ class DeliveryMachine:
                 effects.append(Tell(followed.message_id, "turn_started"))
                 followed.started = True
             if followed.started:
-                effects.append(Tell(followed.message_id, "answered", event.reason))
+                effects.append(Tell(followed.message_id, "answered", how))
             self._followed.remove(followed)
         return effects
 

@@ -233,7 +233,8 @@ class DeltaStream:
         if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
             self._printing.end_greeting("program")
         if self._turns.is_over(now):
-            if self._converses and not (self._turns.is_certain or self._conversation.is_heard) and self._turns.wait():
+            is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
+            if self._converses and not is_known and self._turns.wait():
                 return self._speaker.taken()
             if self._converses:
                 self._following.read(certain=self._turns.is_certain)

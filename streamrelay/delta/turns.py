@@ -6,14 +6,15 @@
 * The program's own stop hook says both: that it was at work, and that it is over. Where it comes within `HOOK_LAG` of
   a message it can be the word on the turn before, and then it is a vote like any other.
 * Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
-  shown its message), and that is not certain: what comes later without a new message opens a continuation, a turn of
+  shown its message, or tells its state as a rule and has told nothing of this turn: it may still be starting, with the
+  message in a queue), and that is not certain: what comes later without a new message opens a continuation, a turn of
   the same number.
 
 Pure: time comes in with every call, in seconds of the stream.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from streamrelay.events import TurnEnd, Vote
 
@@ -23,6 +24,9 @@ UNHEARD = 10.0
 SIGNAL_REST = 0.15
 HOOK_LAG = 0.5
 """Seconds that a hook's word may take to arrive; an answer that is over sooner is not ended by it."""
+
+TELLING: Final = frozenset({"title", "agent_state"})
+"""Those that are a program's own word: one that has ever given it gives it of every answer."""
 
 Witness = Literal["composer", "title", "agent_state", "furniture", "hook"]
 
@@ -139,6 +143,11 @@ class Turns:
     def is_certain(self) -> bool:
         """Whether witnesses have said that the turn is over, so that it does not take silence to tell."""
         return self._busy_since_submission and not self.is_busy
+
+    @property
+    def keeps_still(self) -> bool:
+        """Whether a program that tells its state has told nothing of this turn: it may not have taken it up yet."""
+        return not self._busy_since_submission and not self._witnesses.keys().isdisjoint(TELLING)
 
     def wait(self) -> bool:
         """Wait longer than usual for the end of the turn by quiet; return whether that is news."""

@@ -105,10 +105,13 @@ class TranscriptProgram:
 
     def submits(self, shown: str | None = None) -> bytes:
         """Move the draft into the transcript (`shown` in its place, if given) and begin to work."""
-        self._close_answer()
-        self._say_block(self.look.mark, self._draft if shown is None else shown)
-        self._draft = ""
+        self._move_draft(shown)
         return self.works()
+
+    def shows(self) -> bytes:
+        """Move the draft into the transcript, and begin nothing yet."""
+        self._move_draft()
+        return self._paint()
 
     def queues(self) -> str:
         """Take the draft out of the composer without showing it yet; return it."""
@@ -250,6 +253,11 @@ class TranscriptProgram:
         below_cursor = len(rows) - 1 - self._cursor
         out += f"\x1b[{below_cursor}A" if below_cursor else ""
         return (out + f"\x1b[{self._cursor_column(below[cursor])}G").encode()
+
+    def _move_draft(self, shown: str | None = None) -> None:
+        self._close_answer()
+        self._say_block(self.look.mark, self._draft if shown is None else shown)
+        self._draft = ""
 
     @staticmethod
     def _erase_rows(count: int) -> str:

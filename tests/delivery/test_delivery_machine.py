@@ -20,7 +20,7 @@ from streamrelay.delivery.machine import (
 )
 from streamrelay.delivery.message import Message, Policy
 from streamrelay.delta.standing import Standing
-from streamrelay.events import Injected, TurnEnded, TurnStarted
+from streamrelay.events import Injected, TurnEnded, TurnStarted, Vote
 from tests.delivery.machines import DIALOG, EMPTY, LEAVING, WORKING, Pane, holding, profile
 
 
@@ -211,6 +211,19 @@ def test_what_the_stream_says_before_tmux_has_answered_is_told_behind_it() -> No
     assert machine.entered(LEAST_WAIT) == [
         Tell("m1", "submitted"), Tell("m1", "turn_started"), Tell("m1", "answered", "quiet"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("witness", "reason"), [("title", "unheard"), ("agent_state", "unheard"), ("furniture", "quiet")]
+)
+def test_silence_of_a_program_that_tells_its_state_is_no_answer_that_was_heard(witness: str, reason: str) -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.deliver("m1")
+    pane.hear(TurnStarted(message_id="m1", turn=1))
+    votes = (Vote(by=witness, says="idle", since=0.0), Vote(by="quiet", says="idle", since=1.0))
+    pane.hear(TurnEnded(reason="quiet", certain=False, turn=1, votes=votes))
+    assert pane.told("m1")[-1] == f"answered {reason}"
 
 
 def test_the_end_of_the_pane_leaves_what_was_begun_unconfirmed_and_fails_the_rest() -> None:
