@@ -134,11 +134,11 @@ async def converse(stage: Talking, service: Service, pane: str, composer: str, m
     """Have the agent in a pane begin a conversation with Bob, and see what each of them hears."""
     shown = lambda: stage.tmux.run("capture-pane", "-p", "-t", pane)  # noqa: E731
     await wait_until_async(lambda: composer in shown(), PATIENCE, "the agent to be ready")
-    # Agents take messages before their servers are connected.
+    # Agents take messages before their servers are connected. One at a time: they answer several in one turn.
     while not any(map(has_tool, model.asked)):
-        before = len(model.asked)
-        await service.send_message(SendMessage(to=pane, text="go on"))
-        await wait_until_async(lambda: len(model.asked) > before, PATIENCE, "the model to be asked")  # noqa: B023
+        sent = (await service.send_message(SendMessage(to=pane, text="go on"))).message_id
+        answered = lambda: is_answered(service, sent)  # noqa: B023, E731
+        await wait_until_async(answered, PATIENCE, "the agent to answer")
     # The words of the call; then those of its turn, without another call; then Bob's answer, in its pane.
     await stage.until_told("Bob", "Shall we?")
     await stage.until_told("Bob", "Now I speak.")
@@ -149,6 +149,10 @@ async def converse(stage: Talking, service: Service, pane: str, composer: str, m
     assert {party.pane for party in link.parties} == {pane, stage.panes["Bob"]}
     assert model.errors == []
     assert [asked.result for asked in model.asked if asked.result and "just speak" not in asked.result] == []
+
+
+async def is_answered(service: Service, message_id: str) -> bool:
+    return any(delivery.state == "answered" for delivery in await service.get_delivery(message_id))
 
 
 @pytest.mark.slow
