@@ -11,7 +11,7 @@ which the event loop reads, answers and lets subscribers run. The rules:
 * A turn costs as much as some hundred bytes do, and of many panes that print at once each read holds little of each.
   So what one of many prints is collected until it fills a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). That is
   for those that print at least an eighth of the average, as counted in the `WINDOW` before: an idle one, and one that
-  chats beside floods, is not delayed.
+  chats beside floods, is not delayed. What is collected has no timer: where a pane rested is seen when more comes.
 * How the bytes are cut into turns makes no difference to what is said (`delta.stream`).
 """
 
