@@ -31,10 +31,13 @@ def unescape_joined(pieces: Sequence[bytes]) -> bytes:
     """Return the unescaped pieces as one, the same as unescaping each alone, for the price of one."""
     if len(pieces) == 1:
         return unescape(pieces[0])
+    joined = b"".join(pieces)
+    if b"\\" not in joined:
+        return joined
     # The newline keeps half an escape at the end of one piece from finding its other half in the next.
     if _NOT_TMUX.search(b"\n".join(pieces)):
         return b"".join(map(unescape, pieces))
-    return unescape(b"".join(pieces))
+    return codecs.escape_decode(joined)[0]
 
 
 def escape(data: bytes) -> bytes:

@@ -72,6 +72,16 @@ class FrameCutter:
         self._last_move = 0
         self._stretch_began = 0
 
+    def passes(self, data: bytes) -> bool:
+        """Tell quickly whether `data` is one piece without a landmark, of a program that just prints.
+
+        Then it may be fed without being cut; most of what a flood consists of is of this kind.
+        """
+        if self._carried or b"\x1b" in data or not self.linear or self.hidden or len(data) > LONGEST_PIECE:
+            return False
+        self.at_landmark = self.at_switch = self.more = False
+        return True
+
     def pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield `(piece, complete)`: feed the piece, and take a frame if `complete`. The pieces make up `data`."""
         for start in range(0, len(data), LONGEST_PIECE):

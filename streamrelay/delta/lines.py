@@ -54,10 +54,14 @@ class LineTracker:
         if self._unknown:
             self.seed(frame)
         cursor_row = frame.history_total + (0 if held else frame.cursor.y)
+        unfinished = self._scrolled
+        printed = frame.passed
+        if not (printed is None or held or keep_blanks or unfinished) and self._first_row + len(printed) == cursor_row:
+            self._first_row = cursor_row
+            return printed
         first_committed = frame.history_total - len(frame.committed)
         self.lost += max(0, first_committed - self._first_row)
         lines: list[str] = []
-        unfinished = self._scrolled
         number = first_unfinished = max(self._first_row, first_committed)
         stretches: list[tuple[int, Rows]] = [(first_committed, frame.committed)]
         on_screen_from = max(number, frame.history_total)

@@ -63,7 +63,7 @@ class Speaker:
         self.begin_turn()
         now, session, pane, turn = round(self.now, 6), self.session, self.pane, self.turns.turn
         texts = [
-            Text(text=line, origin="program", line=number, t=now, session=session, pane=pane, turn=turn)
+            Text(line, "program", None, number, t=now, session=session, pane=pane, turn=turn)
             for number, line in enumerate(lines, self.line)
         ]
         self._events += texts

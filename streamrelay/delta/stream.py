@@ -162,6 +162,11 @@ class DeltaStream:
         self._unsettled = True
         self._attention.changed(now)
         printed_any = not self._converses
+        if printed_any and self._cutter.passes(data):
+            self._engine.feed(data)
+            self._take_frame(whole=False, stands=False)
+            self._turns.output(now)
+            return self._speaker.taken()
         for piece, complete in self._cutter.pieces(data):
             if piece:
                 self._engine.feed(piece)
@@ -218,10 +223,11 @@ class DeltaStream:
 
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
-        due = [self._turns.deadline(), self._attention.due, self._printing.greeting_due]
-        if self._unsettled and self._last_output is not None:
-            due.append(self._last_output + SETTLE)
-        return min((time for time in due if time is not None), default=None)
+        due = self._last_output + SETTLE if self._unsettled and self._last_output is not None else None
+        for other in (self._turns.deadline(), self._attention.due, self._printing.greeting_due):
+            if other is not None and (due is None or other < due):
+                due = other
+        return due
 
     def advance(self, now: float) -> list[Event]:
         """Let time pass without output."""

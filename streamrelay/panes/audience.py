@@ -19,7 +19,8 @@ class Audience:
     def __init__(self) -> None:
         self._host = socket.gethostname()
         self._listeners: list[Listener] = []
-        self._change = asyncio.Event()
+        self._change: asyncio.Event | None = None
+        """What those wait for that wait, if any do."""
 
     def __bool__(self) -> bool:
         """Whether anybody listens."""
@@ -52,12 +53,15 @@ class Audience:
 
     def changed(self) -> Coroutine[Any, Any, Literal[True]]:
         """Wait for the next `wake`, counted from the call, not from the awaiting."""
+        if self._change is None:
+            self._change = asyncio.Event()
         return self._change.wait()
 
     def wake(self) -> None:
         """Have go on whoever waits for a change."""
-        self._change.set()
-        self._change = asyncio.Event()
+        if self._change is not None:
+            self._change.set()
+            self._change = None
 
     def _stamped(self, events: list[Event]) -> list[Event]:
         at = time.time()

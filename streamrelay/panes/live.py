@@ -140,10 +140,14 @@ class LiveStream:
 
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn."""
-        first = not self._backlog
-        self._backlog.put(data, read_at)
-        self._rendering.add(self, len(data), read_at, first=first)
-        if first:
+        backlog, rendering = self._backlog, self._rendering
+        first = not backlog
+        if not first and (known := rendering.known_before(read_at)) >= backlog.last_read + SETTLE:
+            backlog.mark(known)
+        backlog.put(data, read_at)
+        collected = rendering.add(self, len(data), read_at, first=first)
+        if first and not collected:
+            # Of what is collected the rests are seen when more comes: with many panes a timer each costs more.
             self._set_timer()
 
     @property

@@ -11,7 +11,7 @@ which the event loop reads, answers and lets subscribers run. The rules:
 * A turn costs as much as some hundred bytes do, and of many panes that print at once each read holds little of each.
   So what one of many prints is collected until it fills a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). That is
   for those that print at least an eighth of the average, as counted in the `WINDOW` before: an idle one, and one that
-  chats beside floods, is not delayed.
+  chats beside floods, is not delayed. What is collected has no timer: where a pane rested is seen when more comes.
 * How the bytes are cut into turns makes no difference to what is said (`delta.stream`).
 """
 
@@ -27,9 +27,11 @@ TURN = 1 << 13
 """Bytes of one pane that are rendered in one go."""
 SLICE = 0.002
 """Seconds of rendering after which the event loop has its turn."""
-WINDOW = 0.25
-"""Seconds over which it is counted who streams, and for which what one of them printed is collected at most."""
-FEW, LITTLE = 8, 1 << 17
+PATIENCE = 0.25
+"""Seconds for which what a pane prints is collected at most."""
+WINDOW = 0.05
+"""Seconds over which it is counted who streams."""
+FEW, LITTLE = 8, 1 << 15
 """Panes, and bytes, in a window up to which nothing is collected."""
 
 
@@ -125,7 +127,7 @@ class Rendering(Generic[Pane]):
         self._collected: asyncio.TimerHandle | None = None
         self._held = False
         self._just_read = False
-        self._read_at = 0.0
+        self._read_at = self._read_before = 0.0
         self.waiting = 0
         """Bytes of all panes that wait."""
 
@@ -134,22 +136,33 @@ class Rendering(Generic[Pane]):
         """The loop it runs in; a server is made before there is one where nobody knows of asyncio."""
         return asyncio.get_running_loop()
 
-    def add(self, pane: Pane, size: int, read_at: float, *, first: bool) -> None:
-        """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before."""
+    def add(self, pane: Pane, size: int, read_at: float, *, first: bool) -> bool:
+        """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before.
+
+        Returns whether what it prints is being collected.
+        """
         self._printed[pane] = self._printed.get(pane, 0) + size
+        collects = False
         if first and pane in self._streaming:
             self._collecting.pop(pane, None)
-            self._collecting[pane] = read_at + WINDOW
+            self._collecting[pane] = read_at + PATIENCE
+            collects = True
         elif first:
             self._sparse.append(pane)
         elif pane in self._collecting and pane.waiting >= TURN:
             del self._collecting[pane]
             self._flooding.append(pane)
-        self._read_at = read_at
+        if read_at != self._read_at:
+            self._read_before, self._read_at = self._read_at, read_at
         self.waiting += size
         if self.waiting >= LIMIT:
             self._held = True
             self._hold(True)
+        return collects
+
+    def known_before(self, read_at: float) -> float:
+        """Return the time (loop time) until which everything had been read before the read at `read_at`."""
+        return self._read_at if self._read_at != read_at else self._read_before
 
     def taken(self, size: int) -> None:
         """Note that `size` bytes wait no longer, whoever took them."""

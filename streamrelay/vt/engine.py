@@ -107,6 +107,10 @@ class Frame:
     ground: bool
     """False while the parser is inside a sequence or a character."""
     events: tuple[TerminalEvent, ...] = ()
+    passed: list[str] | None = None
+    """The texts of the rows from where the cursor was at the last take to where it is now, without blanks at their
+    ends, where all that happened was that these were printed and none is soft-wrapped; None where that is not known.
+    All of them are among the committed rows or on the screen as well: this is the way of a flood."""
 
 
 @dataclass(frozen=True, slots=True)

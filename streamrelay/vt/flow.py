@@ -53,6 +53,8 @@ class Flow:
         self._open_changed = False
         self._unreported = 0
         """Newest rows of the window that the grid does not count as dirty yet."""
+        self._passed: list[str] | None = None
+        """The texts of the lines since the last `take`, which cannot be told before the first one."""
 
     @staticmethod
     def possible(state: State) -> bool:
@@ -111,11 +113,20 @@ class Flow:
         raw = body if sequences or style != DEFAULT else ""
         padded = f" {NEW_LINE}" in texts
         printed = Printed(raw, lines, wrapped, style, padded=padded, columns=state.columns, widths=state.widths)
+        if self._passed is not None:
+            self._remember_passed(printed)
         self._style = style_after(style, body) if sequences else style
         self._open = ""
         self.printed += len(body)
         self._scroll(printed)
         return len(body)
+
+    def _remember_passed(self, printed: Printed) -> None:
+        texts = printed.unwrapped_texts(0, len(printed.texts))
+        if self._passed and texts is not None:
+            # Nobody takes them: they are kept as far as history would hold them.
+            texts = [*self._passed, *texts] if len(self._passed) < self._grid.history.limit else None
+        self._passed = texts
 
     def _scroll(self, printed: Printed) -> None:
         grid, window = self._grid, self._window
@@ -160,6 +171,23 @@ class Flow:
             self._open = line
             state.x = 0 if at_margin else width
         return end
+
+    def take(self) -> list[str] | None:
+        """Return the texts of the lines since the last call, if they can be told (see `Frame.passed`)."""
+        passed, self._passed = self._passed, []
+        return passed
+
+    @property
+    def open_row(self) -> StoredRow:
+        """The open line as it is now: the row that it will be if it ends here."""
+        line = self._open.removesuffix("\r")
+        text = GRAPHICS.sub("", line) if "\x1b" in line else line
+        state = self._state
+        raw = line + NEW_LINE
+        printed = Printed(
+            raw, [text], frozenset(), self._style, padded=True, columns=state.columns, widths=state.widths
+        )
+        return printed.row(0)
 
     def row(self, y: int) -> StoredRow:
         """Return screen line `y`, which is not the open one."""

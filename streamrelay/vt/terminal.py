@@ -169,6 +169,7 @@ class Terminal:
             epoch=state.epoch,
             ground=self.ground,
             events=state.events.take(),
+            passed=None if self._flow is None else self._flow.take(),
         )
         grid.forget()
         return frame
@@ -195,8 +196,8 @@ class Terminal:
 
     def row(self, y: int) -> StoredRow:
         """Return screen line `y` as it is now."""
-        if self._flow is not None and y < self._state.lines - 1:
-            return self._flow.row(y)
+        if self._flow is not None:
+            return self._flow.row(y) if y < self._state.lines - 1 else self._flow.open_row
         if self._resting is not None:
             return self._resting.row(y).cropped(self._state.columns)
         return self.state.grid.lines[y].cropped(self._state.columns)

@@ -136,15 +136,27 @@ async def test_who_prints_little_beside_them_is_not_delayed(stage):
     assert stage.turns == ["idle"]
 
 
-async def test_what_fills_no_turn_is_rendered_when_the_window_is_over(stage):
+async def test_what_fills_no_turn_is_rendered_when_it_has_waited_long_enough(stage):
     crowd = Crowd(stage)
     await crowd.stream()
     crowd.panes[0].put(1)
     stage.rendering.take_turns()
     assert stage.turns == []
-    stage.clock += rendering.WINDOW
+    stage.clock += rendering.PATIENCE
     stage.rendering.take_turns()
     assert stage.turns == ["0"]
+
+
+async def test_what_is_known_of_a_pane_is_known_since_the_read_before(stage):
+    reads = []
+    for _ in range(3):
+        stage.clock += 1
+        reads.append(stage.clock)
+        stage.flood.put(1)
+        known = stage.rendering.known_before(stage.clock)
+        stage.other.put(1)
+        assert known == stage.rendering.known_before(stage.clock) == (reads[-2] if len(reads) > 1 else 0.0)
+    assert stage.rendering.known_before(stage.clock + 1) == stage.clock
 
 
 async def test_nothing_is_collected_while_reading_is_held(stage):

@@ -1,6 +1,7 @@
 """Lines that are only printed take a way of their own through the screen: it must show what the general one shows."""
 
 import random
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -123,3 +124,58 @@ def test_everything_else_draws_the_screen_first() -> None:
 def test_long_lines_wrap_as_they_do_when_drawn() -> None:
     data = (f"{'wide 世界 ' * 9}\r\n" + "x" * 95 + "\r\n").encode() * 20
     assert everything(flowing(data)) == everything(fed(b"\n" * 10 + data, (40, 5, 10_000), [1]))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_open_line_reads_as_it_does_when_drawn(seed: int) -> None:
+    pick = random.Random(f"open {seed}")
+    words = [word for word in WORDS if word not in {"\u0301", "\u200d", "🏽", "\x85", "\U000f0001"}]
+    screen = flowing(LOG)
+    for _ in range(40):
+        line = "".join(pick.choices(words, k=pick.randint(0, 3))) + pick.choice(["", "\r"])
+        screen.feed(line.encode())
+        if screen._terminal._flow is not None:
+            row = screen.row(4)
+            handed_out = (row.text, row.wrapped, row.runs, row.columns(2, 9))
+            assert screen._terminal._flow is not None
+            drawn = screen._terminal.state.grid.lines[4]
+            assert handed_out == (drawn.text, drawn.wrapped, drawn.runs, drawn.columns(2, 9))
+        screen.feed(b"\x1b[0m\r\n" + LOG)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_lines_that_passed_are_told_where_they_were_only_printed(seed: int) -> None:
+    pick = random.Random(f"passed {seed}")
+    screen = TmuxScreen(40, 5, 1000)
+    told = 0
+    for _ in range(60):
+        before = screen.take()
+        lines = [
+            [*pick.choices(["some ", "words ", "of 世界 ", "\x1b[31m", "\x1b[0m", "longer "], k=5), "\r\n"]
+            for _ in range(50)
+        ]
+        lines[25] += pick.choices(["", "\x1b[A", "\t"], weights=(60, 1, 1))
+        screen.feed("".join(chain(*lines)).encode()[: pick.choice([-1, 700, 2000])])
+        after = screen.take()
+        if after.passed is None:
+            continue
+        first = before.history_total + before.cursor.y
+        passed = range(first, after.history_total + after.cursor.y)
+        rows = [*after.committed, *map(screen.row, range(5))]
+        oldest = after.history_total - len(after.committed)
+        assert after.passed == [rows[number - oldest].text.rstrip(" ") for number in passed]
+        told += 1
+    assert told > 0
+
+
+def test_lines_that_nobody_takes_are_not_kept_without_bound() -> None:
+    screen = TmuxScreen(40, 5, 50)
+    screen.feed(b"\n" * 10 + LOG)
+    for _ in range(2):
+        screen.take()
+        screen.feed(b"short\r\n" * 30)
+        screen.feed(LOG)
+    assert len(screen.take().passed or ()) == 130
+    for _ in range(20):
+        screen.feed(LOG)
+    assert screen.take().passed is None
