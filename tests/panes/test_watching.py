@@ -24,6 +24,7 @@ def is_heard(tmux, pane):
 
 
 @pytest.mark.requirement("ENG-07a")
+@pytest.mark.over_ssh
 async def test_the_screen_is_seeded_and_what_stood_there_is_not_said_again(private_tmux, server, heard):
     pane = private_tmux.new_session(
         "work", ["sh", "-c", "stty -echo; seq 1 100; printf half; read x; echo ' done'; echo all; cat"]
@@ -89,6 +90,7 @@ async def test_a_pane_that_moves_to_another_session_is_followed(private_tmux, se
 
 
 @pytest.mark.requirement("ENG-07c", "DEL-08")
+@pytest.mark.over_ssh
 async def test_resizes_say_nothing_twice_and_lose_nothing(private_tmux, server, heard):
     pane = private_tmux.new_session("work", COUNTER)
     async with server.watch(pane) as stream:
