@@ -196,7 +196,6 @@ async def test_a_handler_that_raises_ends_the_connection(
     ("target", "words"),
     [("$9", "can't find session: $9"), ("none", "can't find session: none"), ("%7", "can't find pane")],
 )
-@pytest.mark.over_ssh
 async def test_attaching_to_what_is_not_there(
     private_tmux: PrivateTmux, connect: "Connect", target: str, words: str
 ) -> None:

@@ -90,7 +90,6 @@ async def test_a_pane_that_moves_to_another_session_is_followed(private_tmux, se
 
 
 @pytest.mark.requirement("ENG-07c", "DEL-08")
-@pytest.mark.over_ssh
 async def test_resizes_say_nothing_twice_and_lose_nothing(private_tmux, server, heard):
     pane = private_tmux.new_session("work", COUNTER)
     async with server.watch(pane) as stream:
