@@ -16,13 +16,18 @@ missing() {
 : "${UV_NATIVE_TLS:=$UV_SYSTEM_CERTS}"
 export UV_SYSTEM_CERTS UV_NATIVE_TLS
 
+# become_root: sets $as_root to what runs a command as root without a question; otherwise says no.
+become_root() {
+    if [ "$(id -u)" -eq 0 ]; then as_root=''
+    elif sudo -n true >/dev/null 2>&1; then as_root='sudo -n'
+    else return 1
+    fi
+}
+
 # install_package DEBIAN-PACKAGE BREW-FORMULA: installs, where that needs no password; otherwise says no.
 install_package() {
     if command -v apt-get >/dev/null 2>&1; then
-        if [ "$(id -u)" -eq 0 ]; then as_root=''
-        elif sudo -n true >/dev/null 2>&1; then as_root='sudo -n'
-        else return 1
-        fi
+        become_root || return 1
         as_root="$as_root env DEBIAN_FRONTEND=noninteractive"
         say "installing $1 (apt-get)"
         # The lists of a fresh machine may be missing or old.
@@ -125,7 +130,8 @@ need_tmux() {
     missing 'tmux' "$(what_to_type tmux tmux)"
 }
 
-# Full-screen programs that the tests record as they run. Without one its test is skipped, and says so.
+# Full-screen programs that the tests record as they run, and an ssh server that they start for themselves alone. Without
+# one its tests are skipped, and say so.
 want_programs() {
     for wanted in vim:vim less:less htop:htop mc:midnight-commander top:; do
         program=${wanted%%:*}
@@ -135,6 +141,25 @@ want_programs() {
         if install_package "$package" "${wanted#*:}"; then continue; fi
         say "no $program here: its recording is not tested. To have it: $(what_to_type "$package" "${wanted#*:}")"
     done
+    want_sshd
+}
+
+# What is wanted is the program. Debian's package would also start a server for everybody, now and at every boot: so the
+# unit is masked before it is installed.
+want_sshd() {
+    PATH=$PATH:/usr/sbin:/usr/local/sbin command -v sshd >/dev/null 2>&1 || install_sshd
+}
+
+install_sshd() {
+    unit=/etc/systemd/system/ssh.service
+    if command -v apt-get >/dev/null 2>&1 && become_root; then
+        # Where there is one already it is somebody's own, and stays.
+        if $as_root mkdir -p "${unit%/*}" && $as_root ln -s /dev/null "$unit" 2>/dev/null; then
+            say "no ssh server is started on this machine: systemctl unmask ssh makes one possible"
+        fi
+        if install_package openssh-server ''; then return 0; fi
+    fi
+    say "no sshd here: what runs over ssh is not tested. To have it: $(what_to_type openssh-server openssh)"
 }
 
 # The browser in which the tests of the web page run; $chromium names it, or is empty where none can be had.

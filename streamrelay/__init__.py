@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from streamrelay.agents import AgentProfile, load_profiles
-from streamrelay.control import Tmux, TransportName
+from streamrelay.control import Ssh, Tmux, TransportName
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Text
 from streamrelay.panes.inventory import PaneInfo
@@ -44,6 +44,8 @@ def connect(
     socket_name: str | None = None,
     socket_path: str | None = None,
     tmux: str | None = None,
+    host: str | None = None,
+    ssh: str = "ssh",
     transport: TransportName = "pipes",
     self_check: float | None = None,
     profiles: Sequence[AgentProfile] | None = None,
@@ -52,12 +54,14 @@ def connect(
 
     The server is named as tmux's `-L` (`socket_name`) and `-S` (`socket_path`) name it; inside tmux the default is
     the server around. `tmux` is the binary (default: $STREAMRELAY_TMUX, else "tmux"), `transport` is "pipes"
-    (`tmux -C`) or "cc" (`tmux -CC` over a pseudo terminal). With `self_check`, one resting pane is compared with tmux
+    (`tmux -C`) or "cc" (`tmux -CC` over a pseudo terminal). With `host` ("user@machine") the server is the one on that
+    machine, and so are socket and binary (default: "tmux"); `ssh` is the command that reaches it, with options of your
+    own ("ssh -p 2222"). With `self_check`, one resting pane is compared with tmux
     every so many seconds (see `Server.check`). `profiles` is what is known of single programs: by default all that
     `load_profiles` finds, () for nothing. Raises ConfigError for a profile of the user's that makes no sense; entering
-    raises NoServer, TmuxMissing or TmuxTooOld.
+    raises NoServer, TmuxMissing, TmuxTooOld or SshFailed.
     """
-    named = Tmux(socket_name=socket_name, socket_path=socket_path)
-    chosen = named if tmux is None else Tmux(tmux, named.socket_name, named.socket_path)
+    reached = Ssh(host, ssh) if host else None
+    chosen = Tmux(tmux or "", socket_name=socket_name, socket_path=socket_path, ssh=reached)
     known = load_profiles() if profiles is None else profiles
     return Server(chosen, transport=transport, self_check=self_check, profiles=known)

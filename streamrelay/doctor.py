@@ -22,7 +22,7 @@ from streamrelay.control import ServerInfo, Tmux, TransportName, Version
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import ConfigError, NoServer, StreamrelayError
+from streamrelay.errors import ConfigError, NoServer, SshFailed, StreamrelayError
 from streamrelay.events import Text
 from streamrelay.leftovers import find_leftovers
 from streamrelay.panes.server import Server
@@ -46,8 +46,13 @@ class Check:
 
 
 async def examine(tmux: Tmux) -> AsyncIterator[Check]:
-    """Yield the checks, each as it is done."""
+    """Yield the checks, each as it is done; of a tmux on another machine those that can be made over ssh."""
     yield Check("python", "ok", sys.version.split()[0])
+    if tmux.ssh is not None:
+        yield _configuration()
+        async for check in _elsewhere(tmux, tmux.ssh.host):
+            yield check
+        return
     yield _locale()
     yield _configuration()
     yield _hooks()
@@ -71,6 +76,23 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
     yield await asyncio.to_thread(_widths, tmux, version)
     async for check in _server(tmux, version):
         yield check
+
+
+async def _elsewhere(tmux: Tmux, host: str) -> AsyncIterator[Check]:
+    try:
+        version = await tmux.client_version()
+    except SshFailed as error:
+        yield Check("ssh", "failed", error.message, error.hint)
+        return
+    except StreamrelayError as error:
+        yield Check("tmux", "failed", error.message, error.hint)
+        return
+    usable = version.at_least(3, 2)
+    words = f"{host}: {tmux.binary} {version.text}"
+    yield Check("tmux", "ok" if usable else "failed", words, "" if usable else "install tmux 3.2 or newer there")
+    if usable:
+        async for check in _server(tmux, version):
+            yield check
 
 
 def _locale() -> Check:
@@ -179,10 +201,11 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
     yield Check(
         "server",
         "ok" if same else "warning",
-        f"tmux {info.version.text}, pid {info.pid}, {info.socket_path}",
+        f"tmux {info.version.text}, pid {info.pid}, {info.address}",
         "" if same else f"the binary is {version.text}: end the server when you can, so that both are of one version",
     )
-    yield _socket(info)
+    if not info.host:
+        yield _socket(info)
     yield await _left_behind(tmux)
 
 

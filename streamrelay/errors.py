@@ -8,7 +8,8 @@
     │   ├── ServerLost           the server or its connection went away while in use
     │   ├── CommandFailed        tmux refused a command; carries tmux's own words
     │   ├── CommandTimeout       tmux did not answer a command in time
-    │   └── BadCommand           the command cannot be written as one line of tmux's language
+    │   ├── BadCommand           the command cannot be written as one line of tmux's language
+    │   └── SshFailed            the machine of the tmux server cannot be reached by ssh; carries ssh's own words
     ├── TargetNotFound           no session, window or pane of that name
     ├── PaneGone                 the pane was closed
     ├── ProgramLeft              the program addressed is no longer in the foreground of its pane
@@ -131,6 +132,14 @@ class BadCommand(TmuxError):
 
     code = "bad_command"
     exit_code = 17
+
+
+class SshFailed(TmuxError):
+    """The machine of the tmux server cannot be reached by ssh, or not any more; the message is ssh's own."""
+
+    code = "ssh_failed"
+    exit_code = 18
+    default_hint = "ssh is run without questions: ssh -o BatchMode=yes HOST true has to work"
 
 
 class TargetNotFound(StreamrelayError):

@@ -1,14 +1,21 @@
 """Marks shared by all tests: `tmux` is given to whatever starts a private server, `slow` is claimed by hand.
 
+Tests that ask for the `way` to a server run over pipes and over a terminal; those that are marked `over_ssh` also over
+a real ssh server, both ways.
+
 A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
 import os
 import shutil
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
+
+from streamrelay.control import Ssh, TransportName
+from streamrelay.testing.sshd import PrivateSshd, missing_program
 
 settings.register_profile("streamrelay", deadline=None)
 settings.load_profile("streamrelay")
@@ -24,7 +31,40 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tmux: starts a tmux server (given to every test that asks for private_tmux)")
     config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")
     config.addinivalue_line("markers", "network: downloads packages")
+    config.addinivalue_line("markers", "over_ssh: runs over a private ssh server as well; slow there")
     config.addinivalue_line("markers", "browser: starts Chromium (given to every test that asks for browser)")
+
+
+class Way(NamedTuple):
+    """How a server is reached."""
+
+    transport: TransportName
+    ssh: Ssh | None = None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "way" in metafunc.fixturenames:
+        ways = ["pipes", "cc"]
+        if metafunc.definition.get_closest_marker("over_ssh"):
+            ways += [pytest.param(way, marks=pytest.mark.slow) for way in ("pipes-over-ssh", "cc-over-ssh")]
+        metafunc.parametrize("way", ways, indirect=True)
+
+
+@pytest.fixture
+def way(request: pytest.FixtureRequest) -> Way:
+    transport, _, over = request.param.partition("-")
+    if not over:
+        return Way(transport)
+    sshd: PrivateSshd = request.getfixturevalue("sshd")
+    return Way(transport, Ssh(sshd.host, sshd.command))
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateSshd]:
+    if absent := missing_program():
+        pytest.skip(f"there is no {absent} here: what runs over ssh is not tested (apt-get install openssh-server)")
+    with PrivateSshd(tmp_path_factory.mktemp("sshd")) as sshd:
+        yield sshd
 
 
 def chromium() -> str | None:

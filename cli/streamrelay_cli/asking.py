@@ -12,8 +12,11 @@ from streamrelay.service.api import Service
 
 @asynccontextmanager
 async def service_if_any(tmux: Tmux, *, wanted: bool = True) -> AsyncIterator[Service | None]:
-    """Give the service of the daemon that runs for a tmux server; None where none does, or none is wanted."""
-    address = address_of(tmux) if wanted else None
+    """Give the service of the daemon that runs for a tmux server; None where none does, or none is wanted.
+
+    A daemon serves the tmux server of its own machine.
+    """
+    address = address_of(tmux) if wanted and tmux.ssh is None else None
     if address is None or running_pid(address) is None:
         yield None
         return

@@ -18,7 +18,7 @@ from streamrelay.config.resolving import Setting
 from streamrelay.config.settings import Settings, all_keys, value_of
 from streamrelay.delivery.message import Policy
 from streamrelay.errors import ConfigError, StreamrelayError, UsageError
-from streamrelay_cli.options import AsJson, Connection, takes_options
+from streamrelay_cli.options import AsJson, ConnectionAnywhere, takes_options
 from streamrelay_cli.output import Output
 
 TABLES = {"send": "delivery", "gather": "gathering"}
@@ -76,7 +76,7 @@ def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  
 @takes_options
 def show(
     context: typer.Context,
-    connection: Connection,
+    connection: ConnectionAnywhere,
     key: Annotated[
         str, typer.Argument(help="Only this key, or what begins like it: link, link.budget.", show_default=False)
     ] = "",
@@ -120,7 +120,7 @@ def path(as_json: AsJson = False) -> None:
         output.note(f"there is no {PROJECT_FILE} here or above")
 
 
-def _flags(context: typer.Context, connection: Connection) -> Layer:
+def _flags(context: typer.Context, connection: ConnectionAnywhere) -> Layer:
     """Return what was given on the command line, as the last layer."""
     values: dict[str, object] = {}
     places: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.options import AsJson, Printing, ServerAnywhere, takes_options
 from streamrelay_cli.running import run_to_end
 
 SIGNS = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
@@ -10,7 +10,7 @@ FAILED = 1
 
 
 @takes_options
-def doctor(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
+def doctor(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> None:
     """Check tmux, the locale, both transports and the server, and say how to mend what is wrong; exit 1 if it is."""
     # What only the examination needs would slow down the start of every other command.
     from streamrelay.doctor import examine

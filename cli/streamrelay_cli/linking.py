@@ -20,7 +20,7 @@ from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
     Budget,
-    Connection,
+    ConnectionAnywhere,
     Exchange,
     NoDaemon,
     Printing,
@@ -35,7 +35,7 @@ Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, with a titl
 @takes_options
 def link(
     context: typer.Context,
-    connection: Connection,
+    connection: ConnectionAnywhere,
     exchange: Exchange,
     printing: Printing,
     a: Side,

@@ -8,7 +8,7 @@ from streamrelay import Server
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.options import AsJson, Printing, ServerAnywhere, takes_options
 from streamrelay_cli.running import run_to_end
 
 HEADINGS = ("PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE")
@@ -16,7 +16,7 @@ _MORE = ("SESSION", "NAME", "AGENT", "STATE")
 
 
 @takes_options
-def ls(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
+def ls(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> None:
     """List the panes of the tmux server: what `watch`, `send` and `relay` take as targets.
 
     Also what is known of those that `start` started, and of all if a daemon runs: session id, name, agent and state.

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypedDict, get_type_hints
 import typer
 
 import streamrelay
-from streamrelay.control import Tmux
+from streamrelay.control import Ssh, Tmux
 from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS
 from streamrelay_cli.output import Output
 
@@ -43,12 +43,19 @@ class CommandsPolicy(StrEnum):
     refuse = "refuse"
 
 
+_INSTEAD = {"socket_name": ("socket_path", "host"), "socket_path": ("socket_name", "host"), "tmux": ("host",)}
+
+
 def _unless_other_is_given(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """A server named on the command line, in whichever way, is not the configuration's."""
-    other = {"socket_name": "socket_path", "socket_path": "socket_name"}[parameter.name or ""]
-    source, others = context.get_parameter_source(parameter.name or ""), context.get_parameter_source(other)
-    from_configuration = source is not None and source.name == "DEFAULT_MAP"
-    return None if from_configuration and others is not None and others.name == "COMMANDLINE" else value
+    """A server named on the command line, in whichever way, is not the configuration's; nor is one of another host."""
+
+    def comes_from(name: str, where: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == where
+
+    name = parameter.name or ""
+    replaced = any(comes_from(other, "COMMANDLINE") for other in _INSTEAD[name])
+    return None if replaced and comes_from(name, "DEFAULT_MAP") else value
 
 
 SocketName = Annotated[
@@ -74,7 +81,32 @@ SocketPath = Annotated[
     ),
 ]
 TmuxBinary = Annotated[
-    str | None, typer.Option("--tmux", help="The tmux binary.", metavar="PATH", rich_help_panel=SERVER)
+    str | None,
+    typer.Option(
+        "--tmux",
+        help="The tmux binary.",
+        metavar="PATH",
+        rich_help_panel=SERVER,
+        callback=_unless_other_is_given,
+    ),
+]
+Host = Annotated[
+    str | None,
+    typer.Option(
+        "--host",
+        help="The machine of the tmux server, reached by ssh: user@machine. Empty for this one.",
+        metavar="HOST",
+        rich_help_panel=SERVER,
+    ),
+]
+SshCommand = Annotated[
+    str,
+    typer.Option(
+        "--ssh",
+        help="The ssh command, with options of your own: 'ssh -p 2222'.",
+        metavar="COMMAND",
+        rich_help_panel=SERVER,
+    ),
 ]
 TransportOption = Annotated[
     Transport,
@@ -140,8 +172,19 @@ class ServerOptions:
 
     def server(self) -> Tmux:
         """Return the server that is named; raises UsageError for one that is named twice."""
-        named = Tmux(socket_name=self.socket_name, socket_path=self.socket_path)
-        return named if self.tmux is None else Tmux(self.tmux, named.socket_name, named.socket_path)
+        return _server(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnywhere(ServerOptions):
+    """Which tmux server, of this machine or another."""
+
+    host: Host = None
+    ssh: SshCommand = "ssh"
+
+    def server(self) -> Tmux:
+        """Return the server that is named; raises UsageError for one that is named twice, or no host."""
+        return _server(self, self.host, self.ssh)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +201,40 @@ class Connection(ServerOptions):
 
     def connect(self, *, self_check: float | None = None) -> streamrelay.Server:
         """Return the server, to be entered."""
+        return self._connect(self_check)
+
+    def _connect(self, self_check: float | None, host: str | None = None, ssh: str = "ssh") -> streamrelay.Server:
         return streamrelay.connect(
             socket_name=self.socket_name,
             socket_path=self.socket_path,
             tmux=self.tmux,
+            host=host,
+            ssh=ssh,
             transport=self.transport.value,
             self_check=self_check,
             profiles=None if self.profiles else (),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionAnywhere(Connection):
+    """Which tmux server, of this machine or another, and how it is watched."""
+
+    host: Host = None
+    ssh: SshCommand = "ssh"
+
+    def server(self) -> Tmux:
+        """Return the server that is named; raises UsageError for one that is named twice, or no host."""
+        return _server(self, self.host, self.ssh)
+
+    def connect(self, *, self_check: float | None = None) -> streamrelay.Server:
+        """Return the server, to be entered."""
+        return self._connect(self_check, self.host, self.ssh)
+
+
+def _server(options: ServerOptions, host: str | None = None, ssh: str = "ssh") -> Tmux:
+    reached = Ssh(host, ssh) if host else None
+    return Tmux(options.tmux or "", options.socket_name, options.socket_path, reached)
 
 
 @dataclass(frozen=True, slots=True)

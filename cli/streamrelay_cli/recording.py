@@ -17,7 +17,7 @@ from streamrelay.events import Event, PaneClosed, Text, TurnEnded
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.recorder import Recorded
 from streamrelay.panes.tasks import until_first
-from streamrelay_cli.options import Connection, Printing, takes_options
+from streamrelay_cli.options import ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
 from streamrelay_cli.targets import named_here
@@ -45,7 +45,7 @@ class _Count:
 
 @takes_options
 def record(
-    connection: Connection,
+    connection: ConnectionAnywhere,
     printing: Printing,
     target: Annotated[str, typer.Argument(help="A pane as tmux writes it (%3, name, name:0.1), or . for this one.")],
     file: Annotated[Path, typer.Argument(help="Where to: a new file, .jsonl.gz, or .jsonl for one not packed.")],
@@ -85,7 +85,7 @@ def record(
             output.note(f"recording {pane.address} ({pane.pane}, {pane.command}) into {file}; Ctrl-C ends")
             began = loop.time()
             ways = [_follow(recorded, count, lines)]
-            if not _prints_to(pane.tty):
+            if not _prints_to(server.terminal(pane)):
                 ways.append(_show(output, recorded, count))
             if seconds is not None:
                 ways.append(asyncio.sleep(seconds))
@@ -150,7 +150,7 @@ async def _say_all(
 
     # What is said here is said by whoever records, not by a peer.
     writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=report, allow_shell=True)
-    with only_writer(server.info.pid, pipeline.info.pane):
+    with only_writer(server.info, pipeline.info.pane):
         await until_first(writer.run(), send())
 
 

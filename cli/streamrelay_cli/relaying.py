@@ -17,7 +17,7 @@ from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
     Budget,
-    Connection,
+    ConnectionAnywhere,
     Exchange,
     NoDaemon,
     Printing,
@@ -32,7 +32,7 @@ READ_TIMEOUT = 30.0
 @takes_options
 def relay(
     context: typer.Context,
-    connection: Connection,
+    connection: ConnectionAnywhere,
     exchange: Exchange,
     printing: Printing,
     targets: Annotated[

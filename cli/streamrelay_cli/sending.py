@@ -18,7 +18,7 @@ from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
     CommandsPolicy,
-    Connection,
+    ConnectionAnywhere,
     NeedsHumanPolicy,
     NoDaemon,
     Printing,
@@ -31,7 +31,7 @@ from streamrelay_cli.targets import found, written_out
 @takes_options
 def send_command(
     context: typer.Context,
-    connection: Connection,
+    connection: ConnectionAnywhere,
     printing: Printing,
     target: Annotated[str, typer.Argument(help="The pane as tmux writes it (%3, name, name:0.1), or . for this one.")],
     text: Annotated[str, typer.Argument(help="What to send; - for standard input.")],

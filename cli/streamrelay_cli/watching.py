@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from streamrelay import PaneInfo
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, Gap, NeedsHuman, PaneClosed, Text
 from streamrelay.panes.closing import closing_error
-from streamrelay_cli.options import AsEvents, Connection, Printing, takes_options
+from streamrelay_cli.options import AsEvents, ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output, as_events, as_lines
 from streamrelay_cli.running import run_to_end
 from streamrelay_cli.targets import named_here
@@ -19,7 +18,7 @@ from streamrelay_cli.targets import named_here
 
 @takes_options
 def watch(
-    connection: Connection,
+    connection: ConnectionAnywhere,
     printing: Printing,
     targets: Annotated[
         list[str] | None,
@@ -50,7 +49,7 @@ def watch(
             server.watch(*[await named_here(server, target) for target in targets or []]) as stream,
         ):
             panes = [server.pipeline(pane).info for pane in stream.panes]
-            _refuse_to_watch_itself(panes)
+            _refuse_to_watch_itself([server.terminal(pane) for pane in panes])
             names = ", ".join(f"{pane.address} ({pane.pane}, {pane.command})" for pane in panes)
             output.note(f"watching {names}; Ctrl-C ends")
             async for events in stream.batches():
@@ -64,12 +63,11 @@ def watch(
     run_to_end(output, main)
 
 
-def _refuse_to_watch_itself(panes: list[PaneInfo]) -> None:
+def _refuse_to_watch_itself(terminals: list[str]) -> None:
     """What this command prints into a watched pane it would hear, and print again, without end."""
     if not sys.stdout.isatty():
         return
-    here = os.ttyname(sys.stdout.fileno())
-    if any(pane.tty == here for pane in panes):
+    if os.ttyname(sys.stdout.fileno()) in terminals:
         raise UsageError(
             "that is the pane this command prints to, it would hear itself",
             hint="watch it from another pane, or send the output elsewhere: streamrelay watch >FILE",

@@ -15,6 +15,8 @@ import msgspec
 from streamrelay.config.settings import Key, all_keys
 from streamrelay.errors import ConfigError
 
+AROUND = "TMUX"
+"""The variable that says which tmux server is around."""
 Kind = Literal["default", "user", "project", "environment", "flag"]
 
 
@@ -81,7 +83,7 @@ def read_environment(environment: Mapping[str, str]) -> Layer:
     around = environment.get("TMUX", "").rsplit(",", 2)[0]
     if around and not values.keys() & _SOCKETS:
         values["socket_path"] = around
-        places["socket_path"] = "TMUX"
+        places["socket_path"] = AROUND
     return Layer("environment", values, places)
 
 

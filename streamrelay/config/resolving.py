@@ -1,7 +1,8 @@
 """From layers to one value for every key, and where each is from. Pure.
 
 The later layer holds: defaults, the user's file, the project's, the environment, the flags of a command. Where one
-layer names the server by its socket's name and a later one by its path, the later one holds alone.
+layer names the server by its socket's name and a later one by its path, the later one holds alone. A socket or binary
+that was named farther down than a host is this machine's, and so is the server that $TMUX says is around.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +11,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from streamrelay.config.layers import Kind, Layer
+from streamrelay.config.layers import AROUND, Kind, Layer
 from streamrelay.config.settings import Settings, all_keys, value_of
 
-_INSTEAD = {"socket_name": "socket_path", "socket_path": "socket_name"}
+_INSTEAD: Mapping[str, Sequence[str]] = {
+    "socket_name": ("socket_path",),
+    "socket_path": ("socket_name",),
+    "host": ("socket_name", "socket_path", "tmux"),
+}
 
 
 class Source(NamedTuple):
@@ -50,11 +55,12 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
     values: dict[str, object] = {}
     sources: dict[str, Source] = {}
     for layer in layers:
-        for key in layer.values:
-            instead = _INSTEAD.get(key, "")
+        own = {key: value for key, value in layer.values.items() if layer.places.get(key) != AROUND}
+        given = own if "host" in own or "host" in values else layer.values
+        for instead in {one for key in given for one in _INSTEAD.get(key, ())}:
             values.pop(instead, None)
             sources.pop(instead, None)
-        for key, value in layer.values.items():
+        for key, value in given.items():
             values[key] = value
             sources[key] = Source(layer.kind, layer.places.get(key, ""))
     document: dict[str, Any] = {}

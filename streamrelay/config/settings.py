@@ -156,6 +156,11 @@ class Settings(Table, frozen=True, kw_only=True):
     tmux: Annotated[_Text, _about("The tmux binary.")] = "tmux"
     socket_name: Annotated[_Text | None, _about("Name of the tmux server's socket, as `-L` has it.")] = None
     socket_path: Annotated[_Text | None, _about("Path of the tmux server's socket, as `-S` has it.")] = None
+    host: Annotated[
+        _Text | None,
+        _about("The machine the tmux server runs on, reached by ssh, for the commands that have `--host`."),
+    ] = None
+    ssh: Annotated[_Text, _about("The ssh command, with options of your own; split as a shell would.")] = "ssh"
     transport: Annotated[
         Literal["pipes", "cc"], _about("`tmux -C` over two pipes, or `tmux -CC` over a pseudo terminal.")
     ] = "pipes"
@@ -198,8 +203,9 @@ class Key(NamedTuple):
     @property
     def yours_alone(self) -> bool:
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
-        protections = {"tmux", "delivery.commands", "link.start_sessions", "pulse.pipelines", "pulse.summary"}
-        return self.name in protections or self.path[0] in {"history", "sessions", "web"}
+        protections = {"delivery.commands", "link.start_sessions"}
+        programs = {"tmux", "host", "ssh", "pulse.pipelines", "pulse.summary"}
+        return self.name in programs | protections or self.path[0] in {"history", "sessions", "web"}
 
 
 def all_keys() -> dict[str, Key]:

@@ -34,6 +34,7 @@ from streamrelay.control.notifications import (
 from streamrelay.control.protocol import ControlEvent, ControlProtocol, PaneOutput, Reply
 from streamrelay.control.quoting import command_line, quote
 from streamrelay.control.requests import CommandResult, OnReply
+from streamrelay.control.ssh import Ssh
 from streamrelay.control.tmux import ServerInfo, Tmux, Version
 from streamrelay.control.transport import TransportName
 
@@ -65,6 +66,7 @@ __all__ = [
     "SessionRenamed",
     "SessionWindowChanged",
     "SessionsChanged",
+    "Ssh",
     "Stray",
     "SubscriptionChanged",
     "Tmux",

@@ -32,7 +32,7 @@ from streamrelay.control.pipes import PipeTransport
 from streamrelay.control.protocol import ControlEvent, ControlProtocol, PaneOutput, Reply
 from streamrelay.control.pty import PtyTransport
 from streamrelay.control.requests import CommandResult, OnReply, RequestQueue, lost
-from streamrelay.control.tmux import Tmux, environment, missing, refusal
+from streamrelay.control.tmux import Tmux, environment, refusal
 from streamrelay.control.transport import Transport, TransportName
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
@@ -112,11 +112,11 @@ class ControlClient:
         loop = asyncio.get_running_loop()
         self._attached, self._end = loop.create_future(), loop.create_future()
         mode, start = ("-C", PipeTransport.open) if self._name == "pipes" else ("-CC", PtyTransport.open)
-        argv = self._tmux.argv("-N", mode, *self._arguments)
+        argv = self._tmux.argv("-N", mode, *self._arguments, stays=True, terminal=self._name == "cc")
         try:
             self._transport = await start(argv, environment(os.environ), self._read, self._eof)
         except OSError as error:
-            raise missing(self._tmux.binary, error) from error
+            raise self._tmux.unrunnable(error) from error
         try:
             async with asyncio.timeout(self._attach_timeout):
                 await self._attached
@@ -130,8 +130,9 @@ class ControlClient:
             return
         await self.aclose()
         said = self._transport.stderr or b"\n".join(self._strays).decode("utf-8", "replace").strip()
-        reply = self._attach_reply
-        raise refusal(said if reply is None or reply.ok else reply.text, command=self._arguments)
+        if (reply := self._attach_reply) is not None and not reply.ok:
+            raise refusal(reply.text, command=self._arguments)
+        raise self._tmux.refused(self._transport.status, said, command=self._arguments)
 
     async def aclose(self) -> None:
         """Detach, and return when the child is gone and nothing is open; the same as leaving."""

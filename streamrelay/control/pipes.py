@@ -56,7 +56,7 @@ class PipeTransport:
                 stdout, child_out = _pipe(owned, childs)
                 stderr, child_err = _pipe(owned, childs)
                 process = await asyncio.create_subprocess_exec(
-                    *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env)
+                    *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env), start_new_session=True
                 )
             channel = Channel(stdout, stdin, on_data, on_eof)
             return cls(process, channel, stderr, stdin=ours.pop_all(), owned=owned.pop_all())
@@ -70,6 +70,12 @@ class PipeTransport:
     def unsent(self) -> int:
         """Bytes that wait for the pipe to take them."""
         return self._channel.unsent
+
+    @property
+    def status(self) -> int | None:
+        """With which status the child ended."""
+        status = self._process.returncode
+        return None if status is None or status < 0 else status
 
     @property
     def stderr(self) -> str:

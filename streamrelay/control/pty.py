@@ -57,6 +57,12 @@ class PtyTransport:
         """Bytes that wait for the terminal to take them."""
         return self._channel.unsent
 
+    @property
+    def status(self) -> int | None:
+        """With which status the child ended."""
+        status: int | None = self._process.exitstatus
+        return status
+
     def write(self, data: bytes) -> None:
         """Send bytes, in order, without blocking."""
         self._channel.write(data)

@@ -10,10 +10,11 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from streamrelay import errors
+from streamrelay.control.ssh import Ssh
 
 OLDEST: Final = (3, 2)
 _FORMAT: Final = "#{version}\t#{pid}\t#{socket_path}"
@@ -40,11 +41,17 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """A running server."""
+    """A running server; `host` is the machine it runs on as ssh names it, empty for this one."""
 
     version: Version
     pid: int
     socket_path: str
+    host: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where it is, as no other server: the path of its socket, behind its host as scp writes it."""
+        return f"{self.host}:{self.socket_path}" if self.host else self.socket_path
 
 
 def _default_binary() -> str:
@@ -56,27 +63,50 @@ class Tmux:
     """A tmux binary and the server it talks to.
 
     Without a binary, $STREAMRELAY_TMUX or "tmux". Without a socket, the server of $TMUX, as tmux itself would take
-    it (the variable is kept from our children, who would take it for nesting), else the default one.
+    it (the variable is kept from our children, who would take it for nesting), else the default one. With `ssh`,
+    binary and socket are those of another machine, and neither variable speaks of it.
     """
 
-    binary: str = field(default_factory=_default_binary)
+    binary: str = ""
     socket_name: str | None = None
     socket_path: str | None = None
+    ssh: Ssh | None = None
 
     def __post_init__(self) -> None:
         if self.socket_name is not None and self.socket_path is not None:
             raise errors.UsageError("a server is named by -L or by -S, not by both")
+        if not self.binary:
+            object.__setattr__(self, "binary", "tmux" if self.ssh is not None else _default_binary())
+        if self.ssh is not None:
+            return
         if self.socket_name is None and self.socket_path is None and (inside := os.environ.get("TMUX")):
             # PATH,PID,SESSION, where only the path may hold a comma.
             object.__setattr__(self, "socket_path", inside.rsplit(",", 2)[0] or None)
 
-    def argv(self, *arguments: str) -> list[str]:
-        """Return the argument list of a tmux command on this server."""
+    def argv(self, *arguments: str, stays: bool = False, terminal: bool = False) -> list[str]:
+        """Return the argument list of a tmux command on this server.
+
+        A control client `stays`, and over ssh is guarded where it has no `terminal`; one that needs that gets it there.
+        """
+        words = [self.binary, *arguments]
         if self.socket_path is not None:
-            return [self.binary, "-S", self.socket_path, *arguments]
-        if self.socket_name is not None:
-            return [self.binary, "-L", self.socket_name, *arguments]
-        return [self.binary, *arguments]
+            words[1:1] = ["-S", self.socket_path]
+        elif self.socket_name is not None:
+            words[1:1] = ["-L", self.socket_name]
+        if self.ssh is None:
+            return words
+        # What our locale says does not get there; -u says it instead (tmux.c, CLIENT_UTF8).
+        words.insert(1, "-u")
+        return self.ssh.argv(words, terminal=terminal, guarded=stays)
+
+    def unrunnable(self, error: OSError) -> errors.TmuxError:
+        """Return the error for a command of `argv` that cannot be started."""
+        return missing(self.binary, error) if self.ssh is None else self.ssh.unrunnable(error)
+
+    def refused(self, status: int | None, words: str, *, command: Sequence[str]) -> errors.StreamrelayError:
+        """Return the error that a command stands for which ended with `status`, after these words."""
+        failure = None if self.ssh is None else self.ssh.failure(status, words, command)
+        return refusal(words, command=command) if failure is None else failure
 
     async def run(
         self,
@@ -100,9 +130,11 @@ class Tmux:
                     stdout=out,
                     stderr=err,
                     env=environment(os.environ),
+                    # The terminal's Ctrl-C is not for ssh: it would end a connection that we still use.
+                    start_new_session=self.ssh is not None,
                 )
             except OSError as error:
-                raise missing(self.binary, error) from error
+                raise self.unrunnable(error) from error
             try:
                 async with asyncio.timeout(timeout):
                     await process.wait()
@@ -117,7 +149,8 @@ class Tmux:
             out.seek(0)
             err.seek(0)
             if process.returncode:
-                raise refusal(err.read().decode("utf-8", "replace").strip(), command=arguments)
+                said = err.read().decode("utf-8", "replace").strip()
+                raise self.refused(process.returncode, said, command=arguments)
             return out.read().decode("utf-8", "replace")
 
     async def probe(self) -> ServerInfo:
@@ -125,11 +158,12 @@ class Tmux:
 
         Raises errors.TmuxMissing, NoServer, TmuxTooOld (older than 3.2), CommandFailed and CommandTimeout.
         """
-        fields = (await self.run("display-message", "-p", _FORMAT)).rstrip("\n").split("\t")
+        # The last line: a login shell of another machine may print some before.
+        fields = (await self.run("display-message", "-p", _FORMAT)).rstrip("\n").rpartition("\n")[2].split("\t")
         version = Version.parse(fields[0])
         if len(fields) != 3 or not fields[1].isdecimal() or not version.at_least(*OLDEST):
             raise errors.TmuxTooOld(f"the server is tmux {version.text or '(unknown)'}", data={"version": version.text})
-        return ServerInfo(version, int(fields[1]), fields[2])
+        return ServerInfo(version, int(fields[1]), fields[2], "" if self.ssh is None else self.ssh.host)
 
     async def client_version(self) -> Version:
         """Return the version of the binary (`tmux -V`), which need not be the server's.

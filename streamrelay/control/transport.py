@@ -41,6 +41,10 @@ class Transport(Protocol):
         """Bytes that were written and that the child has not taken."""
 
     @property
+    def status(self) -> int | None:
+        """With which status the child ended; None where it has not, or was ended by a signal."""
+
+    @property
     def stderr(self) -> str:
         """The beginning of what the child said besides the stream; empty where it cannot be told from the stream."""
 

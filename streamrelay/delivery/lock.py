@@ -1,22 +1,27 @@
 """One writer a pane, over all processes of a user: two relays on the same panes would take each other's words for news.
 
+Whoever types from another machine is not seen: of a server that is reached by ssh, only this machine's are kept apart.
 A lock file for each pane of each server, held with flock: the kernel lets go of it however the holder ends.
 """
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from streamrelay.control import ServerInfo
 from streamrelay.errors import PaneTaken, StreamrelayError
 
 
 @contextlib.contextmanager
-def only_writer(server_pid: int, pane: str) -> Iterator[None]:
+def only_writer(server: ServerInfo, pane: str) -> Iterator[None]:
     """Be the only one who types into a pane for as long as this is entered; raises PaneTaken if somebody else is."""
-    path = _folder() / f"{server_pid}-{pane}.lock"
+    # A host may hold what no file name can.
+    host = f"-{hashlib.sha256(server.address.encode()).hexdigest()[:16]}" if server.host else ""
+    path = _folder() / f"{server.pid}{host}-{pane}.lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

@@ -214,9 +214,9 @@ def next_number(last: int) -> int:
     return max(last + 1, time.time_ns() // 1000)
 
 
-def server_key(socket_path: str, pid: int, started: str) -> str:
+def server_key(address: str, pid: int, started: str) -> str:
     """Return what tells one server from every other that had its socket."""
-    return f"{socket_path} {pid} {started}"
+    return f"{address} {pid} {started}"
 
 
 def _is_done(state: DeliveryState) -> bool:

@@ -128,7 +128,7 @@ async def _alone(server: Server, info: PaneInfo, timeout: float | None) -> Async
     while True:
         with contextlib.ExitStack() as entered:
             try:
-                entered.enter_context(only_writer(server.info.pid, info.pane))
+                entered.enter_context(only_writer(server.info, info.pane))
             except PaneTaken:
                 if patient_until is not None and loop.time() >= patient_until:
                     raise

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from streamrelay.delivery.commands import QUERY_MARKS, Mark, Refusal, Seen, enter_line, paste_line, read_refusal
-from streamrelay.delivery.fitness import unfit
+from streamrelay.delivery.fitness import is_spooled, unfit
 from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
 from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
@@ -22,7 +22,7 @@ from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
 from streamrelay.delivery.state import state_folder
-from streamrelay.delivery.tty_input import hides_input
+from streamrelay.delivery.terminal import Terminal
 from streamrelay.delivery.unread import Unread
 from streamrelay.delta.attention import asks_for_secret
 from streamrelay.errors import (
@@ -87,7 +87,8 @@ class PaneWriter:
         self._last_number = 0
         self._server_key = ""
         self._last_typed: float | None = None
-        self._unread = Unread(pipeline.info.tty)
+        self._terminal = Terminal(server, pipeline)
+        self._unread = Unread(self._terminal.path)
         self._moved = 0
         self._news = asyncio.Event()
         self._progressed = asyncio.Event()
@@ -111,8 +112,7 @@ class PaneWriter:
         if self._outbox is None:
             return []
         marks = await self._read_marks()
-        socket = self._server.info.socket_path
-        for lost in await self._outbox.orphans(socket, server=self._server_key):
+        for lost in await self._outbox.orphans(self._server.info.address, server=self._server_key):
             self._outbox.note(lost.number, "unconfirmed", "server_lost")
         left = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
         for entry in left:
@@ -218,7 +218,7 @@ class PaneWriter:
         """Look at the terminal as well as at the words: many questions for a secret have no known ones."""
         self._pipeline.look()
         standing = self._pipeline.standing
-        if asks_for_secret(self._pipeline.open_line) and hides_input(self._pipeline.info.tty):
+        if asks_for_secret(self._pipeline.open_line) and self._terminal.hides_input:
             standing = standing.asking_for("password")
         profile = self._server.profile(standing.profile)
         return Look(standing, profile, self._pipeline.last_output, self._pipeline.cursor)
@@ -238,8 +238,7 @@ class PaneWriter:
 
     async def _paste(self, message: Message, look: Look) -> None:
         """Paste; the echo can come in the very read that says the paste is done."""
-        limit = look.profile.delivery.paste_limit if look.profile is not None else None
-        if limit is not None and len(message.text) > limit:
+        if is_spooled(message, self._paste_limit):
             path, message = await asyncio.to_thread(spool, message, state_folder("spool"))
             self._files[message.message_id] = str(path)
         if self._outbox is not None:
@@ -340,7 +339,13 @@ class PaneWriter:
         self._progressed.set()
 
     def _unfit(self, message: Message) -> str:
-        return unfit(message, message.policy or self._policy, self._pipeline.info.tty)
+        return unfit(message, message.policy or self._policy, self._terminal, limit=self._paste_limit)
+
+    @property
+    def _paste_limit(self) -> int | None:
+        """The characters above which a text is not pasted into this program."""
+        profile = self._server.profile(self._pipeline.standing.profile)
+        return profile.delivery.paste_limit if profile is not None else None
 
     # What was left behind
 
@@ -349,7 +354,7 @@ class PaneWriter:
         answer = await self._server.command(self._pane, asked)
         started, pasted, entered = (*answer.lines[-1].decode(errors="replace").split("\t"), "", "")[:3]
         info = self._server.info
-        self._server_key = server_key(info.socket_path, info.pid, started)
+        self._server_key = server_key(info.address, info.pid, started)
         return Marks(pasted, entered)
 
     def _recover(self, entry: Entry, marks: Marks) -> None:
@@ -376,7 +381,7 @@ class PaneWriter:
 
     async def _watch_reading(self) -> NoReturn:
         """Notice a program that never reads."""
-        tty = lambda: self._pipeline.info.tty if self._last_typed is not None else ""  # noqa: E731
+        tty = lambda: self._terminal.path if self._last_typed is not None else ""  # noqa: E731
         unread = await until_left_unread(tty, self._read_timeout)
         raise TargetNotReading(
             f"{self._program} in pane {self._pane} has not read {unread} bytes for {self._read_timeout:g} s",

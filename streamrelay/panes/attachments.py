@@ -150,6 +150,7 @@ class Attachments:
             self._carrier.hub = None
             await hub.aclose()
             carried = list(self._carrier.carried.values())
+            former = hub.name
             while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
                 await asyncio.sleep(wait)
                 try:
@@ -160,6 +161,7 @@ class Attachments:
                     logger.info("connecting to tmux again failed: %s", error)
                     await self._carrier.abandon()
                 else:
+                    self._carrier.end_former(former)
                     return
             self._carrier.close(list(self._carrier.carried), "server_lost")
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from streamrelay.control import CommandResult, ControlClient, ControlEvent, Tmux, TransportName, command_line
+from streamrelay.control.hub import leave
 from streamrelay.errors import (
     CommandFailed,
     CommandTimeout,
@@ -188,6 +189,11 @@ class Carrier:
         hub, self.hub = self.hub, None
         if hub is not None:
             await hub.aclose()
+
+    def end_former(self, name: str) -> None:
+        """End a hub that was lost: where a network died, the other machine may not know of that for hours."""
+        with contextlib.suppress(StreamrelayError):
+            self.client().request(leave(f"={name}"), _ignore)
 
     def close(self, panes: Iterable[str], reason: ClosedReason) -> None:
         """Carry panes no more, and say why."""

@@ -58,13 +58,14 @@ class Hub:
     def __init__(self, tmux: Tmux, handler: Handler, *, transport: TransportName) -> None:
         self._tmux = tmux
         self._handler = handler
-        name = f"streamrelay-{secrets.token_hex(4)}"
+        self.name = f"streamrelay-{secrets.token_hex(4)}"
+        """What tmux knows the session by; no two hubs have the same."""
         self.client = ControlClient(
             tmux,
-            name,
+            self.name,
             self._handle,
             transport=transport,
-            opening=opening(name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
+            opening=opening(self.name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
         )
         self._held: Counter[str] = Counter()
         self._announced: set[str] = set()

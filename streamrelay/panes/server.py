@@ -25,7 +25,7 @@ from streamrelay.panes.recorder import Recorded, recording_into
 from streamrelay.panes.returning import Returning
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
-from streamrelay.panes.widths import WidthCache
+from streamrelay.panes.widths import WidthCache, expected
 from streamrelay.recordings.writing import RecordingWriter
 
 _PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
@@ -76,6 +76,15 @@ class Server:
             raise UsageError("the server is not connected yet", hint="use it in `async with`")
         return self._info
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this machine: only then do its processes, terminal devices and files mean anything."""
+        return not self.info.host
+
+    def terminal(self, info: PaneInfo) -> str:
+        """Return the path of a pane's terminal device; empty where there is none to be had, as on another machine."""
+        return info.tty if self.is_here else ""
+
     async def started(self) -> str:
         """Return when the server was started, as tmux writes it: with its pid and socket, what no other server is."""
         return (await self._attachments.query(("display-message", "-p", "#{start_time}")))[-1]
@@ -92,7 +101,8 @@ class Server:
         """
         if target is None:
             around = os.environ.get("TMUX", "").rsplit(",", 2)[0]
-            target = os.environ.get("TMUX_PANE") if _is_same_file(around, self.info.socket_path) else None
+            is_around = self.is_here and _is_same_file(around, self.info.socket_path)
+            target = os.environ.get("TMUX_PANE") if is_around else None
             if not target:
                 raise UsageError("outside this tmux server a target is needed", hint="`streamrelay ls` lists the panes")
         if not target:
@@ -214,7 +224,9 @@ class Server:
     async def _probe(self) -> ServerInfo:
         """Ask the server who it is; how wide characters are to it follows from that."""
         self._info = await self._tmux.probe()
-        self._attachments.widths = WidthCache(self._tmux, self._info.version).table()
+        version = self._info.version
+        # What was measured here says nothing of another machine's tmux and C library.
+        self._attachments.widths = WidthCache(self._tmux, version).table() if self.is_here else expected(version)
         return self._info
 
     def pipeline(self, pane: str) -> PanePipeline:

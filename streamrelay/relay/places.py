@@ -105,7 +105,7 @@ class Place:
     async def open(self) -> None:
         """Hear and take up what was left to be typed; raises PaneTaken and PaneGone."""
         try:
-            self._entered.enter_context(only_writer(self._server.info.pid, self.info.pane))
+            self._entered.enter_context(only_writer(self._server.info, self.info.pane))
             pipeline = await self._entered.enter_async_context(
                 self._server.listen(self.info.pane, self._take, None if self._memory is None else self._memory.log)
             )

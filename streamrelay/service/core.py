@@ -111,7 +111,7 @@ class Core:
     async def _begin(self) -> None:
         before = await self.journal.kept()
         info = self.server.info
-        self._server_key = server_key(info.socket_path, info.pid, await self.server.started())
+        self._server_key = server_key(info.address, info.pid, await self.server.started())
         logs = self.folder / "panes"
         logs.mkdir(mode=0o700, exist_ok=True)
         self.machine = ServiceMachine.restored(

@@ -34,7 +34,7 @@ class Restoring:
     async def restore(self, before: Mapping[str, bytes]) -> list[str]:
         """Go on with what was kept before; return what could not be, in words."""
         info = self.server.info
-        key = server_key(info.socket_path, info.pid, await self.server.started())
+        key = server_key(info.address, info.pid, await self.server.started())
         if before.get(SERVER, key.encode()) != key.encode():
             await self._begin_anew(before, key)
         await self.kept.note({SERVER: key.encode()})
@@ -91,7 +91,7 @@ class Restoring:
             Receipt(message_id=out.message.message_id, pane=out.pane, state="failed", reason="server_lost")
             for out in pending(before).values()
         ]
-        for lost in await self.outbox.orphans(self.server.info.socket_path, server=key):
+        for lost in await self.outbox.orphans(self.server.info.address, server=key):
             self.outbox.note(lost.number, "unconfirmed", "server_lost")
             receipts.append(
                 Receipt(message_id=lost.message_id, pane=lost.pane, state="unconfirmed", reason="server_lost")

@@ -48,7 +48,7 @@ def test_what_makes_no_sense_is_said_with_its_place(text, complaint, hint):
 
 @pytest.mark.parametrize("key", [key for key in all_keys().values() if key.yours_alone])
 def test_a_project_cannot_name_a_program_lift_a_protection_or_delete(key):
-    value = msgspec.json.encode(key.default).decode()
+    value = msgspec.json.encode("x" if key.default is None else key.default).decode()
     assert read(f"{key.name} = {value}").values
     with pytest.raises(ConfigError, match="a project cannot set this for you"):
         read(f"{key.name} = {value}", kind="project")
@@ -122,3 +122,19 @@ def test_the_line_of_a_key_is_where_it_begins(parts, at):
     tomllib.loads(text)
     assert text.split("\n")[lines_of(text)[path] - 1] == "found = 7"
     assert lines_of(text.replace("\n", "\r\n")) == lines_of(text)
+
+
+@pytest.mark.requirement("ENG-01d")
+def test_a_host_takes_no_socket_or_binary_of_this_machine():
+    def resolved(*layers):
+        settings = resolve(layers).settings
+        return settings.host, settings.socket_name, settings.socket_path, settings.tmux
+
+    here = Layer("user", {"socket_name": "work", "tmux": "/opt/tmux"})
+    there = Layer("user", {"host": "m", "socket_name": "theirs", "tmux": "/theirs/tmux"})
+    around = read_environment({"TMUX": "/tmp/a,1,0"})
+    assert resolved(here, Layer("flag", {"host": "m"})) == ("m", None, None, "tmux")
+    assert resolved(there) == ("m", "theirs", None, "/theirs/tmux")
+    assert resolved(there, around) == ("m", "theirs", None, "/theirs/tmux")
+    assert resolved(here, around) == (None, None, "/tmp/a", "/opt/tmux")
+    assert resolved(there, Layer("flag", {"socket_path": "/x"})) == ("m", None, "/x", "/theirs/tmux")

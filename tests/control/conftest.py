@@ -1,10 +1,15 @@
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from streamrelay.control import ControlClient, ControlEvent, PaneOutput, Tmux, TransportName
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
+
+if TYPE_CHECKING:
+    from tests.conftest import Way
 
 
 class Heard:
@@ -30,10 +35,9 @@ class Heard:
 Connect = Callable[..., ControlClient]
 
 
-@pytest.fixture(params=["pipes", "cc"])
-def transport(request: pytest.FixtureRequest) -> TransportName:
-    name: TransportName = request.param
-    return name
+@pytest.fixture
+def transport(way: "Way") -> TransportName:
+    return way.transport
 
 
 @pytest.fixture
@@ -47,10 +51,11 @@ def tmux(private_tmux: PrivateTmux) -> Tmux:
 
 
 @pytest.fixture
-def connect(tmux: Tmux, transport: TransportName, heard: Heard) -> Connect:
-    """Make a client of the private server, on each transport in turn."""
+def connect(tmux: Tmux, way: "Way", heard: Heard) -> Connect:
+    """Make a client of the private server, in each way in turn."""
+    reached = replace(tmux, ssh=way.ssh)
 
     def make(target: str = "$0", handler: Heard | None = None, **options: object) -> ControlClient:
-        return ControlClient(tmux, target, handler or heard, transport=transport, **options)  # type: ignore[arg-type]
+        return ControlClient(reached, target, handler or heard, transport=way.transport, **options)  # type: ignore[arg-type]
 
     return make

@@ -55,6 +55,7 @@ async def test_attaching_hands_on_what_came_with_it(
 
 
 @pytest.mark.requirement("ENG-04a")
+@pytest.mark.over_ssh
 async def test_a_command_is_answered(private_tmux: PrivateTmux, connect: "Connect") -> None:
     private_tmux.new_session("main", IDLE)
     async with connect() as client:
@@ -152,6 +153,7 @@ async def test_what_is_not_one_line_is_never_written(private_tmux: PrivateTmux, 
         assert (await client.command(say("attached"))).text == "attached"
 
 
+@pytest.mark.over_ssh
 async def test_an_answer_comes_at_its_exact_place_in_the_output(
     private_tmux: PrivateTmux, connect: "Connect", heard: "Heard"
 ) -> None:
@@ -176,6 +178,7 @@ async def test_an_answer_comes_at_its_exact_place_in_the_output(
 
 
 @pytest.mark.requirement("ENG-03a")
+@pytest.mark.over_ssh
 async def test_two_megabytes_arrive_whole_and_in_order(
     private_tmux: PrivateTmux, connect: "Connect", heard: "Heard", tmp_path: Path
 ) -> None:
@@ -201,6 +204,7 @@ async def test_a_reply_of_two_megabytes_arrives_whole(private_tmux: PrivateTmux,
 
 
 @pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C"}, {"LANG": "POSIX"}])
+@pytest.mark.over_ssh
 async def test_replies_are_utf8_in_any_locale(
     private_tmux: PrivateTmux, connect: "Connect", monkeypatch: pytest.MonkeyPatch, locale: dict[str, str]
 ) -> None:

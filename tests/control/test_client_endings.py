@@ -85,6 +85,7 @@ async def test_a_server_that_ends_in_mid_stream_fails_what_waits(
     ],
     ids=["detach", "kill-session", "detach-on-destroy-off", "switch-client"],
 )
+@pytest.mark.over_ssh
 async def test_the_end_says_why_and_the_client_is_gone(
     private_tmux: PrivateTmux, connect: "Connect", commands: list[list[str]], reason: str
 ) -> None:
@@ -101,6 +102,7 @@ async def test_the_end_says_why_and_the_client_is_gone(
         assert is_reaped(client)
 
 
+@pytest.mark.over_ssh
 async def test_a_client_that_is_killed_is_an_abrupt_end(private_tmux: PrivateTmux, connect: "Connect") -> None:
     private_tmux.new_session("main", IDLE)
     async with connect() as client:
@@ -131,6 +133,7 @@ async def test_closing_is_final_and_can_be_repeated(private_tmux: PrivateTmux, c
     assert is_reaped(client)
 
 
+@pytest.mark.over_ssh
 async def test_leaving_under_a_flood_is_quick_and_keeps_the_server(
     private_tmux: PrivateTmux, connect: "Connect", heard: "Heard"
 ) -> None:
@@ -203,6 +206,7 @@ async def test_attaching_to_what_is_not_there(
     assert private_tmux.run("list-clients") == ""
 
 
+@pytest.mark.over_ssh
 async def test_attaching_never_starts_a_server(private_tmux: PrivateTmux, connect: "Connect") -> None:
     with pytest.raises(NoServer, match=re.escape(private_tmux.socket_path)):
         async with connect():

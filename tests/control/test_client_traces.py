@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.requirement("ENG-01a", "ENG-01b")
+@pytest.mark.over_ssh
 async def test_attaching_leaves_no_trace(
     private_tmux: PrivateTmux, connect: "Connect", monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ async def round_trip(client: ControlClient, text: bytes, path: Path) -> bytes:
 
 
 @pytest.mark.requirement("ENG-04a")
+@pytest.mark.over_ssh
 async def test_hostile_texts_come_back(private_tmux: PrivateTmux, connect: "Connect", tmp_path: Path) -> None:
     private_tmux.new_session("main", ["sleep", "1000"])
     async with connect() as client:

@@ -2,24 +2,28 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
-import streamrelay
+from streamrelay.agents import load_profiles
+from streamrelay.control import Tmux
 from streamrelay.events import Event, Text
 from streamrelay.panes.server import Server
 from streamrelay.panes.subscription import Subscription
 from streamrelay.testing.tmux import PrivateTmux
 
+if TYPE_CHECKING:
+    from tests.conftest import Way
+
 PATIENCE = 20.0
 
 
-@pytest.fixture(params=["pipes", "cc"])
-async def server(request: pytest.FixtureRequest, private_tmux: PrivateTmux) -> AsyncIterator[Server]:
+@pytest.fixture
+async def server(way: "Way", private_tmux: PrivateTmux) -> AsyncIterator[Server]:
     private_tmux.new_session("keeper", ["cat"])
-    async with streamrelay.connect(
-        tmux=private_tmux.binary, socket_path=str(private_tmux.socket_path), transport=request.param
-    ) as server:
+    tmux = Tmux(private_tmux.binary, socket_path=private_tmux.socket_path, ssh=way.ssh)
+    async with Server(tmux, transport=way.transport, profiles=load_profiles()) as server:
         yield server
 
 

@@ -26,6 +26,7 @@ def client_pid(tmux) -> int | None:
 
 @pytest.mark.requirement("ENG-07d")
 @pytest.mark.parametrize("how", ["killed", "detached"])
+@pytest.mark.over_ssh
 async def test_a_client_that_is_ended_is_replaced_and_no_line_is_lost(private_tmux, server, heard, how):
     pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
     async with server.watch(pane) as stream:
@@ -119,6 +120,7 @@ async def test_a_pane_that_floods_a_slow_subscriber_leaves_another_pane_alone(pr
 
 
 @pytest.mark.requirement("ENG-09a")
+@pytest.mark.over_ssh
 async def test_a_session_is_heard_again_when_its_server_was_started_again(private_tmux, server, heard, monkeypatch):
     monkeypatch.setattr(returning, "PATIENCE", 20.0)
     private_tmux.new_session("work", ["sh", "-c", PRINTER])

@@ -76,6 +76,7 @@ def attached(tmux):
 
 
 @pytest.mark.requirement("ENG-05a")
+@pytest.mark.over_ssh
 async def test_one_client_hears_panes_of_every_session(private_tmux, server, heard):
     panes = [private_tmux.new_session(f"work{number}", COUNTER) for number in range(6)]
     panes.append(private_tmux.run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", panes[0], *COUNTER))
@@ -93,6 +94,7 @@ async def test_one_client_hears_panes_of_every_session(private_tmux, server, hea
 
 
 @pytest.mark.requirement("ENG-05b")
+@pytest.mark.over_ssh
 async def test_what_a_user_can_list_is_the_same_before_while_and_after(private_tmux, server, monkeypatch):
     monkeypatch.setenv("SSH_AUTH_SOCK", "/ours")
     private_tmux.run("set-option", "-g", "automatic-rename", "off")

@@ -91,6 +91,7 @@ async def test_the_tail_of_a_pane_that_is_gone_is_not_certain(private_tmux, serv
     assert says.said[:-1] == [str(number) for number in range(1, len(says.said))]
 
 
+@pytest.mark.over_ssh
 async def test_a_pane_of_ours_is_released_when_its_last_words_are_read(private_tmux, server, heard):
     pane = await ready(private_tmux, "echo bye; sleep 0.2")
     private_tmux.run("set-option", "-p", "-t", pane, "remain-on-exit", "on")

@@ -24,6 +24,7 @@ def is_heard(tmux, pane):
 
 
 @pytest.mark.requirement("ENG-07a")
+@pytest.mark.over_ssh
 async def test_the_screen_is_seeded_and_what_stood_there_is_not_said_again(private_tmux, server, heard):
     pane = private_tmux.new_session(
         "work", ["sh", "-c", "stty -echo; seq 1 100; printf half; read x; echo ' done'; echo all; cat"]

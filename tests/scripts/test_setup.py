@@ -106,6 +106,18 @@ def test_tmux_is_installed_where_that_needs_no_password(
     )
 
 
+def test_no_server_for_everybody_comes_with_the_ssh_server_of_the_tests(machine: Machine) -> None:
+    machine.has("id", "echo 0")
+    machine.has("uname", "echo Linux")
+    machine.has("mkdir")
+    machine.has("ln")
+    machine.has("apt-get")
+    assert machine.calls_function("install_sshd").returncode == 0
+    asked = machine.was_asked()
+    masked = asked.index("ln -s /dev/null /etc/systemd/system/ssh.service")
+    assert masked < asked.index("apt-get install -y -q openssh-server")
+
+
 @pytest.mark.requirement("OPS-01c")
 def test_a_browser_is_installed_or_the_one_line_to_type_is_said_and_the_rest_goes_on(machine: Machine) -> None:
     machine.has("uname", "echo Linux")
