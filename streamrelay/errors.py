@@ -32,6 +32,8 @@
     ├── DaemonMissing            no daemon runs for that tmux server
     ├── DaemonRunning            a daemon runs for that tmux server already
     ├── DaemonLost               the daemon went away while it was asked
+    ├── RedisLost                the Redis server between machines cannot be reached, or does not do what it is asked
+    ├── PeerAway                 another node does not answer, or has too much to catch up with
     └── UsageError               arguments that make no sense together
         └── InvalidGathering     a gathering that cannot be held; carries the fault
 
@@ -307,6 +309,22 @@ class DaemonLost(StreamrelayError):
     code = "daemon_lost"
     exit_code = 42
     default_hint = "`streamrelay daemon status` tells whether it runs; what was accepted is in its outbox"
+
+
+class RedisLost(StreamrelayError):
+    """The Redis server between machines cannot be reached, or does not do what it is asked."""
+
+    code = "redis_lost"
+    exit_code = 43
+    default_hint = "what was accepted waits here until it is back; `federation.redis_url` says where it is looked for"
+
+
+class PeerAway(StreamrelayError):
+    """Another node does not answer, or has too much to catch up with."""
+
+    code = "peer_away"
+    exit_code = 44
+    default_hint = "is its daemon running, and are we among its `federation.peers`? docs/federation.md"
 
 
 class ConfigError(StreamrelayError):

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from streamrelay.control import Ssh, TransportName
+from streamrelay.testing.redis import HINT, redis_binary
 from streamrelay.testing.sshd import PrivateSshd, missing_program
 
 settings.register_profile("streamrelay", deadline=None)
@@ -32,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")
     config.addinivalue_line("markers", "network: downloads packages")
     config.addinivalue_line("markers", "over_ssh: runs over a private ssh server as well; slow there")
+    config.addinivalue_line("markers", "redis: starts a Redis server (given to every test that asks for private_redis)")
     config.addinivalue_line("markers", "browser: starts Chromium (given to every test that asks for browser)")
 
 
@@ -81,6 +83,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("tmux")
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
+        if "private_redis" in getattr(item, "fixturenames", ()):
+            item.add_marker("redis")
+            if shutil.which(redis_binary()) is None:
+                item.add_marker(pytest.mark.skip(reason=f"there is no redis-server here: {HINT}"))
     # scripts/test installs a browser where it can. Where none can be had the rest is tested, and the end says so.
     if chromium() is None and (without := [item for item in items if item.get_closest_marker("browser")]):
         items[:] = [item for item in items if item not in without]

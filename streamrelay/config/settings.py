@@ -150,6 +150,18 @@ class PulseTable(Table, frozen=True, kw_only=True):
     ] = ()
 
 
+class FederationTable(Table, frozen=True, kw_only=True):
+    """Other machines: docs/federation.md."""
+
+    node: Annotated[str, _about("What this machine is called by the others; empty for none of them.")] = ""
+    peers: Annotated[tuple[str, ...], _about("The nodes that it speaks with: `NAME@NODE` is there.")] = ()
+    redis_url: Annotated[
+        _Text, _about("The Redis server between them: `redis://`, `rediss://` for TLS, or `unix://`.")
+    ] = "redis://localhost:6379/0"
+    key_file: Annotated[str, _about("A file with the key that all of them sign with; empty for no signatures.")] = ""
+    namespace: Annotated[_Text, _about("What the names of its streams begin with.")] = "streamrelay"
+
+
 class Settings(Table, frozen=True, kw_only=True):
     """All of it."""
 
@@ -180,6 +192,7 @@ class Settings(Table, frozen=True, kw_only=True):
     history: HistoryTable = HistoryTable()
     web: WebTable = WebTable()
     pulse: PulseTable = PulseTable()
+    federation: FederationTable = FederationTable()
 
 
 class Key(NamedTuple):
@@ -205,7 +218,7 @@ class Key(NamedTuple):
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
         protections = {"delivery.commands", "link.start_sessions"}
         programs = {"tmux", "host", "ssh", "pulse.pipelines", "pulse.summary"}
-        return self.name in programs | protections or self.path[0] in {"history", "sessions", "web"}
+        return self.name in programs | protections or self.path[0] in {"federation", "history", "sessions", "web"}
 
 
 def all_keys() -> dict[str, Key]:

@@ -61,6 +61,7 @@ async def opened(
             texts=link_texts(settings.link),
             notify=settings.notify,
             own=own,
+            federation=settings.federation,
         )
         _configure(local, settings)
         service = await stack.enter_async_context(local)

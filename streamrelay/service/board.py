@@ -3,7 +3,8 @@
 The machine knows how each stands, so what is shown is read off it whenever something happens that can change it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import filterfalse
 
 from streamrelay.events import (
     Event,
@@ -21,6 +22,8 @@ from streamrelay.events import (
     RelayOpened,
     RelayPaused,
 )
+from streamrelay.federation.names import is_far
+from streamrelay.links.link import Link
 from streamrelay.notifying.board import Effect, Shown, Waiting, spent, waits, words
 from streamrelay.relay.rules import Standing
 from streamrelay.service.machine import ServiceMachine
@@ -34,8 +37,10 @@ _CHANGES = (
 class ServiceBoard:
     """The conversations of one service."""
 
-    def __init__(self, machine: ServiceMachine) -> None:
+    def __init__(self, machine: ServiceMachine, links: Callable[[], list[Link]] | None = None) -> None:
+        """Take the conversations; `links` returns those that other machines keep too."""
         self._machine = machine
+        self._links = links or machine.links.links
         self._labels: dict[str, Mapping[str, str]] = {}
         """The panes of each conversation and what they are called there, as they were known last."""
         self._by_pane: dict[str, str] = {}
@@ -73,7 +78,7 @@ class ServiceBoard:
         for name, labels, standing in self._conversations():
             self._labels[name] = labels
             self._by_pane |= labels
-            for pane in labels:
+            for pane in filterfalse(is_far, labels):
                 state = "muted" if pane in standing.muted else ""
                 state = "spent" if standing.spent else "paused" if standing.paused else state
                 text = words(pane, labels, deliveries=standing.deliveries, budget=standing.budget, state=state)
@@ -85,7 +90,7 @@ class ServiceBoard:
     def _conversations(self) -> list[tuple[str, Mapping[str, str], Standing]]:
         links = [
             (link.link_id, {party.pane: party.title for party in link.parties}, link.relay.standing)
-            for link in self._machine.links.links()
+            for link in self._links()
         ]
         relays = [
             (

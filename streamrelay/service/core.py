@@ -14,18 +14,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from streamrelay.config.settings import GatheringTable, HistoryTable, PulseTable, SessionsTable
+from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, GatheringClosed, Piece, Receipt
+from streamrelay.federation.names import is_far
 from streamrelay.gathering.library import load_texts
 from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.history.journal import Journal
 from streamrelay.history.places import Place
 from streamrelay.history.retention import keep_to
 from streamrelay.history.searching import HistorySearch
-from streamrelay.links.link import Party, Policy, Texts
+from streamrelay.links.link import Link, Party, Policy, Texts
 from streamrelay.links.noting import note
 from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
@@ -34,6 +35,7 @@ from streamrelay.relay.places import Typing
 from streamrelay.relay.rules import Rules
 from streamrelay.relay.steps import Decision
 from streamrelay.service.board import ServiceBoard
+from streamrelay.service.federating import Federation
 from streamrelay.service.feed import Feed
 from streamrelay.service.keeping import Kept
 from streamrelay.service.machine import ServiceMachine
@@ -59,6 +61,7 @@ class Core:
         texts: Texts | None,
         notify: bool,
         own: Own | None,
+        federation: FederationTable | None = None,
     ) -> None:
         self.server = server
         self.policy = Policy()
@@ -83,6 +86,9 @@ class Core:
         self.circle_news = asyncio.Event()
         """Set when something has happened in a gathering that more follows from than what is typed."""
         self.provisional = Provisional()
+        self.federation: Federation | None = None
+        """Other machines, where there are any."""
+        self._federated = federation
         self._kept: Kept
         self._server_key = ""
         self._texts = texts
@@ -118,24 +124,45 @@ class Core:
             before, self._texts, words=self._words(), now=asyncio.get_running_loop().time()
         )
         self.feed = Feed(self.journal, await self.journal.last_seq())
-        self._kept = Kept(self.journal, self.feed, logs, self.machine.changes)
-        self.conversation = Conversation(
-            self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=self._kept
-        )
+        if self._federated is not None and self._federated.node:
+            self.federation = Federation(self, self._federated, before, epoch=time.time_ns())
+        self._kept = Kept(self.journal, self.feed, logs, self._changes)
+        keeper = self._kept if self.federation is None else self.federation.keeper(self._kept)
+        self.conversation = Conversation(self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=keeper)
         self._entered.callback(self._kept.close)
         self._entered.callback(self.feed.close)
         self._entered.callback(self.provisional.close)
         self._entered.push_async_callback(self.conversation.close)
         restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox)
-        self.problems += await restoring.restore(before)
+        here_alone = self.federation is None
+        self.problems += await restoring.restore(before, is_ours=lambda pane: here_alone or not is_far(pane))
+        if self.federation is not None:
+            self.federation.come_back()
         self._kept.clear()
         if self._notify:
-            notifier = Notifier(self.server, ServiceBoard(self.machine))
+            notifier = Notifier(self.server, ServiceBoard(self.machine, self.links))
             self._notifier = await self._entered.enter_async_context(notifier)
         self.working = asyncio.ensure_future(self.conversation.work(self._note))
         self._entered.push_async_callback(_ended, self.working)
-        for duty in (self._sweep(), self._forget()):
+        duties = [self._sweep(), self._forget()]
+        if self.federation is not None:
+            duties.append(self.federation.run())
+        for duty in duties:
             self._entered.push_async_callback(_ended, asyncio.ensure_future(duty))
+
+    def _changes(self) -> dict[str, bytes | None]:
+        changes = self.machine.changes()
+        return changes if self.federation is None else changes | self.federation.node.changes()
+
+    @property
+    def panes(self) -> set[str]:
+        """The panes that have to be heard."""
+        return self.machine.panes | (self.federation.node.panes if self.federation is not None else set())
+
+    def links(self) -> list[Link]:
+        """Return all links, of which other machines keep some."""
+        images = [] if self.federation is None else self.federation.node.images.values()
+        return [*self.machine.links.links(), *(image.link for image in images)]
 
     def _words(self) -> CircleTexts:
         """Return what gatherings say: one that is held goes on, whatever has become of the user's own texts."""
@@ -157,6 +184,8 @@ class Core:
 
     async def find(self, name: str) -> Session:
         """Return the session that is meant; raises TargetNotFound and UsageError."""
+        if self.federation is not None:
+            name = name.removesuffix(f"@{self.federation.node.name}")
         return await self.sessions.find(name)
 
     async def place(self, name: str) -> Place:
@@ -215,7 +244,7 @@ class Core:
         """Let go, from time to time, of panes that nobody needs."""
         while True:
             await asyncio.sleep(SWEEP_EVERY)
-            needed = self.machine.panes
+            needed = self.panes
             now = asyncio.get_running_loop().time()
             for pane in self.conversation.panes:
                 place = self.conversation.place(pane)

@@ -20,16 +20,17 @@ import msgspec
 from msgspec import structs
 
 from streamrelay.agents.stop_report import HookReport
-from streamrelay.config.settings import GatheringTable, HistoryTable, PulseTable, SessionsTable
+from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
+from streamrelay.federation.messages import Wish
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy, Texts
 from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
-from streamrelay.service import gatherings, pulsing, sending
+from streamrelay.service import far, gatherings, pulsing, sending
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
@@ -55,7 +56,7 @@ class LocalService:
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
     one service at a time may have; an `outbox` beside it may be shared with everybody. With `notify`, people in tmux
     see how conversations stand and are told what waits for them (streamrelay.notifying). `own` says which variables a
-    session that is started has for itself, by its id.
+    session that is started has for itself, by its id; `federation` which other machines there are.
     """
 
     def __init__(
@@ -67,8 +68,11 @@ class LocalService:
         texts: Texts | None = None,
         notify: bool = False,
         own: Own | None = None,
+        federation: FederationTable | None = None,
     ) -> None:
-        self._core = Core(server, folder=folder, outbox=outbox, texts=texts, notify=notify, own=own)
+        self._core = Core(
+            server, folder=folder, outbox=outbox, texts=texts, notify=notify, own=own, federation=federation
+        )
 
     def configure(
         self,
@@ -123,12 +127,12 @@ class LocalService:
             paused=core.machine.settings.paused,
             sessions=len(sessions),
             watched=sum(core.server.is_watched(session.pane) for session in sessions),
-            links=len(core.machine.links.links()),
+            links=len(core.links()),
             relays=len(core.machine.relays.all),
             gatherings=len(core.machine.circles.held),
             deliveries={str(state): count for state, count in (await core.outbox.counts()).items()},
             subscribers=core.feed.readers,
-            problems=tuple(core.problems),
+            problems=(*core.problems, *far.problems(core)),
         )
 
     async def sessions(self) -> list[Session]:
@@ -165,12 +169,14 @@ class LocalService:
 
     async def links(self, session: str = "") -> list[Link]:
         """List the links, of one session or of all."""
-        links = self._core.machine.links
-        return links.of((await self._core.find(session)).session) if session else links.links()
+        own = (await self._core.find(session)).session if session else ""
+        return [link for link in self._core.links() if not own or own in {party.session for party in link.parties}]
 
     async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
         """Link two sessions; where they are linked already, return that link as it is."""
         core = self._core
+        if (link := await far.create_link(core, a, b, policy)) is not None:
+            return link
         first, second = await core.find(a), await core.find(b)
         if first.session == second.session:
             raise UsageError("a session cannot be linked with itself", data={"session": first.session})
@@ -189,11 +195,16 @@ class LocalService:
 
     async def extend_link(self, link: str, deliveries: int) -> Link:
         """Add to a budget, and open the link if it is spent."""
-        await self._core.do(lambda now: self._core.machine.extend(link, deliveries, now))
-        return self._core.machine.found(link)
+        core = self._core
+        if await far.wish(core, Wish(link=link, what="extend", deliveries=deliveries)):
+            return next(one for one in core.links() if one.link_id == link)
+        await core.do(lambda now: core.machine.extend(link, deliveries, now))
+        return core.machine.found(link)
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
         """Close a link, for one of its sides or for a person; the other side is told."""
+        if await far.wish(self._core, Wish(link=link, what="close", by=by, last_words=last_words)):
+            return
         side = (await self._core.find(by)).session if by else ""
         await self._core.do(lambda _: self._core.machine.close_link(link, side, last_words))
 
@@ -284,6 +295,8 @@ class LocalService:
 
     async def pause(self, paused: bool, of: str = "") -> None:  # as the service's callers say it
         """Let nothing cross the link or relay of that id, or any, until it is taken back."""
+        if await far.pause(self._core, of, paused=paused):
+            return
         await self._core.do(lambda now: self._core.machine.pause(of, now, paused=paused))
 
     async def mute(self, session: str, muted: bool) -> None:  # as the service's callers say it
@@ -301,7 +314,7 @@ class LocalService:
             return effects
 
         await self._core.do(decide)
-        return count
+        return count + await far.close_all(self._core)
 
     async def watch(self, session: str, watched: bool) -> None:  # as the service's callers say it
         """Have what a session says journaled whether or not it takes part in anything."""

@@ -5,7 +5,7 @@ anything decided or typed. What was on its way to the outbox goes there first. W
 tmux server has none of it: then everything has ended with the old one, and nothing is sent again by itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from streamrelay.delivery.outbox import Outbox, server_key
@@ -31,18 +31,18 @@ class Restoring:
     kept: Kept
     outbox: Outbox
 
-    async def restore(self, before: Mapping[str, bytes]) -> list[str]:
-        """Go on with what was kept before; return what could not be, in words."""
+    async def restore(self, before: Mapping[str, bytes], is_ours: Callable[[str], bool]) -> list[str]:
+        """Go on with what was kept before; return in words what could not be. `is_ours` tells panes of here."""
         info = self.server.info
         key = server_key(info.address, info.pid, await self.server.started())
         if before.get(SERVER, key.encode()) != key.encode():
             await self._begin_anew(before, key)
         await self.kept.note({SERVER: key.encode()})
         if before.get(SERVER) == key.encode():
-            return await self._go_on(before, key)
+            return await self._go_on(before, key, is_ours)
         return []
 
-    async def _go_on(self, before: Mapping[str, bytes], key: str) -> list[str]:
+    async def _go_on(self, before: Mapping[str, bytes], key: str, is_ours: Callable[[str], bool]) -> list[str]:
         problems: list[str] = []
         there = {info.pane: info for info in await self.server.panes() if not info.dead}
         known = remembered(before)
@@ -51,7 +51,7 @@ class Restoring:
                 problems += await self._hear_again(replace(there[pane], command=place.program), place)
             else:
                 self._take_leave(pane, place)
-        for pane in sorted(self.machine.panes - set(known)):
+        for pane in sorted(filter(is_ours, self.machine.panes - set(known))):
             self._leave(pane, "pane_gone")
         for pane in await self.outbox.panes(server=key):
             if pane in there and self.conversation.place(pane) is None and not is_shell(there[pane].command):

@@ -9,6 +9,7 @@ from streamrelay.delivery.message import Policy as TypingPolicy
 from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import InGathering, StreamrelayError
 from streamrelay.relay.rules import Effect
+from streamrelay.service import far
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.core import Core, party
 from streamrelay.service.messages import Sending, Sent, check_may_speak
@@ -27,6 +28,8 @@ def new_id(kind: str) -> str:
 
 async def send(core: Core, request: SendMessage) -> SendResult:
     """Deliver a message, and link, listen or close as it says; what of that cannot be done is a warning."""
+    if (there := far.split(core, request.to)) is not None:
+        return await far.send(core, request, there)
     target = await core.find(request.to)
     core.machine.circles.check_may_send(target.session, to=True)
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
@@ -85,7 +88,7 @@ async def _caller(core: Core, request: SendMessage, target: Session) -> tuple[Se
 async def deliveries(core: Core, message_id: str) -> list[Delivery]:
     """Return how a message stands, one entry a target."""
     await core.outbox.flush()
-    return [
+    here = [
         Delivery(
             message_id=entry.message_id,
             pane=entry.pane,
@@ -96,6 +99,7 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
         )
         for entry in await core.outbox.find(message_id)
     ]
+    return [*here, *far.deliveries(core, message_id)]
 
 
 async def start(core: Core, request: StartSession) -> Session:

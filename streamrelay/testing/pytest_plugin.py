@@ -1,6 +1,6 @@
 """The pytest plugin, loaded into every pytest run of an environment that has streamrelay: inert unless it is used.
 
-It offers the fixture `private_tmux`, the marker `requirement`, and the ini option `streamrelay_guard` (see
+It offers the fixtures `private_tmux` and `private_redis`, the marker `requirement`, and the ini option `streamrelay_guard` (see
 `streamrelay.testing.guard`), which is off by default.
 """
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from streamrelay.testing.redis import PrivateRedis
     from streamrelay.testing.tmux import PrivateTmux
 
 
@@ -33,4 +34,13 @@ def private_tmux() -> "Iterator[PrivateTmux]":
     from streamrelay.testing.tmux import PrivateTmux
 
     with PrivateTmux() as server:
+        yield server
+
+
+@pytest.fixture
+def private_redis() -> "Iterator[PrivateRedis]":
+    """A private Redis server, gone when the test ends; fails where there is no redis-server."""
+    from streamrelay.testing.redis import PrivateRedis
+
+    with PrivateRedis() as server:
         yield server

@@ -1,0 +1,148 @@
+"""What goes to one peer and what comes from there: each thing once, in order, whatever is lost or comes twice. Pure.
+
+It is what TCP does, over weeks and deaths. What is posted is numbered and waits here, on disk too, until the *other
+node* says that it is safe there; that a stream has it is no proof, for a server may lose what it had not written to its
+disk. What comes is taken if it is the next one, known if it was taken before, and early if one before it is missing:
+then the sender sends again from there.
+
+A number is good for one series (`epoch`). A node whose state is lost begins a later series, which is followed from its
+first envelope on; an envelope of an earlier series is an old one. A receiver that lost its state finds in `first` from
+where on nobody has what is sent.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Literal, Self
+
+import msgspec
+
+from streamrelay.federation.envelope import Envelope
+
+WINDOW = 256
+"""Envelopes that may be under way at a time; the others wait in order."""
+PATIENCE, MOST_PATIENCE = 3.0, 60.0
+"""Seconds after which is sent again what nobody acknowledges, at first and at last."""
+
+Verdict = Literal["new", "known", "early"]
+
+
+class Standing(msgspec.Struct):
+    """How it stands, as it is kept."""
+
+    epoch: int
+    last: int = 0
+    """The number given last."""
+    their_epoch: int = 0
+    received: int = 0
+    """The last number of theirs that is safe here."""
+
+
+class Channel:
+    """One pair of nodes, seen from one of them."""
+
+    def __init__(self, here: str, peer: str, standing: Standing) -> None:
+        self.peer = peer
+        self.standing = standing
+        self._here = here
+        self._waiting: deque[tuple[int, bytes]] = deque()
+        self._ready = standing.last
+        """The last number that is kept, and may be sent."""
+        self._sent = standing.last
+        """The last number that is on its way."""
+        self._patience = PATIENCE
+        self._since: float | None = None
+        """When something was sent or acknowledged last, while something is under way."""
+
+    @classmethod
+    def restored(cls, here: str, peer: str, standing: Standing, waiting: Mapping[int, bytes]) -> Self:
+        """Go on with what was kept: what waits is sent, whether or not it was."""
+        channel = cls(here, peer, standing)
+        channel._waiting.extend(sorted(waiting.items()))
+        channel._sent = channel._first - 1
+        return channel
+
+    @property
+    def _first(self) -> int:
+        return self._waiting[0][0] if self._waiting else self.standing.last + 1
+
+    @property
+    def waiting(self) -> int:
+        """How much is not known to be safe there."""
+        return len(self._waiting)
+
+    # What goes there
+
+    def post(self, body: bytes) -> int:
+        """Give something its number; it is sent when it is `kept`."""
+        self.standing.last += 1
+        self._waiting.append((self.standing.last, body))
+        return self.standing.last
+
+    def kept(self) -> None:
+        """Know that all that was posted would be there after a death."""
+        self._ready = self.standing.last
+
+    def sendable(self, now: float) -> list[Envelope]:
+        """Return what is to be sent now; it counts as sent."""
+        if self._sent >= min(self._ready, self._first + WINDOW - 1):
+            return []
+        first, last = self._first, min(self._ready, self._first + WINDOW - 1)
+        # What was acknowledged meanwhile need not be sent, and numbers have no holes.
+        after = max(self._sent, first - 1)
+        due = [self._waiting[number - first] for number in range(after + 1, last + 1)]
+        self._sent = last
+        self._since = now
+        return [
+            Envelope(
+                sender=self._here,
+                to=self.peer,
+                epoch=self.standing.epoch,
+                number=number,
+                first=first,
+                body=msgspec.Raw(body),
+            )
+            for number, body in due
+        ]
+
+    def acknowledge(self, epoch: int, up_to: int, now: float, *, missing: bool = False) -> list[int]:
+        """Take what they say is safe; return the numbers that are done with."""
+        if epoch != self.standing.epoch:
+            return []
+        done = []
+        while self._waiting and self._waiting[0][0] <= min(up_to, self._sent):
+            done.append(self._waiting.popleft()[0])
+        if done:
+            self._patience, self._since = PATIENCE, now
+        if missing:
+            self._sent = min(self._sent, max(up_to, self._first - 1))
+        return done
+
+    def send_again(self) -> None:
+        """Have everything that waits sent anew: nobody knows what became of it."""
+        self._sent = self._first - 1
+        self._since = None
+
+    def overdue(self, now: float) -> bool:
+        """Tell whether what is under way should have been acknowledged by now; it is waited longer for next time."""
+        if self._sent < self._first or self._since is None or now < self._since + self._patience:
+            return False
+        self._patience = min(2 * self._patience, MOST_PATIENCE)
+        return True
+
+    # What comes from there
+
+    def take(self, envelope: Envelope) -> Verdict:
+        """Tell what to make of an envelope, and count it if it is new."""
+        standing = self.standing
+        if envelope.epoch < standing.their_epoch:
+            return "known"
+        if envelope.epoch > standing.their_epoch:
+            if envelope.number != envelope.first:
+                return "early"
+            standing.their_epoch, standing.received = envelope.epoch, envelope.number - 1
+        elif envelope.number <= standing.received:
+            return "known"
+        if envelope.number != standing.received + 1 and not envelope.first == envelope.number > standing.received:
+            return "early"
+        standing.received = envelope.number
+        return "new"

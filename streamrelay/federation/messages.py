@@ -1,0 +1,146 @@
+"""What nodes tell each other, as values.
+
+A link is kept where it was made, its *home*. The node of its other side hears that session for the home (`Heard`,
+`Gone`), types what the home says (`Deliver`), and has an image of the link to show (`Linked`, `Unlinked`); what people
+decide there it wishes for (`Wish`). So a budget is counted in one place, by the code that counts it on one machine.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from streamrelay.delivery.message import Policy
+from streamrelay.events import (
+    DeliveryState,
+    LinkClosed,
+    LinkExtended,
+    LinkSpent,
+    LinkSuspended,
+    RelayPaused,
+    Text,
+    TurnEnded,
+    TurnStarted,
+)
+from streamrelay.links.link import Link, Party
+
+Spoken = Text | TurnStarted | TurnEnded
+News = LinkSpent | LinkExtended | LinkSuspended | RelayPaused
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """What an envelope holds."""
+
+
+class Ack(Body, frozen=True, kw_only=True, tag="ack"):
+    """All up to that number is safe here; `missing`: something behind it came, and cannot be used without what it
+    comes after.
+    """
+
+    epoch: int
+    """The series of numbers that is acknowledged: the one of whoever gets this."""
+    up_to: int
+    missing: bool = False
+
+
+class Ask(Body, frozen=True, kw_only=True, tag="ask"):
+    """Who is that at your place?"""
+
+    request: str
+    name: str
+
+
+class Answer(Body, frozen=True, kw_only=True, tag="answer"):
+    """Somebody of ours, or why not."""
+
+    request: str
+    party: Party | None = None
+    code: str = ""
+    message: str = ""
+
+
+class Heard(Body, frozen=True, kw_only=True, tag="heard"):
+    """What a session says that takes part in something of yours."""
+
+    pane: str
+    in_turns: bool
+    events: tuple[Spoken, ...]
+
+
+class Gone(Body, frozen=True, kw_only=True, tag="gone"):
+    """It is not there any more."""
+
+    pane: str
+    reason: str
+
+
+class Deliver(Body, frozen=True, kw_only=True, tag="deliver"):
+    """Type this there: what was said on a link, or what is to be known of it; or, without a link, a message."""
+
+    link: str
+    message_id: str
+    pane: str
+    text: str
+    head: str = ""
+    speaker: str = ""
+    """Empty for a notice."""
+    listeners: tuple[str, ...] = ()
+    typing: Policy | None = None
+
+
+class Message(Body, frozen=True, kw_only=True, tag="message"):
+    """Deliver this to whoever has that name at your place; over the link of yours with its caller, if there is one."""
+
+    message_id: str
+    name: str
+    text: str
+    caller: Party | None = None
+    last: bool = False
+    """Whether these are the last words on that link."""
+    typing: Policy | None = None
+
+
+class Receipted(Body, frozen=True, kw_only=True, tag="receipt"):
+    """How something stands that you sent."""
+
+    message_id: str
+    pane: str
+    state: DeliveryState
+    reason: str = ""
+    removed: dict[str, int] = {}
+    file: str | None = None
+
+
+class Linked(Body, frozen=True, kw_only=True, tag="linked"):
+    """A link of ours with one of your sessions as it stands, and what has happened to it."""
+
+    link: Link
+    news: tuple[News, ...] = ()
+
+
+class Unlinked(Body, frozen=True, kw_only=True, tag="unlinked"):
+    """It is gone."""
+
+    closed: LinkClosed
+
+
+class Suspended(Body, frozen=True, kw_only=True, tag="suspended"):
+    """A session of ours is in a relay or circle; with an empty `by` no longer."""
+
+    session: str
+    by: str
+
+
+class Wish(Body, frozen=True, kw_only=True, tag="wish"):
+    """What is to become of a link of yours."""
+
+    link: str
+    what: Literal["close", "extend", "pause", "resume"]
+    by: str = ""
+    """The session of ours that closes it; empty for a person."""
+    last_words: str = ""
+    deliveries: int = 0
+
+
+AnyBody = (
+    Ack | Ask | Answer | Heard | Gone | Deliver | Message | Receipted | Linked | Unlinked | Suspended | Wish
+)  # fmt: skip

@@ -1,0 +1,171 @@
+"""Redis Streams as nodes use them: an inbox each, read by one consumer of one group. Thin: bytes in, bytes out.
+
+    {namespace}:inbox:{node}    what others send it; trimmed behind what it has acknowledged
+    {namespace}:dead:{node}     what it could not use, and why; the last `MOST_DEAD` of those
+    {namespace}:node:{node}     there while it is, and of which service it is the name; expires
+
+redis-py is needed by whoever opens one, and imported only then.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from streamrelay.errors import RedisLost, UsageError
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+GROUP = b"streamrelay"
+BATCH = 64
+MOST_DEAD = 1_000
+READ_SECONDS = 2.0
+"""For which one read waits."""
+ANSWER_SECONDS = 5.0
+"""For which an answer of the server is waited for; behind that it counts as away."""
+TTL = 15.0
+"""Seconds after which a node that says nothing more counts as away."""
+_OURS = """
+local value = redis.call('GET', KEYS[1])
+if value and value ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+
+
+class Entry(NamedTuple):
+    """One entry of the inbox."""
+
+    entry_id: bytes
+    fields: dict[bytes, bytes]
+
+
+class Streams:
+    """The streams of a node, while they are open. All calls raise RedisLost where the server does not do them."""
+
+    def __init__(self, redis: "Redis", node: str, namespace: str) -> None:
+        self._redis: Any = redis  # its types leave open what is awaited
+        self._node = node
+        self._namespace = namespace
+        self._inbox = self._key("inbox", node)
+
+    def _key(self, kind: str, node: str) -> str:
+        return f"{self._namespace}:{kind}:{node}"
+
+    async def begin(self) -> None:
+        """Make the inbox, if there is none."""
+        from redis.exceptions import ResponseError
+
+        with _translated():
+            try:
+                await self._redis.xgroup_create(self._inbox, GROUP, id="0", mkstream=True)
+            except ResponseError as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+
+    async def unfinished(self) -> list[Entry]:
+        """Return what was read before and not acknowledged, by whatever consumer, oldest first."""
+        found: list[Entry] = []
+        start: bytes = b"0-0"
+        with _translated():
+            while True:
+                start, entries, *_ = await self._redis.xautoclaim(
+                    self._inbox, GROUP, self._node, min_idle_time=0, start_id=start, count=BATCH
+                )
+                found += [Entry(entry_id, fields or {}) for entry_id, fields in entries]
+                if start == b"0-0":
+                    return found
+
+    async def read(self) -> list[Entry]:
+        """Return what came since, waiting some time for it."""
+        with _translated():
+            answer = await self._redis.xreadgroup(
+                GROUP, self._node, {self._inbox: ">"}, count=BATCH, block=int(READ_SECONDS * 1000)
+            )
+        if not answer:
+            return []
+        entries = answer[self._inbox.encode()][0] if isinstance(answer, dict) else answer[0][1]
+        return [Entry(entry_id, fields or {}) for entry_id, fields in entries]
+
+    async def send(self, node: str, entries: Iterable[Mapping[bytes, bytes]]) -> None:
+        """Put something into the inbox of a node, in order."""
+        with _translated():
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for fields in entries:
+                    pipeline.xadd(self._key("inbox", node), fields)
+                await pipeline.execute()
+
+    async def acknowledge(self, entry_ids: Sequence[bytes]) -> None:
+        """Be done with entries, and let go of what lies behind the last of them.
+
+        Entries are read in order, by one consumer, and acknowledged in order: none of those before is still needed.
+        """
+        if not entry_ids:
+            return
+        with _translated():
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                pipeline.xack(self._inbox, GROUP, *entry_ids)
+                pipeline.xtrim(self._inbox, minid=entry_ids[-1], approximate=False)
+                await pipeline.execute()
+
+    async def bury(self, entry: Entry, why: str) -> None:
+        """Put what cannot be used where somebody may look at it."""
+        with _translated():
+            fields = {**entry.fields, b"why": why.encode(), b"entry": entry.entry_id}
+            await self._redis.xadd(self._key("dead", self._node), fields, maxlen=MOST_DEAD, approximate=False)
+
+    async def be_there(self, service: str) -> bool:
+        """Say that the node is there; False if another service has its name."""
+        with _translated():
+            return bool(await self._redis.eval(_OURS, 1, self._key("node", self._node), service, int(TTL * 1000)))
+
+    async def leave(self) -> None:
+        """Say that it is not any more."""
+        with _translated():
+            await self._redis.delete(self._key("node", self._node))
+
+    async def present(self, nodes: Sequence[str]) -> set[str]:
+        """Return which of these nodes are there."""
+        with _translated():
+            found = await self._redis.mget([self._key("node", node) for node in nodes])
+        return {node for node, value in zip(nodes, found, strict=True) if value}
+
+
+@contextlib.asynccontextmanager
+async def open_streams(url: str, node: str, *, namespace: str) -> AsyncIterator[Streams]:
+    """Connect to a server; raises RedisLost where there is none, UsageError without redis-py or for another URL."""
+    try:
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+    except ModuleNotFoundError as error:
+        hint = "pip install 'streamrelay[redis]'"
+        raise UsageError("links between machines need the package redis", hint=hint) from error
+    try:
+        # Trying again is ours, from the beginning: what a lost connection has done nobody knows.
+        redis = Redis.from_url(
+            url,
+            socket_timeout=READ_SECONDS + ANSWER_SECONDS,
+            socket_connect_timeout=ANSWER_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+    except ValueError as error:
+        hint = "redis://, rediss:// and unix:// are known: docs/federation.md"
+        raise UsageError(f"federation.redis_url: {error}", hint=hint) from error
+    try:
+        streams = Streams(redis, node, namespace)
+        await streams.begin()
+        yield streams
+    finally:
+        with contextlib.suppress(RedisLost), _translated():
+            await redis.aclose()
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    from redis.exceptions import RedisError
+
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise RedisLost(f"Redis: {type(error).__name__}: {error}") from error

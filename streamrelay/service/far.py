@@ -1,0 +1,216 @@
+"""Calls of a service that are about sessions of other machines."""
+
+import secrets
+import time
+
+from msgspec import structs
+
+from streamrelay.delivery.message import Policy as TypingPolicy
+from streamrelay.delivery.message import check_message_id
+from streamrelay.errors import NotAllowed, PeerAway, RedisLost, TargetNotFound, UsageError
+from streamrelay.events import Receipt
+from streamrelay.federation.messages import Message, Wish
+from streamrelay.federation.names import Far
+from streamrelay.federation.sent import SentAway
+from streamrelay.links.link import Link, Party, Policy
+from streamrelay.relay.rules import Effect, Tell
+from streamrelay.service.api import Delivery, SendMessage, SendResult
+from streamrelay.service.core import Core, party
+from streamrelay.service.federating import Federation
+from streamrelay.service.messages import Sending, check_may_speak
+
+LONGEST_TEXT = 1_000_000
+"""Characters of one message to another machine."""
+MOST_WAITING = 10_000
+"""Messages that may wait for one other machine."""
+
+
+def split(core: Core, name: str) -> Far | None:
+    """Return what is meant where a session is on another machine; None for one of here."""
+    return None if core.federation is None else core.federation.node.far(name)
+
+
+def _federation(core: Core) -> Federation:
+    if core.federation is None:
+        raise UsageError("this service has no peers", hint="docs/federation.md")
+    return core.federation
+
+
+# Links
+
+
+async def create_link(core: Core, a: str, b: str, policy: Policy | None) -> Link | None:
+    """Link a session of here with one elsewhere; None where both are here."""
+    there_a, there_b = split(core, a), split(core, b)
+    if there_a is None and there_b is None:
+        return None
+    if there_a is not None and there_b is not None:
+        raise UsageError(f"neither {a} nor {b} is on this machine", hint="make the link on the machine of one of them")
+    own = await core.find(a if there_a is None else b)
+    await core.admit(own)
+    there = there_a or there_b
+    assert there is not None  # noqa: S101  # one of them is
+    other = await _federation(core).find(there)
+    await core.do(lambda now: _linked(core, party(own), other, policy, now, reverse=there_a is not None))
+    link = _federation(core).node.link_between(own.session, other.session)
+    if link is None:
+        raise TargetNotFound("one of the two has gone meanwhile")
+    return link
+
+
+def _linked(
+    core: Core, own: Party, other: Party, policy: Policy | None, now: float, *, reverse: bool = False
+) -> list[Effect]:
+    """Link two, unless they are, whoever keeps that."""
+    node = _federation(core).node
+    if node.link_between(own.session, other.session) is not None:
+        return []
+    a, b = (other, node.party(own)) if reverse else (node.party(own), other)
+    return core.machine.link(a, b, link_id=_link_id(), at=time.time(), now=now, policy=policy or core.policy)[1]
+
+
+def _link_id() -> str:
+    return f"link-{secrets.token_hex(4)}"
+
+
+async def wish(core: Core, wished: Wish) -> bool:
+    """Have a link that another machine keeps closed, extended or paused; False where it is none of those."""
+    if core.federation is None or wished.link not in core.federation.node.images:
+        return False
+    node = core.federation.node
+    by = (await core.find(wished.by)).session if wished.by else ""
+
+    def decide(_now: float) -> list[Effect]:
+        if wished.link not in node.images:
+            return []
+        return node.wish(wished.link, structs.replace(wished, by=by))
+
+    await core.do(decide)
+    return True
+
+
+async def pause(core: Core, of: str, *, paused: bool) -> bool:
+    """Have links that other machines keep paused there: one, or all of them; True where there is no more to it."""
+    links = [] if core.federation is None else list(core.federation.node.images)
+    for link in links:
+        if of in {"", link}:
+            await wish(core, Wish(link=link, what="pause" if paused else "resume"))
+    return of in links
+
+
+async def close_all(core: Core) -> int:
+    """Close the links that other machines keep; return how many there were."""
+    links = [] if core.federation is None else list(core.federation.node.images)
+    for link in links:
+        await wish(core, Wish(link=link, what="close"))
+    return len(links)
+
+
+def problems(core: Core) -> list[str]:
+    """Return what is wrong between machines, in words."""
+    federation = core.federation
+    if federation is None:
+        return []
+    away = sorted(set(federation.node.peers) - federation.present)
+    found = [f"federation: {federation.problem}"] if federation.problem else [f"node {peer} is away" for peer in away]
+    return [*found, *(f"from {peer or 'somebody'}: {why}" for peer, why in federation.refused.items())]
+
+
+# Messages
+
+
+async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
+    """Have a message delivered on another machine: it waits here, on disk, for as long as that takes."""
+    federation = _federation(core)
+    node = federation.node
+    message_id = request.message_id or f"send-{secrets.token_hex(6)}"
+    check_message_id(f"{message_id}@{node.name}")
+    if len(request.text) > LONGEST_TEXT:
+        raise NotAllowed(f"{len(request.text):,} characters are more than the {LONGEST_TEXT:,} that may go elsewhere")
+    if node.channels[there.node].waiting >= MOST_WAITING:
+        raise PeerAway(f"{MOST_WAITING:,} messages wait for {there.node} already", data={"node": there.node})
+    caller, other, warning = await _between(core, request, there)
+    sending = Sending(
+        message_id=message_id,
+        text=request.text,
+        target=other or Party(str(there), str(there), str(there)),
+        caller=None if caller is None else node.party(caller),
+        then="close" if request.close_link else "link" if request.direct else "nothing",
+        policy=request.policy or core.policy,
+        typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
+        again=node.away.get(message_id) is not None,
+    )
+    closed = False
+
+    def decide(now: float) -> list[Effect]:
+        nonlocal closed
+        if caller is not None and other is not None and node.image_between(caller.session, other.session) is None:
+            sent, effects = core.machine.send(sending, link_id=_link_id(), at=time.time(), now=now)
+            closed = sent.closed
+            return effects
+        effects, closed = _sent_to_home(core, sending, there)
+        return effects
+
+    await core.do(decide)
+    if request.close_link and not closed:
+        warning = warning or f"there is no link with {there} to be closed"
+    link = None if caller is None or other is None else node.link_between(caller.session, other.session)
+    (delivery,) = deliveries(core, message_id)
+    return SendResult(
+        message_id=message_id, delivery=delivery, link="" if link is None else link.link_id, warning=warning
+    )
+
+
+def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect], bool]:
+    """Post a message as it is, where what is to be made of it is known there alone; and whether a link is closed."""
+    node = _federation(core).node
+    if sending.again:
+        return [], False
+    caller = sending.caller
+    if caller is not None:
+        check_may_speak(caller.session, core.machine.settings)
+    image = None if caller is None else node.image_between(caller.session, sending.target.session)
+    last = image is not None and sending.then == "close"
+    node.away.note(SentAway(sending.message_id, str(there), there.node))
+    message = Message(
+        message_id=sending.message_id,
+        name=there.name,
+        text=sending.text,
+        caller=caller,
+        last=last,
+        typing=sending.typing,
+    )
+    node.post(there.node, message)
+    queued = Tell(Receipt(message_id=sending.message_id, pane=str(there), state="queued"))
+    ended = node.end(image, "closed", image.own.session) if image is not None and last else []
+    return [queued, *ended], last
+
+
+async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Party | None, Party | None, str]:
+    """Return who says it, whom it is for as far as that can be told now, and what cannot be done but delivering it.
+
+    A session that the other machine does not know raises TargetNotFound; where the other machine cannot be asked the
+    message waits for it.
+    """
+    caller: Party | None = None
+    if request.caller:
+        session = await core.find(request.caller)
+        core.machine.circles.check_may_send(session.session, to=False)
+        await core.admit(session)
+        caller = party(session)
+    try:
+        other = await _federation(core).find(there)
+    except (PeerAway, RedisLost) as error:
+        left_out = " No link is made." if request.direct else " No link is closed." if request.close_link else ""
+        return caller, None, f"{there.node} cannot be reached, and the message waits for it: {error.message}.{left_out}"
+    if caller is not None and not (request.direct or request.close_link):
+        return caller, other, f"nobody is told when {there} stops: that goes within one machine only"
+    return caller, other, ""
+
+
+def deliveries(core: Core, message_id: str) -> list[Delivery]:
+    """Return how a message stands that went to another machine; nothing for any other."""
+    sent = None if core.federation is None else core.federation.node.away.get(message_id)
+    if sent is None:
+        return []
+    return [Delivery(message_id=sent.message_id, pane=sent.pane, state=sent.state, reason=sent.reason, file=sent.file)]

@@ -1,0 +1,354 @@
+"""A service among those of other machines: its node, and the tasks that carry what nodes tell each other.
+
+What comes in is taken up by the conversation like what people decide, so with it, in one transaction, is kept how far
+it has come; only then is it acknowledged, to its sender and to Redis. What goes out was kept before. So Redis may be
+away, lose what it had, or give something twice, and either service may die at any moment (docs/federation.md).
+"""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
+
+from streamrelay.config.settings import FederationTable
+from streamrelay.errors import PeerAway, RedisLost, StreamrelayError, TargetNotFound, UsageError
+from streamrelay.events import Receipt
+from streamrelay.federation.envelope import Envelope, Unreadable, opened, read_body, sealed, written
+from streamrelay.federation.images import image_of
+from streamrelay.federation.messages import Ack, Answer, AnyBody, Ask, Body, Deliver, Linked, Message, Receipted
+from streamrelay.federation.names import Far, check_node, seen_from
+from streamrelay.federation.node import Node
+from streamrelay.federation.streams import TTL, Entry, Streams, open_streams
+from streamrelay.links.link import Party
+from streamrelay.panes.tasks import until_first
+from streamrelay.relay.rules import Effect, Notice, Participant, Tell
+from streamrelay.relay.steps import Keeper, Outgoing, Step
+from streamrelay.service.messages import Sending
+from streamrelay.sessions.model import Session
+
+if TYPE_CHECKING:
+    from streamrelay.service.core import Core
+
+logger = logging.getLogger(__name__)
+
+ASK_SECONDS = 5.0
+"""For which another node's answer is waited for."""
+LOOK_EVERY = 1.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
+"""Seconds between two attempts to reach Redis."""
+
+
+class Posting:
+    """Keeps steps, with what other nodes are to be told of them."""
+
+    def __init__(self, keeper: Keeper, node: Node, posted: Callable[[], None]) -> None:
+        self._keeper = keeper
+        self._node = node
+        self._posted = posted
+
+    async def keep(self, step: Step) -> None:
+        """Return when all of it is committed; what is for others may go then."""
+        self._node.take(step)
+        await self._keeper.keep(step)
+        self._node.kept()
+        self._posted()
+
+    def gone_out(self, outgoing: Sequence[Outgoing]) -> None:
+        """Know that messages are in the outbox."""
+        self._keeper.gone_out(outgoing)
+
+
+class Federation:
+    """The node of a service, at work while `run` is."""
+
+    def __init__(self, core: "Core", table: FederationTable, before: Mapping[str, bytes], *, epoch: int) -> None:
+        """Go on with what was kept; raises UsageError for names that make no sense, or a key that cannot be read."""
+        for name in (table.node, *table.peers):
+            check_node(name)
+        if table.node in table.peers:
+            raise UsageError("federation.peers names federation.node itself")
+        self._core = core
+        self._table = table
+        self._key = _key(table.key_file)
+        self.node = Node.restored(before, table.node, table.peers, core.machine, self._in_turns, epoch=epoch)
+        self.present: set[str] = set()
+        """The peers that were there when it was looked last."""
+        self.problem = "not connected yet"
+        """Why nothing can be sent now; empty while it can."""
+        self.refused: dict[str, str] = {}
+        """Why something was put aside that came in, by who sent it, as far as that is known."""
+        self._service = str(next((c.standing.epoch for c in self.node.channels.values()), epoch))
+        self._streams: Streams | None = None
+        """Open while they are."""
+        self._due = asyncio.Event()
+        self._notes: deque[tuple[str, Body]] = deque()
+        self._asked: dict[str, asyncio.Future[Answer]] = {}
+
+    def _in_turns(self, pane: str) -> bool:
+        place = self._core.conversation.place(pane)
+        return place is not None and place.is_agent
+
+    def keeper(self, keeper: Keeper) -> Posting:
+        """Return what keeps steps from now on."""
+        return Posting(keeper, self.node, self._due.set)
+
+    def come_back(self) -> None:
+        """Let go of what was heard for others and is not there any more."""
+        for pane in self.node.panes:
+            if self._core.conversation.place(pane) is None:
+                self._core.conversation.decide(partial(self._lost, pane))
+
+    def _lost(self, pane: str, _now: float) -> list[Effect]:
+        return self.node.leave(pane, "pane_gone")
+
+    # People's questions
+
+    async def find(self, there: Far) -> Party:
+        """Return a session of another node; raises TargetNotFound, PeerAway, RedisLost, and what that node raises."""
+        if self._streams is None:
+            raise RedisLost(self.problem)
+        if there.node not in self.present:
+            self.present = await self._streams.present(self.node.peers)
+        if there.node not in self.present:
+            raise PeerAway(f"{there.node} is away", data={"node": there.node})
+        request = secrets.token_hex(8)
+        self._asked[request] = asyncio.get_running_loop().create_future()
+        self._note(there.node, Ask(request=request, name=there.name))
+        try:
+            async with asyncio.timeout(ASK_SECONDS):
+                answer = await self._asked[request]
+        except TimeoutError as error:
+            raise PeerAway(f"{there.node} does not answer", data={"node": there.node}) from error
+        finally:
+            del self._asked[request]
+        if answer.party is None:
+            raise TargetNotFound(f"{there.node}: {answer.message}", hint="", data={"code": answer.code})
+        here = self.node.name
+        session, pane = (seen_from(one, there.node, here) for one in (answer.party.session, answer.party.pane))
+        return msgspec.structs.replace(answer.party, session=session, pane=pane)
+
+    def _note(self, node: str, body: Body) -> None:
+        """Have a peer told something that may get lost."""
+        self._notes.append((node, body))
+        self._due.set()
+
+    # Tasks
+
+    async def run(self) -> NoReturn:
+        """Carry what is to be carried, for ever, whenever Redis is there."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                async with open_streams(
+                    self._table.redis_url, self.node.name, namespace=self._table.namespace
+                ) as streams:
+                    await self._stay(streams)
+                    try:
+                        self._streams, self.problem, pause = streams, "", FIRST_PAUSE
+                        await until_first(self._read(streams), self._write(streams), self._be_there(streams))
+                    finally:
+                        self._streams = None
+                        with contextlib.suppress(RedisLost, TimeoutError):
+                            async with asyncio.timeout(LOOK_EVERY):
+                                await streams.leave()
+            except StreamrelayError as error:
+                if error.message != self.problem:
+                    logger.warning("node %s: %s", self.node.name, error.message)
+                self.problem = error.message
+                self.present.clear()
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _stay(self, streams: Streams) -> None:
+        if not await streams.be_there(self._service):
+            raise UsageError(
+                f"another service is node {self.node.name} already",
+                hint="one daemon of each machine has a name; another one needs another, or none",
+            )
+        self.present = await streams.present(self.node.peers) if self.node.peers else set()
+
+    async def _be_there(self, streams: Streams) -> NoReturn:
+        while True:
+            await asyncio.sleep(TTL / 3)
+            await self._stay(streams)
+
+    async def _write(self, streams: Streams) -> NoReturn:
+        for channel in self.node.channels.values():
+            channel.send_again()
+        loop = asyncio.get_running_loop()
+        while True:
+            self._due.clear()
+            while self._notes:
+                peer, body = self._notes.popleft()
+                await streams.send(peer, [sealed(self._unnumbered(peer, body), self._key)])
+            for channel in self.node.channels.values():
+                if channel.overdue(loop.time()) and channel.peer in self.present:
+                    channel.send_again()
+                while envelopes := channel.sendable(loop.time()):
+                    await streams.send(channel.peer, [sealed(one, self._key) for one in envelopes])
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY):
+                    await self._due.wait()
+
+    def _unnumbered(self, peer: str, body: Body) -> Envelope:
+        epoch = self.node.channels[peer].standing.epoch
+        return Envelope(sender=self.node.name, to=peer, epoch=epoch, body=msgspec.Raw(written(body)))
+
+    async def _read(self, streams: Streams) -> NoReturn:
+        entries = await streams.unfinished()
+        while True:
+            await self._take_in(streams, entries)
+            entries = await streams.read()
+
+    # What comes in
+
+    async def _take_in(self, streams: Streams, entries: Sequence[Entry]) -> None:
+        """Take up entries, in order, as a whole; then be done with them."""
+        numbered: list[tuple[Envelope, AnyBody | None, Session | StreamrelayError | None]] = []
+        acks: list[tuple[str, Ack]] = []
+        for entry in entries:
+            envelope, body = await self._opened(streams, entry)
+            match body:
+                case _ if envelope is None:
+                    pass
+                case _ if envelope.number:
+                    numbered.append((envelope, body, await self._prepared(envelope.sender, body)))
+                case Ack():
+                    acks.append((envelope.sender, body))
+                case Ask():
+                    self._note(envelope.sender, await self._answer(body))
+                case Answer() if (asked := self._asked.get(body.request)) is not None and not asked.done():
+                    asked.set_result(body)
+                case _:
+                    pass
+        early: set[str] = set()
+
+        def decide(now: float) -> list[Effect]:
+            for sender, ack in acks:
+                self.node.acknowledge(sender, ack.epoch, ack.up_to, now, missing=ack.missing)
+            effects: list[Effect] = []
+            for envelope, body, prepared in numbered:
+                verdict = self.node.admit(envelope)
+                early.update({envelope.sender} if verdict == "early" else ())
+                if verdict == "new" and body is not None:
+                    effects += self._handled(envelope.sender, body, prepared, now)
+            return effects
+
+        if acks or numbered:
+            await self._core.do(decide)
+            self._due.set()
+        for sender, envelope in {envelope.sender: envelope for envelope, _, _ in numbered}.items():
+            self._note(sender, self.node.received(envelope, missing=sender in early))
+        await streams.acknowledge([entry.entry_id for entry in entries])
+
+    async def _opened(self, streams: Streams, entry: Entry) -> tuple[Envelope | None, AnyBody | None]:
+        """Return what an entry holds; what cannot be used is put aside, and does not come again."""
+        envelope: Envelope | None = None
+        try:
+            envelope = opened(entry.fields, to=self.node.name, key=self._key)
+            if (sender := envelope.sender) not in self.node.channels:
+                envelope = None
+                raise Unreadable(f"{sender} is none of our peers")
+            return envelope, read_body(envelope)
+        except Unreadable as error:
+            self.refused["" if envelope is None else envelope.sender] = str(error)
+            logger.warning("node %s: an envelope is put aside: %s", self.node.name, error)
+            await streams.bury(entry, str(error))
+            return envelope, None
+
+    async def _prepared(self, peer: str, body: AnyBody | None) -> Session | StreamrelayError | None:
+        """Have a session heard that something is about, so that it can be decided at once; or say why it is not."""
+        name = ""
+        if isinstance(body, Message):
+            name = body.name
+        elif isinstance(body, Deliver) and not body.link:
+            name = body.pane
+        elif isinstance(body, Linked) and (image := image_of(body.link, peer, self.node.name)) is not None:
+            name = image.own.session
+        if not name:
+            return None
+        try:
+            session = await self._core.find(name)
+            await self._core.admit(session)
+        except StreamrelayError as error:
+            return error
+        return session
+
+    async def _answer(self, ask: Ask) -> Answer:
+        try:
+            session = await self._core.find(ask.name)
+            await self._core.admit(session)
+        except StreamrelayError as error:
+            return Answer(request=ask.request, code=error.code, message=error.message)
+        party = Party(session.session, session.pane, session.title, session.session_name)
+        return Answer(request=ask.request, party=self.node.party(party))
+
+    def _handled(
+        self, peer: str, body: AnyBody, prepared: Session | StreamrelayError | None, now: float
+    ) -> Iterable[Effect]:
+        match body:
+            case Message():
+                return self._delivered(peer, body, prepared, now)
+            case Deliver(link=""):
+                return self._delivered(peer, body, prepared, now)
+            case Linked() if isinstance(prepared, StreamrelayError):
+                effects = self.node.handle(peer, body, now)
+                image = self.node.images.get(body.link.link_id)
+                return effects if image is None else [*effects, *self.node.leave(image.own.pane, prepared.code)]
+            case Receipted(state="failed"):
+                logger.warning("%s: failed on %s: %s", body.message_id, peer, body.reason)
+                return self.node.handle(peer, body, now)
+            case _:
+                return self.node.handle(peer, body, now)
+
+    def _delivered(
+        self, peer: str, body: Message | Deliver, prepared: Session | StreamrelayError | None, now: float
+    ) -> Iterable[Effect]:
+        """Take a message to somebody here; what hinders that is told its sender."""
+        try:
+            if isinstance(prepared, StreamrelayError):
+                raise prepared
+            assert prepared is not None  # noqa: S101  # a message is prepared for
+            self._core.machine.circles.check_may_send(prepared.session, to=True)
+            if isinstance(body, Deliver):
+                listener = Participant(prepared.session, prepared.pane, prepared.title, 1, prepared.session_name)
+                return [Notice(f"{body.message_id}@{peer}", (listener,), body.text, body.head, body.typing)]
+            return self._sent(peer, body, prepared, now)
+        except StreamrelayError as error:
+            return [Tell(Receipt(message_id=f"{body.message_id}@{peer}", state="failed", reason=error.code))]
+
+    def _sent(self, peer: str, body: Message, target: Session, now: float) -> list[Effect]:
+        caller = body.caller
+        if caller is not None:
+            session, pane = (seen_from(one, peer, self.node.name) for one in (caller.session, caller.pane))
+            # Whatever it says its title is: nobody signs for another node.
+            title = caller.title if caller.title.endswith(f"@{peer}") else f"{caller.title}@{peer}"
+            caller = msgspec.structs.replace(caller, session=session, pane=pane, title=title)
+        sending = Sending(
+            message_id=f"{body.message_id}@{peer}",
+            text=body.text,
+            target=Party(target.session, target.pane, target.title, target.session_name),
+            caller=caller,
+            then="close" if body.last else "nothing",
+            typing=body.typing,
+        )
+        return self._core.machine.send(sending, link_id="", at=0.0, now=now)[1]
+
+
+def _key(file: str) -> str:
+    if not file:
+        return ""
+    try:
+        key = Path(file).expanduser().read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"federation.key_file cannot be read: {error}") from error
+    if len(key) < 16:
+        raise UsageError("the key in federation.key_file has fewer than 16 characters")
+    return key

@@ -1,0 +1,113 @@
+"""A private Redis server: own socket, own folder, nothing of the system's, gone when the block ends.
+
+It listens on a unix socket alone, and writes what it is told to an append-only file, as a server that is to keep
+something should: killed and started again it has what it had.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from streamrelay.errors import UsageError
+from streamrelay.testing.tmux import DIRECTORY_PREFIX
+from streamrelay.testing.waiting import wait_until
+
+_START_SECONDS = 20.0
+HINT = "apt-get install redis-server, or brew install redis; STREAMRELAY_REDIS names another binary"
+
+
+class PrivateRedis:
+    """A context manager for one private Redis server; `url` is what clients connect to.
+
+    Entering raises UsageError where there is no redis-server.
+    """
+
+    def __init__(self, binary: str | None = None, *options: str) -> None:
+        """`options` are words of redis-server's command line, as `--maxmemory 1mb`."""
+        self.binary = binary or redis_binary()
+        self._options = options
+        # A unix socket's path may have some 100 bytes.
+        self._temporary = tempfile.TemporaryDirectory(prefix=DIRECTORY_PREFIX, dir="/tmp")  # made anew
+        self.directory = Path(self._temporary.name)
+        self.socket_path = self.directory / "redis"
+        self.url = f"unix://{self.socket_path}?db=0"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self._temporary.cleanup()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.kill()
+        finally:
+            self._temporary.cleanup()
+
+    def start(self) -> None:
+        """Start it, with what it had before; returns when it answers."""
+        words = [self.binary, "--port", "0", "--unixsocket", str(self.socket_path), "--dir", str(self.directory)]
+        words += ["--appendonly", "yes", "--save", "", "--daemonize", "no", *self._options]
+        log = self.directory / "log"
+        try:
+            with log.open("ab") as output:
+                self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        except OSError as error:
+            raise UsageError(f"{self.binary} cannot be run: {error.strerror}", hint=HINT) from error
+        try:
+            wait_until(self._answers, _START_SECONDS, f"redis-server to answer: {log}")
+        except BaseException:
+            self.kill()
+            raise
+
+    def kill(self) -> None:
+        """End it as a power cut of its process would: at once."""
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+        self.socket_path.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Lose all that it had, while it is not there."""
+        for path in sorted(self.directory.rglob("*.aof*")):
+            path.unlink()
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Have it answer nobody meanwhile, connections stay open: a partition."""
+        assert self._process is not None  # noqa: S101  # it is entered
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+    def _answers(self) -> bool:
+        if self._process is None or self._process.poll() is not None:
+            log = (self.directory / "log").read_text(errors="replace")
+            raise UsageError(f"{self.binary} has ended: {log[-500:]}")
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(1.0)
+            client.connect(str(self.socket_path))
+            client.sendall(b"PING\r\n")
+            return client.recv(64).startswith(b"+PONG")
+        return False
+
+
+def redis_binary() -> str:
+    """Return the redis-server that is to be used."""
+    return os.environ.get("STREAMRELAY_REDIS") or "redis-server"
