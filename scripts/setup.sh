@@ -178,3 +178,33 @@ say_no_browser() {
     say 'no Chromium here: THE WEB PAGE IS NOT TESTED in a browser. Type this, then start again:'
     printf '    %s\n' "$(what_to_type chromium '--cask google-chrome')" >&2
 }
+
+# The Redis server for the tests of links between machines; $redis names it, or is empty where none can be had. Debian's
+# redis-server starts a server of the system's, which nobody asked for: redis-tools has the same program by another name.
+want_redis() {
+    for redis in "${STREAMRELAY_REDIS:-redis-server}" "$root/.uv/redis-server"; do
+        if "$redis" --version >/dev/null 2>&1 </dev/null; then
+            export STREAMRELAY_REDIS="$redis"
+            return 0
+        fi
+    done
+    if install_package redis-tools redis; then
+        redis=redis-server
+        if other=$(command -v redis-check-rdb); then
+            mkdir -p "$root/.uv"
+            redis=$root/.uv/redis-server
+            ln -sf "$other" "$redis"
+        fi
+        if "$redis" --version >/dev/null 2>&1 </dev/null; then
+            export STREAMRELAY_REDIS="$redis"
+            return 0
+        fi
+    fi
+    redis=''
+    say_no_redis
+}
+
+say_no_redis() {
+    say 'no redis-server here: LINKS BETWEEN MACHINES ARE NOT TESTED. Type this, then start again:'
+    printf '    %s\n' "$(what_to_type redis-tools redis)" >&2
+}

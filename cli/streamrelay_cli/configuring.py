@@ -4,6 +4,7 @@ An option takes the key of its name: `link --budget` that of `link.budget`, `--t
 `tmux`. So what is asked for with an option can be set once for all, and `--help` shows what holds here.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,8 @@ WITHOUT = frozenset({"config", "doctor", "tmux", "uninstall"})
 HELP = ("-h", "--help")
 WIDTH = 48
 """Columns within which `config show` has its sources below each other."""
+
+_PASSWORD = re.compile(r"(?<=//)(?P<user>[^:/@]*):[^@/]*@")
 
 app = typer.Typer(help="Show what is configured, and where (docs/configuration.md).", no_args_is_help=True)
 
@@ -88,7 +91,8 @@ def show(
     """
     output = Output(as_json=as_json)
     try:
-        shown = [one for one in load(flags=_flags(context, connection)) if _is_within(one.key, key)]
+        found = (_without_secrets(one) for one in load(flags=_flags(context, connection)))
+        shown = [one for one in found if _is_within(one.key, key)]
         if not shown:
             raise UsageError(f"there is no key {key!r}", hint="without a key, all are listed")
     except StreamrelayError as error:
@@ -131,6 +135,13 @@ def _flags(context: typer.Context, connection: ConnectionAnywhere) -> Layer:
             values[name] = getattr(connection, name)
             places[name] = parameter.opts[-1]
     return Layer("flag", values, places)
+
+
+def _without_secrets(setting: Setting) -> Setting:
+    """Return a setting as it may be seen over somebody's shoulder: an address has no password."""
+    if setting.key != "federation.redis_url":
+        return setting
+    return setting._replace(value=_PASSWORD.sub(r"\g<user>:***@", str(setting.value)))
 
 
 def _is_within(key: str, table: str) -> bool:

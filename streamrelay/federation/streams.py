@@ -7,6 +7,7 @@
 redis-py is needed by whoever opens one, and imported only then.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,7 +57,7 @@ class Streams:
         """Make the inbox, if there is none."""
         from redis.exceptions import ResponseError
 
-        with _translated():
+        with _asking():
             try:
                 await self._redis.xgroup_create(self._inbox, GROUP, id="0", mkstream=True)
             except ResponseError as error:
@@ -67,7 +68,7 @@ class Streams:
         """Return what was read before and not acknowledged, by whatever consumer, oldest first."""
         found: list[Entry] = []
         start: bytes = b"0-0"
-        with _translated():
+        with _asking():
             while True:
                 start, entries, *_ = await self._redis.xautoclaim(
                     self._inbox, GROUP, self._node, min_idle_time=0, start_id=start, count=BATCH
@@ -78,7 +79,7 @@ class Streams:
 
     async def read(self) -> list[Entry]:
         """Return what came since, waiting some time for it."""
-        with _translated():
+        with _asking():
             answer = await self._redis.xreadgroup(
                 GROUP, self._node, {self._inbox: ">"}, count=BATCH, block=int(READ_SECONDS * 1000)
             )
@@ -89,7 +90,7 @@ class Streams:
 
     async def send(self, node: str, entries: Iterable[Mapping[bytes, bytes]]) -> None:
         """Put something into the inbox of a node, in order."""
-        with _translated():
+        with _asking():
             async with self._redis.pipeline(transaction=False) as pipeline:
                 for fields in entries:
                     pipeline.xadd(self._key("inbox", node), fields)
@@ -102,7 +103,7 @@ class Streams:
         """
         if not entry_ids:
             return
-        with _translated():
+        with _asking():
             async with self._redis.pipeline(transaction=False) as pipeline:
                 pipeline.xack(self._inbox, GROUP, *entry_ids)
                 pipeline.xtrim(self._inbox, minid=entry_ids[-1], approximate=False)
@@ -110,13 +111,13 @@ class Streams:
 
     async def bury(self, entry: Entry, why: str) -> None:
         """Put what cannot be used where somebody may look at it."""
-        with _translated():
+        with _asking():
             fields = {**entry.fields, b"why": why.encode(), b"entry": entry.entry_id}
             await self._redis.xadd(self._key("dead", self._node), fields, maxlen=MOST_DEAD, approximate=False)
 
     async def be_there(self, service: str) -> bool:
         """Say that the node is there; False if another service has its name."""
-        with _translated():
+        with _asking():
             return bool(await self._redis.eval(_OURS, 1, self._key("node", self._node), service, int(TTL * 1000)))
 
     async def leave(self) -> None:
@@ -126,7 +127,7 @@ class Streams:
 
     async def present(self, nodes: Sequence[str]) -> set[str]:
         """Return which of these nodes are there."""
-        with _translated():
+        with _asking():
             found = await self._redis.mget([self._key("node", node) for node in nodes])
         return {node for node, value in zip(nodes, found, strict=True) if value}
 
@@ -169,3 +170,15 @@ def _translated() -> Iterator[None]:
         yield
     except (RedisError, OSError) as error:
         raise RedisLost(f"Redis: {type(error).__name__}: {error}") from error
+
+
+@contextlib.contextmanager
+def _asking() -> Iterator[None]:
+    """Do the same; and whoever was cancelled meanwhile is.
+
+    redis-py waits by `asyncio.wait_for`, which before Python 3.12 forgets that at the moment in which it is done.
+    """
+    with _translated():
+        yield
+    if (task := asyncio.current_task()) is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -1,7 +1,7 @@
 """The pytest plugin, loaded into every pytest run of an environment that has streamrelay: inert unless it is used.
 
-It offers the fixtures `private_tmux` and `private_redis`, the marker `requirement`, and the ini option `streamrelay_guard` (see
-`streamrelay.testing.guard`), which is off by default.
+It offers the fixtures `private_tmux` and `private_redis`, the marker `requirement`, and the ini option
+`streamrelay_guard` (see `streamrelay.testing.guard`), which is off by default.
 """
 
 from collections.abc import Iterator

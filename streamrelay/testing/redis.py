@@ -20,7 +20,7 @@ from streamrelay.testing.tmux import DIRECTORY_PREFIX
 from streamrelay.testing.waiting import wait_until
 
 _START_SECONDS = 20.0
-HINT = "apt-get install redis-server, or brew install redis; STREAMRELAY_REDIS names another binary"
+HINT = "scripts/bootstrap installs it where it can; or: apt-get install redis-server (brew install redis)"
 
 
 class PrivateRedis:

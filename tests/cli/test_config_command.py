@@ -126,3 +126,11 @@ def _default(cli, command, option):
     found = re.search(r"\[default: (.*?)\]", line)
     assert found, line
     return found[1]
+
+
+def test_a_password_is_not_shown(home, cli):
+    user_file(home).write_text('federation.redis_url = "rediss://relay:secret@redis.example:6379/0"')
+    for options in ((), ("--json",)):
+        shown = cli.run("config", "show", "federation", *options, server=False).stdout
+        assert "rediss://relay:***@redis.example:6379/0" in shown
+        assert "secret" not in shown

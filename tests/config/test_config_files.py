@@ -11,7 +11,16 @@ from streamrelay_cli.main import app
 
 import streamrelay.delivery.message
 from streamrelay.config.files import load, project_file, user_file
-from streamrelay.config.settings import Key, LinkTable, LinkTexts, PulseTable, RelayTable, Settings, all_keys
+from streamrelay.config.settings import (
+    FederationTable,
+    Key,
+    LinkTable,
+    LinkTexts,
+    PulseTable,
+    RelayTable,
+    Settings,
+    all_keys,
+)
 from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import ConfigError
 from streamrelay.gathering.library import find_rhythm
@@ -107,6 +116,7 @@ def row(key: Key) -> str:
     return f"| `{key.name}` | {default} | {key.meaning} |"
 
 
+FEDERATION = {f"federation.{name}" for name in FederationTable.__struct_fields__}
 PULSE = {f"pulse.{name}" for name in PulseTable.__struct_fields__}
 NO_OPTIONS = {
     "gathering.reach_timeout",
@@ -117,6 +127,7 @@ NO_OPTIONS = {
     "relay.frame",
     "notify",
     "web.names",
+    *FEDERATION,
     *PULSE,
 }
 """Keys that no option has, and that commands use nevertheless."""

@@ -1,4 +1,4 @@
-"""Two scripted agents on two machines hear each other over a link; the budget is counted once, both sides know of it."""
+"""Two scripted agents on two machines hear each other over a link, whose budget is counted once and known to both."""
 
 import pytest
 
@@ -40,6 +40,7 @@ async def test_each_end_hears_the_output_of_the_other_until_the_budget_is_spent(
     assert said(machines, "Bob", "beta") == ["begin", *(f"[From Ann@alpha] answer {number}" for number in (1, 2, 3))]
 
 
+@pytest.mark.requirement("NET-02a")
 async def test_the_same_link_is_made_once_whoever_asks(machines: Machines) -> None:
     machines.alpha.start("Ann"), machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
@@ -113,7 +114,7 @@ def notice(title: str, deliveries: int) -> str:
     )
 
 
-@pytest.mark.requirement("REL-05a")
+@pytest.mark.requirement("NET-04e", "REL-05a")
 async def test_hops_are_counted_over_both_machines(machines: Machines) -> None:
     machines.alpha.start("Ann"), machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
@@ -131,11 +132,11 @@ async def test_hops_are_counted_over_both_machines(machines: Machines) -> None:
 @pytest.mark.requirement("NET-01")
 async def test_a_message_is_delivered_elsewhere_and_its_receipts_come_back(machines: Machines) -> None:
     ann = machines.alpha.start("Ann")
-    machines.beta.start("Bob")
+    bob = machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
         request = SendMessage(to="Bob@beta", text="hello", message_id="m1", caller=ann, direct=True)
         result = await alpha.send_message(request)
-        assert (result.delivery.pane, result.delivery.state, result.warning) == ("Bob@beta", "queued", "")
+        assert (result.delivery.pane, result.delivery.state, result.warning) == (f"{bob}@beta", "queued", "")
         await until_link(beta, result.link)
         await machines.beta.until_heard("Bob", "[From Ann@alpha] hello")
 

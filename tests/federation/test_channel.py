@@ -1,0 +1,157 @@
+"""A channel takes each thing once, in order, whatever the way between loses, repeats and reorders."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamrelay.federation.channel import MOST_PATIENCE, PATIENCE, WINDOW, Channel, Standing
+from streamrelay.federation.envelope import Envelope
+
+FATES = st.lists(st.sampled_from(["come", "come", "come", "lost", "twice", "late"]), max_size=40)
+
+
+def pair() -> tuple[Channel, Channel]:
+    return Channel("alpha", "beta", Standing(1)), Channel("beta", "alpha", Standing(1))
+
+
+class Way:
+    """From one end to the other, and the acknowledgements back."""
+
+    def __init__(self, here: Channel, there: Channel) -> None:
+        self.here, self.there = here, there
+        self.arrived: list[bytes] = []
+        self.late: list[Envelope] = []
+
+    def carry(self, fates: list[str]) -> None:
+        for number, envelope in enumerate(self.here.sendable(0.0)):
+            match fates[number] if number < len(fates) else "come":
+                case "lost":
+                    pass
+                case "late":
+                    self.late.append(envelope)
+                case "twice":
+                    self.arrive(envelope)
+                    self.arrive(envelope)
+                case _:
+                    self.arrive(envelope)
+
+    def arrive(self, envelope: Envelope) -> None:
+        if self.there.take(envelope) == "new":
+            self.arrived.append(bytes(envelope.body))
+
+    def acknowledge(self) -> None:
+        standing = self.there.standing
+        self.here.acknowledge(standing.their_epoch, standing.received, 0.0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), FATES, st.booleans()), max_size=12))
+def test_all_arrives_once_and_in_order(rounds: list[tuple[int, list[str], bool]]) -> None:
+    way = Way(*pair())
+    posted: list[bytes] = []
+    for count, fates, restarts in rounds:
+        for _ in range(count):
+            posted.append(str(len(posted)).encode())
+            way.here.post(posted[-1])
+        way.here.kept()
+        way.carry(fates)
+        way.acknowledge()
+        if restarts:
+            waiting = {number: body for number, body in enumerate(posted, 1) if number > way.there.standing.received}
+            way.here = Channel.restored("alpha", "beta", way.here.standing, waiting)
+            way.there = Channel.restored("beta", "alpha", way.there.standing, {})
+        way.here.send_again()
+    way.carry([])
+    for envelope in way.late:
+        way.arrive(envelope)
+    way.acknowledge()
+    assert way.arrived == posted
+    assert way.here.waiting == 0
+
+
+def test_what_is_not_kept_is_not_sent() -> None:
+    here, _ = pair()
+    here.post(b"1")
+    assert not here.sendable(0.0)
+    here.kept()
+    assert [envelope.number for envelope in here.sendable(0.0)] == [1]
+    assert not here.sendable(0.0)
+
+
+def test_so_much_is_under_way_and_no_more() -> None:
+    here, _ = pair()
+    for _ in range(WINDOW + 5):
+        here.post(b"x")
+    here.kept()
+    assert len(here.sendable(0.0)) == WINDOW
+    assert here.acknowledge(1, 3, 0.0) == [1, 2, 3]
+    assert [envelope.number for envelope in here.sendable(0.0)] == [WINDOW + 1, WINDOW + 2, WINDOW + 3]
+
+
+def test_what_nobody_acknowledges_is_overdue_later_and_later() -> None:
+    here, _ = pair()
+    here.post(b"x")
+    here.kept()
+    assert not here.overdue(100.0)
+    now, waits = 0.0, []
+    for _ in range(8):
+        here.sendable(now)
+        began = now
+        while not here.overdue(now):
+            now += 1.0
+        waits.append(now - began)
+        here.send_again()
+    assert waits[:3] == [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]
+    assert waits[-1] == MOST_PATIENCE
+    here.acknowledge(1, 1, now)
+    assert not here.overdue(now + 1_000.0)
+
+
+def test_what_is_missing_is_asked_for_and_sent_at_once() -> None:
+    here, there = pair()
+    for body in (b"1", b"2", b"3"):
+        here.post(body)
+    here.kept()
+    first, second, third = here.sendable(0.0)
+    assert [there.take(one) for one in (first, third)] == ["new", "early"]
+    assert here.acknowledge(1, 1, 0.0, missing=True) == [1]
+    again = here.sendable(0.0)
+    assert [there.take(one) for one in (*again, second)] == ["new", "new", "known"]
+
+
+def test_a_sender_that_lost_its_state_is_followed_and_its_past_is_not() -> None:
+    here, there = pair()
+    here.post(b"1"), here.post(b"2")
+    here.kept()
+    old = here.sendable(0.0)
+    assert [there.take(one) for one in old] == ["new", "new"]
+    anew = Channel("alpha", "beta", Standing(2))
+    anew.post(b"3"), anew.post(b"4")
+    anew.kept()
+    third, fourth = anew.sendable(0.0)
+    assert [there.take(one) for one in (fourth, third, fourth, *old)] == ["early", "new", "new", "known", "known"]
+    # Whoever acknowledges the numbers of before acknowledges nothing.
+    assert anew.acknowledge(1, 2, 0.0) == []
+
+
+def test_a_receiver_that_lost_its_state_goes_on_where_nobody_has_what_comes() -> None:
+    here, there = pair()
+    for number in range(5):
+        here.post(str(number).encode())
+    here.kept()
+    here.sendable(0.0)
+    here.acknowledge(1, 3, 0.0)
+    here.send_again()
+    there = Channel("beta", "alpha", Standing(1))
+    assert [there.take(one) for one in reversed(here.sendable(0.0))] == ["early", "new"]
+    assert there.standing.received == 4
+
+
+@pytest.mark.parametrize("up_to", [-1, 0, 7, 1 << 62])
+def test_an_acknowledgement_of_what_was_not_sent_counts_for_nothing(up_to: int) -> None:
+    here, _ = pair()
+    for _ in range(3):
+        here.post(b"x")
+    here.kept()
+    assert here.acknowledge(1, up_to, 0.0, missing=True) == []
+    assert [bytes(msgspec.Raw(one.body)) for one in here.sendable(0.0)] == [b"x", b"x", b"x"]
