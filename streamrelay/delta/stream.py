@@ -13,6 +13,7 @@ conversation.py).
 from collections.abc import Sequence
 
 from streamrelay.delta.attention import Attention
+from streamrelay.delta.dialogs import find_dialog
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.following import Following
 from streamrelay.delta.frames import SETTLE, FrameCutter
@@ -242,6 +243,9 @@ class DeltaStream:
             is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
             if self._converses and not is_known and self._turns.wait():
                 return self._speaker.taken()
+            if self._converses and self._shows_dialog():
+                self._turns.hold()
+                return self._speaker.taken()
             if self._converses:
                 self._following.read(certain=self._turns.is_certain)
             self._printing.release()
@@ -353,6 +357,13 @@ class DeltaStream:
             held = self._composer.release()
             if not self._converses:
                 self._printing.say(held)
+
+    def _shows_dialog(self) -> bool:
+        """Whether a dialog stands where the answer is to be read: it is no part of it."""
+        rows, cursor = [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)], self._printing.cursor
+        signs = self._conversation.profile.dialogs
+        visible = not self._cutter.hidden
+        return find_dialog(rows, (cursor.x, cursor.y), cursor_visible=visible, signs=signs) is not None
 
     def _look_for_need(self) -> None:
         cursor = self._printing.cursor

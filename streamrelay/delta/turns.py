@@ -5,6 +5,8 @@
   *idle* and the screen has rested for `SIGNAL_REST`, the turn has ended, and that is certain.
 * The program's own stop hook says both: that it was at work, and that it is over. Where it comes within `HOOK_LAG` of
   a message it can be the word on the turn before, and then it is a vote like any other.
+* While a dialog stands a turn is not over, whoever says so: its answer is read when the dialog is gone, for nobody can
+  tell their rows apart.
 * Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
   shown its message, or tells its state as a rule and has told nothing of this turn: it may still be starting, with the
   message in a queue), and that is not certain: what comes later without a new message opens a continuation, a turn of
@@ -61,6 +63,7 @@ class Turns:
         self._message_id: str | None = None
         self._last_output: float | None = None
         self._quiet = QUIET
+        self._held = False
         self._witnesses: dict[Witness, Vote] = {}
         self._disagreements = 0
         self._busy_since_submission = False
@@ -120,6 +123,7 @@ class Turns:
         """Note that the program printed something."""
         self._last_output = now
         self._quiet = QUIET
+        self._held = False
 
     def said(self) -> Began | None:
         """Note a word of the program's own; return the turn that it opens."""
@@ -131,7 +135,7 @@ class Turns:
 
     def deadline(self) -> float | None:
         """Return when `advance` is to be called at the latest (stream time), None if nothing is due."""
-        if not self._open or self._last_output is None:
+        if not self._open or self._held or self._last_output is None:
             return None
         if self.is_busy:
             return None
@@ -153,6 +157,10 @@ class Turns:
         """Wait longer than usual for the end of the turn by quiet; return whether that is news."""
         waits, self._quiet = self._quiet == QUIET, UNHEARD
         return waits
+
+    def hold(self) -> None:
+        """Let the turn end no sooner than the program has printed something more: it waits for a person."""
+        self._held = True
 
     def is_over(self, now: float) -> bool:
         """Tell whether `advance` is going to end the turn that is open."""

@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from streamrelay.delta.turns import UNHEARD
 from streamrelay.events import Gap, Live, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
-KNOWN = ("title", "agent_state")
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 
 LINES = [f"line {n} {'word ' * (n % 5)}end {n}" for n in range(30)]
@@ -97,28 +95,6 @@ def test_no_stall_before_the_first_word_ends_a_turn(look: Look) -> None:
     assert talk.ends() == []
     talk.answers("done")
     assert talk.pane.said() == ["done"]
-
-
-@pytest.mark.requirement("DEL-04a")
-@pytest.mark.parametrize("look", [look for look in TELLING if look.witness in KNOWN], ids=name)
-def test_a_program_that_tells_its_state_is_waited_for_until_it_tells(look: Look) -> None:
-    talk = Talk(look)
-    talk.sends("first")
-    talk.answers("one")
-    talk.asks("second")
-    talk.paints(talk.program.shows(), rest=5.0)
-    assert len(talk.ends()) == 1, "it has the message in a queue"
-    talk.answers("two")
-    assert [(ended.turn, ended.reason, ended.certain) for ended in talk.ends()] == [
-        (1, "signal", True), (2, "signal", True),
-    ]  # fmt: skip
-    talk.asks("third")
-    talk.paints(talk.program.shows(), rest=UNHEARD + 1.0)
-    last = talk.ends()[-1]
-    assert (last.turn, last.reason, last.certain) == (3, "quiet", False)
-    talk.answers("three")
-    assert talk.pane.said() == ["one", "two", "three"]
-    assert (talk.ends()[-1].turn, talk.ends()[-1].reason) == (3, "signal")
 
 
 @pytest.mark.requirement("DEL-04b", "DEL-01")
