@@ -83,6 +83,8 @@ async def wish(core: Core, wished: Wish) -> bool:
     def decide(_now: float) -> list[Effect]:
         if wished.link not in node.images:
             return []
+        if by and wished.what == "close":
+            core.machine.part(node.images[wished.link].link)
         return node.wish(wished.link, structs.replace(wished, by=by))
 
     await core.do(decide)
@@ -182,8 +184,10 @@ def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect
     )
     node.post(there.node, message)
     queued = Tell(Receipt(message_id=sending.message_id, pane=str(there), state="queued"))
-    ended = node.end(image, "closed", image.own.session) if image is not None and last else []
-    return [queued, *ended], last
+    if image is None or not last:
+        return [queued], False
+    core.machine.part(image.link)
+    return [queued, *node.end(image, "closed", image.own.session)], True
 
 
 async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Party | None, Party | None, str]:

@@ -143,6 +143,14 @@ class Federation:
 
     async def run(self) -> NoReturn:
         """Carry what is to be carried, for ever, whenever Redis is there."""
+        try:
+            await self._run()
+        except Exception as error:
+            self.problem = f"a defect: {type(error).__name__}"
+            logger.exception("node %s carries nothing any more", self.node.name)
+            raise
+
+    async def _run(self) -> NoReturn:
         pause = FIRST_PAUSE
         while True:
             try:

@@ -238,11 +238,16 @@ class ServiceMachine:
                 hint="close it without them, or wait until the pause is over",
                 data={"link": link_id, "reason": "paused"},
             )
-        if by and (standing.spent or standing.paused):
-            self.settings.part(a.session, b.session)
-            self._settings_changed = True
+        if by:
+            self.part(link)
         reason = "closed" if by else "stopped"
         return self.links.sever(a.session, b.session, by=by, last_words=last_words, reason=reason)
+
+    def part(self, link: Link) -> None:
+        """Let two sessions, of which one closes their link, not begin anew what waits for a person."""
+        if link.relay.standing.spent or link.relay.standing.paused:
+            self.settings.part(*(party.session for party in link.parties))
+            self._settings_changed = True
 
     def found(self, link_id: str) -> Link:
         """Return a link by its id; raises TargetNotFound for one that is not there."""

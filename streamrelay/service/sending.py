@@ -149,7 +149,7 @@ async def _check_start(core: Core, request: StartSession) -> None:
     asks = asking(there, caller, request.within)
     if request.prompt and caller:
         check_may_speak(caller, core.machine.settings)
-    links = core.machine.links.of(asks) if asks else []
+    links = [link for link in core.links() if asks in {party.session for party in link.parties}]
     forbidden_by = next((link.link_id for link in links if not link.policy.start_sessions), "")
     check_start(
         there,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from streamrelay.errors import TargetNotFound
+from streamrelay.errors import NotAllowed, TargetNotFound
 from streamrelay.events import LinkClosed, LinkCreated, LinkSpent, Receipt, RelayWithheld
 from streamrelay.links.link import Policy
-from streamrelay.service.api import SendMessage
+from streamrelay.service.api import SendMessage, StartSession
 from streamrelay.testing.waiting import wait_until_async
 from tests.federation.conftest import Machines, until_connected, until_link, until_no_link
 from tests.service.conftest import PATIENCE, journaled
@@ -105,6 +105,24 @@ async def test_either_side_extends_and_pauses_it(machines: Machines) -> None:
         await beta.pause(False, link.link_id)
         await machines.alpha.until_heard("Ann", "[From Bob@beta] answer 1")
         await until_link(beta, link.link_id, "spent")
+
+
+async def test_who_closes_a_spent_link_does_not_begin_another_on_either_machine(machines: Machines) -> None:
+    machines.alpha.start("Ann")
+    bob = machines.beta.start("Bob")
+    async with machines.services() as (alpha, beta):
+        link = await alpha.create_link("Ann", "Bob@beta", Policy(budget=1, start_sessions=False))
+        await until_link(beta, link.link_id)
+        with pytest.raises(NotAllowed):
+            await beta.start_session(StartSession(agent="sprite", caller=bob))
+        await alpha.send_message(SendMessage(to="Ann", text="begin"))
+        await until_link(beta, link.link_id, "spent")
+        await beta.close_link(link.link_id, by=bob)
+        await until_no_link(alpha)
+        with pytest.raises(NotAllowed, match="was closed"):
+            await beta.send_message(SendMessage(to="Ann@alpha", text="again", caller=bob, direct=True))
+        # A person does.
+        await beta.create_link("Bob", "Ann@alpha")
 
 
 def notice(title: str, deliveries: int) -> str:
