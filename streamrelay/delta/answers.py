@@ -20,7 +20,7 @@ from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.rows import PaintedRow, cells_of
 from streamrelay.delta.transcript import EchoSearch
-from streamrelay.delta.unwrapping import logical_lines, right_edge
+from streamrelay.delta.unwrapping import logical_lines, right_edge, without_earlier_pictures
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
@@ -183,7 +183,9 @@ def painted_lines(passed: Sequence[str], columns: int, *, goes_on: bool = False)
     answer = Answer()
     answer.leave_out("footer", rows[stop:])
     width = right_edge(rows[start:stop], columns)
-    painted = logical_lines(rows[start:stop], width)
+    whole, leftover = without_earlier_pictures(rows[start:stop], width)
+    answer.leave_out("leftover", leftover)
+    painted = logical_lines(whole, width)
     lines: list[str] = []
     for line in reversed(painted):
         if lines and _is_leftover(line, lines[-1], width):

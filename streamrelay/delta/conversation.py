@@ -147,6 +147,8 @@ class Conversation:
 
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""
+        if self.waits and self._was_cleared:
+            self._mark = self._document.mark()
         self._sent.append(Sent(message_id, text))
         self._draft = ""
         del self._sent[:-MOST_MESSAGES]
@@ -164,6 +166,15 @@ class Conversation:
                 sent.shown = self._composer.draft(*self._place) or sent.shown
                 return bool(sent.shown)
         return False
+
+    @property
+    def _was_cleared(self) -> bool:
+        """Whether the transcript holds less than when the last turn was over, and nothing new."""
+        rows = self.rows
+        before, now = self._document.since(self._mark)
+        transcript = now[: len(now) - len(rows) + self._furniture.tail_start(rows, self._cursor)]
+        held = [sum(bool(row.text.strip()) for row in part) for part in (rows_since(before, transcript), now, before)]
+        return not held[0] and held[1] < held[2]
 
     @property
     def shows_draft(self) -> bool:
@@ -192,18 +203,19 @@ class Conversation:
 
     @property
     def is_heard(self) -> bool:
-        """Whether every message that was submitted is in the transcript already."""
-        if not self.waits:
-            return True
-        return self._message_in([row.text for row in rows_since(*self._document.since(self._mark))]) is not None
+        """Whether a message that was submitted is in the transcript already, if any is to be there."""
+        waiting = [sent for sent in self._sent if sent.waits]
+        search = EchoSearch([row.text for row in rows_since(*self._document.since(self._mark))] if waiting else ())
+        return not waiting or any(self._begins(sent, search) is not None for sent in waiting)
 
-    def read(self, *, certain: bool, trusted: bool, cut_off: bool = False) -> Answer | None:
+    def read(self, *, certain: bool, trusted: bool, cut_off: bool = False, last: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
 
         None while the answer has not begun: a message that still stands in the composer was not submitted by its
         Enter, and one that a program of this kind has not shown yet is waited for, unless its turn is `certain` to be
         over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
-        pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end.
+        pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end. Where this
+        is the `last` picture, what stands above a message that was never submitted is no answer, but was said.
         """
         rows = self.rows
         self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
@@ -230,11 +242,11 @@ class Conversation:
             mark=self._message_mark or (self._furniture.mark and self._furniture.mark + " "),
         )
         self._message_mark = answer.mark or self._message_mark
-        if stands and not (self.proved and certain):
+        if stands and not (last or (self.proved and certain)):
             return None
         if not (waiting or answer.accounted or trusted or self.proved):
             self.settle_down()
-            return None
+            return Answer([Passage("gap", [], rule="unheard", rows=now)]) if stands else None
         if lost or self._forgot:
             answer.passages.insert(0, Passage("gap", [], lost=lost or None, rule="history"))
             self._forgot = False
@@ -323,9 +335,9 @@ class Conversation:
     def _message_in(self, rows: Sequence[str]) -> int | None:
         """Return the row in which the message begins that is, or was last, answered, or the end of one too tall."""
         message = next((sent for sent in self._sent if sent.waits), self._answered)
-        if message is None:
-            return None
-        search = EchoSearch(rows)
+        return self._begins(message, EchoSearch(rows)) if message is not None else None
+
+    def _begins(self, message: Sent, search: EchoSearch) -> int | None:
         echo = search.find(message.forms) or search.find_tail(message.text, [0])
         echo = echo or search.find_labelled(message.forms, mark=self._message_mark)
         return echo.start if echo is not None else None

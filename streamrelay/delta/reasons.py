@@ -58,7 +58,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "tip": "a tip under a spinner",
     "furniture_of_profile": "furniture: the program's profile knows it",
     "footer": "footer: it sums up the turn",
-    "leftover": "leftover: the first row of an earlier picture of the line below it",
+    "leftover": "leftover: the first rows of an earlier picture of what stands below",
     "status_rows": "furniture: status rows above the composer, there at rest as well",
     "composer": "furniture: the composer, and what stands below it",
     "prompt": "a prompt, and nothing behind it",

@@ -22,6 +22,9 @@ _SPACED_COMMA = regex.compile(rf"{_UNSPACED.pattern}[,.;:!?] {_UNSPACED.pattern}
 NARROWEST_MARGIN = 8
 """Columns that a program may leave free at the right of what it wraps."""
 
+MOST_LEFT_STANDING, MOST_COMPARED = 12, 500
+"""Rows of an earlier picture that are known again, and rows at once among which they are looked for."""
+
 ROUGHNESS = 2
 """Columns by which the widest rows of wrapped text differ at most."""
 
@@ -44,6 +47,54 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
         last = text
         joined_by_terminal, fills = row.wrapped, row.fills
     return [line.rstrip() for line in lines]
+
+
+def without_earlier_pictures(
+    rows: Sequence[PaintedRow], width: int
+) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
+    """Return rows without those of earlier pictures that were left standing above them, and those.
+
+    A program that paints a text over and over goes up by as many rows as it painted: where something else moved its
+    cursor (what somebody types, a second thread), the first rows of the picture before stay. They read as those that
+    follow, each wrapped at the same word, which no text says twice, unless it says the same throughout.
+    """
+    whole, leftover = list(rows), []
+    most = min(MOST_LEFT_STANDING, len(rows) // 2) if len(rows) <= MOST_COMPARED else 0
+    if len({row.text for row in rows}) == len(rows):
+        return rows, ()
+    count = 1
+    while count <= most:
+        y = next((y for y in range(len(whole) - 2 * count + 1) if _stands_twice(whole, y, count, width)), None)
+        if y is None:
+            count += 1
+            continue
+        leftover += whole[y : y + count]
+        del whole[y : y + count]
+        count = 1
+    return whole, leftover
+
+
+def _stands_twice(rows: Sequence[PaintedRow], y: int, count: int, width: int) -> bool:
+    """Tell whether so many wrapped rows from row `y` on are followed by the same ones."""
+    return all(
+        rows[z].text == rows[z + count].text
+        and rows[z].fills
+        and _is_wrapped(rows[z].text, rows[z + 1].text, width)
+        and not _is_monotonous(rows[z].text)
+        for z in range(y, y + count)
+    )
+
+
+def _is_wrapped(above: str, below: str, width: int) -> bool:
+    """Tell whether the first word of a row would not have fitted on the one above."""
+    words = below.split(maxsplit=1)
+    return bool(above.strip() and words) and cells_of(above) + 1 + cells_of(words[0]) > width
+
+
+def _is_monotonous(text: str) -> bool:
+    """Tell whether a text says the same again and again."""
+    spelled = "".join(text.split())
+    return spelled in (spelled + spelled)[1:-1]
 
 
 def right_edge(rows: Sequence[PaintedRow], columns: int) -> int:

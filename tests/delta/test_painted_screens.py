@@ -42,7 +42,6 @@ def test_what_a_person_types_and_submits_is_typed(look: Look) -> None:
 
 
 @pytest.mark.requirement("DEL-01")
-@pytest.mark.xfail(strict=True, reason="what is said while a message stands in the composer is neither said nor a gap")
 @every_look
 def test_notices_above_a_message_that_stays_in_the_composer_come_once(look: Look) -> None:
     talk = Talk(look)
@@ -179,3 +178,19 @@ def test_an_answer_taller_than_what_is_remembered_is_said_behind_a_gap() -> None
     assert said == [f"row {n}" for n in range(first, first + len(said))]
     assert len(said) > 5000
     assert gap.lost_lines >= first > 0
+
+
+@pytest.mark.requirement("DEL-01", "DEL-08")
+@pytest.mark.parametrize("pause", [0.5, 3.0])
+@every_look
+def test_what_is_said_again_in_a_transcript_that_was_cleared_is_new(look: Look, pause: float) -> None:
+    talk = Talk(look)
+    for _ in range(2):
+        talk.sends("hello there")
+        talk.answers("fine")
+        talk.asks("/clear")
+        talk.program.queues()
+        talk.program.transcript.clear()
+        talk.paints(talk.program.paints_anew(wipes_history=not look.alternate), rest=pause)
+    said = [(origin, text) for origin, text in talk.heard() if text != "/clear"]
+    assert said == [("injected", "hello there"), ("program", "fine")] * 2

@@ -7,7 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from streamrelay.delta.rows import PaintedRow
-from streamrelay.delta.unwrapping import NARROWEST_MARGIN, logical_lines, right_edge
+from streamrelay.delta.unwrapping import NARROWEST_MARGIN, logical_lines, right_edge, without_earlier_pictures
 
 
 def joined(rows: list[str], width: int) -> list[str]:
@@ -149,3 +149,33 @@ def test_whatever_the_rows_no_character_is_lost(rows: list[str], width: int) -> 
 def test_rows_with_room_to_spare_are_never_joined(rows: list[str]) -> None:
     rows = [row.rstrip() for row in rows]
     assert joined(rows, 40) == rows
+
+
+def _painted(*texts: str) -> list[PaintedRow]:
+    return [PaintedRow(text) for text in texts]
+
+
+@pytest.mark.requirement("DEL-02c")
+def test_the_first_rows_of_an_earlier_picture_left_standing_above_are_no_text() -> None:
+    rows = _painted("whoever speaks next", "must have heard all", "of what was said.")
+    first, second = rows[:2]
+    for left in ([first], [first, second], [first, first, second, first], [first, second, second]):
+        whole, leftover = without_earlier_pictures([*left, *rows], 20)
+        assert list(whole) == rows
+        assert len(leftover) == len(left)
+    assert without_earlier_pictures(rows, 20) == (rows, ())
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["ha ha ha ha ha ha ha", "ha ha ha ha ha ha ha", "ha ha"],
+        ["=" * 20, "=" * 20, "="],
+        ["said twice", "and short", "said twice", "and short"],
+        ["whoever speaks next.", "", "whoever speaks next."],
+    ],
+)
+def test_what_a_text_says_twice_stays(texts: list[str]) -> None:
+    rows = _painted(*texts)
+    assert list(without_earlier_pictures(rows, 20)[0]) == rows
