@@ -26,6 +26,11 @@ class Attribution:
         """Whether the next line needs an explanation: otherwise it can only be the program's."""
         return bool(self.ledger or self._at_prompt or self._begun_before or self._published)
 
+    @property
+    def is_at_prompt(self) -> bool:
+        """Whether the open line begins with a prompt at which the program rested."""
+        return self._at_prompt
+
     def concerns(self, lines: Sequence[str]) -> bool:
         """Tell whether any of the next lines needs an explanation."""
         if self._at_prompt or self._begun_before or self._published:

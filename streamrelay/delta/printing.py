@@ -71,6 +71,11 @@ class Printing:
         return self._lines.open_head().rstrip()
 
     @property
+    def _is_filled(self) -> bool:
+        """Whether the open line ends with its row: the terminal takes what is printed next for more of it."""
+        return self._lines.cursor.x == 0 and bool(self._lines.open_head().strip())
+
+    @property
     def cursor(self) -> Cursor:
         """Where the cursor is."""
         return self._lines.cursor
@@ -86,9 +91,12 @@ class Printing:
         if self._lines.lost:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
+        withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
         if not self.composer.is_open:
             self.say(passed, rule)
-        elif any(event.kind == "bracketed_paste_off" for event in frame.events):
+            if withdrawn and self.attribution.is_at_prompt and self._is_filled:
+                self._submit([])
+        elif withdrawn:
             self._submit(passed)
         else:
             self.say(self.composer.keep(passed))
