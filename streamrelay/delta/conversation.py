@@ -208,13 +208,14 @@ class Conversation:
         search = EchoSearch([row.text for row in rows_since(*self._document.since(self._mark))] if waiting else ())
         return not waiting or any(self._begins(sent, search) is not None for sent in waiting)
 
-    def read(self, *, certain: bool, trusted: bool, cut_off: bool = False) -> Answer | None:
+    def read(self, *, certain: bool, trusted: bool, cut_off: bool = False, last: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
 
         None while the answer has not begun: a message that still stands in the composer was not submitted by its
         Enter, and one that a program of this kind has not shown yet is waited for, unless its turn is `certain` to be
         over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
-        pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end.
+        pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end. Where this
+        is the `last` picture, what stands above a message that was never submitted is no answer, but was said.
         """
         rows = self.rows
         self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
@@ -241,11 +242,11 @@ class Conversation:
             mark=self._message_mark or (self._furniture.mark and self._furniture.mark + " "),
         )
         self._message_mark = answer.mark or self._message_mark
-        if stands and not (self.proved and certain):
+        if stands and not (last or (self.proved and certain)):
             return None
         if not (waiting or answer.accounted or trusted or self.proved):
             self.settle_down()
-            return None
+            return Answer([Passage("gap", [], rule="unheard", rows=now)]) if stands else None
         if lost or self._forgot:
             answer.passages.insert(0, Passage("gap", [], lost=lost or None, rule="history"))
             self._forgot = False
@@ -268,9 +269,9 @@ class Conversation:
             self.proved = self.proved or accounted > 0
         if accounted:
             self._answered = submitted[accounted - 1]
-            last = self._sent.index(self._answered)
-            self._sent[: last + 1] = [
-                sent for sent in self._sent[: last + 1] if not sent.submitted or self._stands(sent, draft)
+            count = self._sent.index(self._answered) + 1
+            self._sent[:count] = [
+                sent for sent in self._sent[:count] if not sent.submitted or self._stands(sent, draft)
             ]
         if len(whole) < len(now):
             answer.passages.append(Passage("gap", [], rule="cut_off", rows=now[len(whole) :]))

@@ -142,10 +142,15 @@ class Following:
             if changed and self.converses:
                 self._note_change(worked, printed)
 
-    def read(self, *, certain: bool, cut_off: bool = False) -> None:
+    @property
+    def has_unread(self) -> bool:
+        """Whether the screen shows something new while a message waits to be answered."""
+        return self.converses and self.conversation.waits and self.conversation.has_moved_on
+
+    def read(self, *, certain: bool, cut_off: bool = False, last: bool = False) -> None:
         """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
         trusted = self.signals.tell or not self._alternate
-        answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off)
+        answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off, last=last)
         self._note_typed()
         self._awaited = self.conversation.waits
         if answer is not None:

@@ -272,8 +272,8 @@ class DeltaStream:
         self._printing.end_greeting("program")
         if not self._converses:
             self._printing.close()
-        elif self._turns.is_open:
-            self._following.read(certain=True, cut_off=self._turns.is_busy)
+        elif self._turns.is_open or self._following.has_unread:
+            self._following.read(certain=True, cut_off=self._turns.is_busy, last=True)
         self._printing.release()
         ended = self._turns.close()
         if ended is not None:
