@@ -269,9 +269,9 @@ class Conversation:
             self.proved = self.proved or accounted > 0
         if accounted:
             self._answered = submitted[accounted - 1]
-            behind_it = self._sent.index(self._answered) + 1
-            self._sent[:behind_it] = [
-                sent for sent in self._sent[:behind_it] if not sent.submitted or self._stands(sent, draft)
+            count = self._sent.index(self._answered) + 1
+            self._sent[:count] = [
+                sent for sent in self._sent[:count] if not sent.submitted or self._stands(sent, draft)
             ]
         if len(whole) < len(now):
             answer.passages.append(Passage("gap", [], rule="cut_off", rows=now[len(whole) :]))
