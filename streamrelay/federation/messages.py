@@ -16,6 +16,7 @@ from streamrelay.events import (
     LinkExtended,
     LinkSpent,
     LinkSuspended,
+    Receipt,
     RelayPaused,
     Text,
     TurnEnded,
@@ -144,3 +145,15 @@ class Wish(Body, frozen=True, kw_only=True, tag="wish"):
 AnyBody = (
     Ack | Ask | Answer | Heard | Gone | Deliver | Message | Receipted | Linked | Unlinked | Suspended | Wish
 )  # fmt: skip
+
+
+def receipted(receipt: Receipt, message_id: str) -> Receipted:
+    """Return a receipt as its sender is told of it, by the id that it knows."""
+    return Receipted(
+        message_id=message_id,
+        pane=receipt.pane,
+        state=receipt.state,
+        reason=receipt.reason,
+        removed=receipt.removed,
+        file=receipt.file,
+    )

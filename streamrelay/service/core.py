@@ -19,7 +19,6 @@ from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, GatheringClosed, Piece, Receipt
-from streamrelay.federation.names import is_far
 from streamrelay.gathering.library import load_texts
 from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.history.journal import Journal
@@ -134,8 +133,7 @@ class Core:
         self._entered.callback(self.provisional.close)
         self._entered.push_async_callback(self.conversation.close)
         restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox)
-        here_alone = self.federation is None
-        self.problems += await restoring.restore(before, is_ours=lambda pane: here_alone or not is_far(pane))
+        self.problems += await restoring.restore(before, self._is_ours)
         if self.federation is not None:
             self.federation.come_back()
         self._kept.clear()
@@ -153,6 +151,10 @@ class Core:
     def _changes(self) -> dict[str, bytes | None]:
         changes = self.machine.changes()
         return changes if self.federation is None else changes | self.federation.node.changes()
+
+    def _is_ours(self, pane: str) -> bool:
+        """Tell whether a pane has to be here, for it is none of a peer's."""
+        return self.federation is None or self.federation.node.far(pane) is None
 
     @property
     def panes(self) -> set[str]:

@@ -20,6 +20,7 @@ import msgspec
 from streamrelay.config.settings import FederationTable
 from streamrelay.errors import PeerAway, RedisLost, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.events import Receipt
+from streamrelay.federation import hearing, telling
 from streamrelay.federation.envelope import Envelope, Unreadable, opened, read_body, sealed, written
 from streamrelay.federation.images import image_of
 from streamrelay.federation.messages import Ack, Answer, AnyBody, Ask, Body, Deliver, Linked, Message, Receipted
@@ -55,7 +56,7 @@ class Posting:
 
     async def keep(self, step: Step) -> None:
         """Return when all of it is committed; what is for others may go then."""
-        self._node.take(step)
+        telling.take(self._node, step)
         await self._keeper.keep(step)
         self._node.kept()
         self._posted()
@@ -307,14 +308,14 @@ class Federation:
             case Deliver(link=""):
                 return self._delivered(peer, body, prepared, now)
             case Linked() if isinstance(prepared, StreamrelayError):
-                effects = self.node.handle(peer, body, now)
+                effects = hearing.handle(self.node, peer, body, now)
                 image = self.node.images.get(body.link.link_id)
                 return effects if image is None else [*effects, *self.node.leave(image.own.pane, prepared.code)]
             case Receipted(state="failed"):
                 logger.warning("%s: failed on %s: %s", body.message_id, peer, body.reason)
-                return self.node.handle(peer, body, now)
+                return hearing.handle(self.node, peer, body, now)
             case _:
-                return self.node.handle(peer, body, now)
+                return hearing.handle(self.node, peer, body, now)
 
     def _delivered(
         self, peer: str, body: Message | Deliver, prepared: Session | StreamrelayError | None, now: float

@@ -214,3 +214,14 @@ async def test_a_shell_elsewhere_is_not_typed_into(machines: Machines) -> None:
     async with machines.services() as (alpha, _):
         with pytest.raises(TargetNotFound, match="shell"):
             await alpha.create_link("Ann", f"{pane}@beta")
+
+
+async def test_links_with_a_machine_that_is_no_peer_any_more_are_gone(machines: Machines) -> None:
+    machines.alpha.start("Ann"), machines.beta.start("Bob")
+    async with machines.services() as (alpha, beta):
+        link = await alpha.create_link("Ann", "Bob@beta")
+        await until_link(beta, link.link_id)
+    for machine in (machines.alpha, machines.beta):
+        async with machine.as_node(peers=("gamma",)) as service:
+            await until_no_link(service)
+            assert (await service.send_message(SendMessage(to=next(iter(machine.panes)), text="hello"))).delivery.state

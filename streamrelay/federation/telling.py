@@ -1,0 +1,169 @@
+"""What other nodes are told of a step here: words, deliveries, links, receipts. Pure."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from streamrelay.events import (
+    LinkClosed,
+    LinkCreated,
+    LinkExtended,
+    LinkSpent,
+    LinkSuspended,
+    PaneClosed,
+    Receipt,
+    RelayDelivered,
+    RelayPaused,
+    Text,
+    TurnEnded,
+    TurnStarted,
+)
+from streamrelay.federation.images import sent
+from streamrelay.federation.messages import Deliver, Heard, Linked, News, Spoken, Suspended, Unlinked, receipted
+from streamrelay.federation.names import is_far
+from streamrelay.federation.node import Node
+from streamrelay.federation.sent import SentAway
+from streamrelay.relay.steps import Outgoing, Step
+
+LONGEST_PART = 500_000
+"""Characters of what is heard that go into one envelope."""
+
+
+def take(node: Node, step: Step) -> None:
+    """Take what has happened here; what of it goes elsewhere is posted, and is not typed."""
+    _tell_of_new_links(node, step)
+    _send_away(node, step)
+    _hear_for_others(node, step)
+    _tell_of_links(node, step)
+    _return_receipts(node, step)
+
+
+def _tell_of_new_links(node: Node, step: Step) -> None:
+    """What is said on a link comes after the link."""
+    made = {event.link for event in step.events if isinstance(event, LinkCreated)}
+    for link in node.decider.links.links() if made else ():
+        there = next((node.far(party.pane) for party in link.parties if is_far(party.pane)), None)
+        if link.link_id in made and there is not None:
+            node.span(link.link_id, there.node)
+            node.post(there.node, Linked(link=sent(link)))
+
+
+def _send_away(node: Node, step: Step) -> None:
+    delivered = {event.message_id: event for event in step.events if isinstance(event, RelayDelivered)}
+    staying: list[Outgoing] = []
+    for outgoing in step.outgoing:
+        message = outgoing.message
+        event = delivered.get(message.message_id)
+        for pane in filter(is_far, outgoing.panes):
+            there = node.far(pane)
+            if there is None:
+                step.events.append(
+                    Receipt(message_id=message.message_id, pane=pane, state="failed", reason="pane_gone")
+                )
+                continue
+            node.away.note(SentAway(message.message_id, pane, there.node))
+            deliver = Deliver(
+                link=_link_of(node, message.message_id) if event is None else event.relay,
+                message_id=message.message_id,
+                pane=there.name,
+                text=message.text,
+                head=message.head,
+                speaker="" if event is None else event.speaker,
+                listeners=() if event is None else event.listeners,
+                typing=message.policy,
+            )
+            node.post(there.node, deliver)
+            step.events.append(Receipt(message_id=message.message_id, pane=pane, state="queued"))
+        here = tuple(pane for pane in outgoing.panes if not is_far(pane))
+        if here:
+            staying.append(outgoing if here == outgoing.panes else Outgoing(message, here, outgoing.heard_at))
+    step.outgoing[:] = staying
+
+
+def _link_of(node: Node, message_id: str) -> str:
+    """Return the link that a notice is of: it is known by the link's id and something behind that."""
+    return next((link for link in node.spans if message_id.startswith(f"{link}-")), "")
+
+
+def _hear_for_others(node: Node, step: Step) -> None:
+    homes: dict[str, set[str]] = {}
+    for image in node.images.values():
+        homes.setdefault(image.own.pane, set()).add(image.home)
+    said: dict[str, list[Spoken]] = {}
+    for event in list(step.events):
+        if event.pane in homes and isinstance(event, Text | TurnStarted | TurnEnded):
+            said.setdefault(event.pane, []).extend(_passed_on(node, event))
+    for pane, events in said.items():
+        for part in _parts(events):
+            for home in sorted(homes[pane]):
+                node.post(home, Heard(pane=pane, in_turns=node.in_turns(pane), events=part))
+    _tell_of_suspensions(node)
+    ended = {event.pane: event.reason for event in step.events if isinstance(event, PaneClosed)}
+    for pane in [pane for pane in homes if pane in ended or pane in step.gone]:
+        step.follow(node.leave(pane, ended.get(pane, "program_left")))
+
+
+def _passed_on(node: Node, event: Spoken) -> list[Spoken]:
+    session = next(image.own.session for image in node.images.values() if image.own.pane == event.pane)
+    if isinstance(event, Text):
+        if event.origin not in {"program", "typed"} or session in node.decider.settings.muted:
+            return []
+        # What a person types begins a chain of answers anew; what it is concerns nobody.
+        return [Text(text=event.text if event.origin == "program" else "", origin=event.origin)]
+    return [TurnStarted() if isinstance(event, TurnStarted) else TurnEnded(reason=event.reason, certain=event.certain)]
+
+
+def _tell_of_suspensions(node: Node) -> None:
+    told: set[tuple[str, str]] = set()
+    for image in list(node.images.values()):
+        session = image.own.session
+        by = node.decider.relay_of(session)
+        if image.suspended_by == by:
+            continue
+        node.show(msgspec.structs.replace(image, suspended_by=by))
+        if (image.home, session) not in told:
+            told.add((image.home, session))
+            node.post(image.home, Suspended(session=session, by=by))
+
+
+def _tell_of_links(node: Node, step: Step) -> None:
+    news: dict[str, list[News]] = {}
+    for event in step.events:
+        match event:
+            case LinkSpent() | LinkExtended() | LinkSuspended():
+                news.setdefault(event.link, []).append(event)
+            case RelayPaused():
+                news.setdefault(event.relay, []).append(event)
+            case RelayDelivered():
+                news.setdefault(event.relay, [])
+            case LinkClosed() if event.link in node.spans:
+                news.pop(event.link, None)
+                node.post(node.unspan(event.link), Unlinked(closed=event))
+            case _:
+                pass
+    links = {link.link_id: link for link in node.decider.links.links()} if news else {}
+    for link_id, events in news.items():
+        if link_id in node.spans and link_id in links:
+            node.post(node.spans[link_id], Linked(link=sent(links[link_id]), news=tuple(events)))
+
+
+def _return_receipts(node: Node, step: Step) -> None:
+    for event in step.events:
+        if isinstance(event, Receipt) and not is_far(event.pane):
+            there = node.far(event.message_id)
+            if there is not None:
+                node.post(there.node, receipted(event, there.name))
+
+
+def _parts(events: Iterable[Spoken]) -> list[tuple[Spoken, ...]]:
+    """Return what is heard in parts that fit into an envelope each."""
+    parts: list[list[Spoken]] = []
+    length = 0
+    for event in events:
+        characters = len(event.text) if isinstance(event, Text) else 0
+        if not parts or length + characters > LONGEST_PART:
+            parts.append([])
+            length = 0
+        parts[-1].append(event)
+        length += characters + 1
+    return [tuple(part) for part in parts]
