@@ -29,6 +29,7 @@ from streamrelay.links.link import Link, Party, Policy, Texts
 from streamrelay.links.noting import note
 from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
+from streamrelay.panes.tasks import until_first
 from streamrelay.relay.conversation import Conversation
 from streamrelay.relay.places import Typing
 from streamrelay.relay.rules import Rules
@@ -237,10 +238,8 @@ class Core:
         self._kept.stay(pane)
 
     async def do(self, decision: Decision) -> None:
-        """Have something decided, and all that follows kept and on its way."""
-        if self.working.done():
-            self.working.result()
-        await self.conversation.decided(decision)
+        """Have something decided, and all that follows kept and on its way; raises what the work has ended by."""
+        await until_first(self.conversation.decided(decision), _shielded(self.working))
 
     async def _sweep(self) -> NoReturn:
         """Let go, from time to time, of panes that nobody needs."""
@@ -268,6 +267,11 @@ class Core:
 def party(session: Session) -> Party:
     """Return a session as a link takes it."""
     return Party(session.session, session.pane, session.title, session.session_name)
+
+
+async def _shielded(task: "asyncio.Future[NoReturn]") -> NoReturn:
+    """Wait for a task that goes on when nobody waits any more."""
+    await asyncio.shield(task)
 
 
 async def _ended(task: "asyncio.Future[NoReturn]") -> None:

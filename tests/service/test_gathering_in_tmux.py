@@ -194,7 +194,10 @@ async def test_beside_the_piece_nothing_is_sent_and_no_other_circle_begun(circle
         assert over.state == "closed"
         await circle.until_over(service, held.gathering)
         assert {session.title for session in await service.sessions()} == {"keeper", "Eve"}
-        assert (await service.send_message(SendMessage(to="Eve", text="now"))).delivery.state == "queued"
+        assert (await service.send_message(SendMessage(to="Eve", text="now"))).delivery.state not in {
+            "failed",
+            "unconfirmed",
+        }
     assert not any("psst" in got for name in ("Eve", "Sage") for got in circle.heard(name))
 
 
