@@ -262,10 +262,10 @@ class Exchange:
         heard = {
             name: [text for text in self.heard(name) if not text.startswith("[streamrelay]")] for name in ("Ann", "Bob")
         }
-        said = {name: [f"[From {name}] answer {number}" for number in range(1, self.deliveries + 2)] for name in heard}
+        said = {name: [f"[From {name}] answer {number}" for number in range(1, self.deliveries + 1)] for name in heard}
         assert heard["Ann"] == said["Bob"][: len(heard["Ann"])]
         assert heard["Bob"] == ["[From Ann] begin", *said["Ann"]][: len(heard["Bob"])]
-        assert len(heard["Ann"]) + len(heard["Bob"]) == self.deliveries + 1
+        assert len(heard["Ann"]) + len(heard["Bob"]) == self.deliveries
 
     @staticmethod
     async def _journal(client: DaemonClient) -> list[Event]:
