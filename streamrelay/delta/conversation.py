@@ -344,13 +344,17 @@ class Conversation:
 
     def _stands(self, sent: Sent, draft: str) -> bool:
         """Tell whether a message still stands in the composer."""
-        return bool(draft) and (draft == sent.shown or spelling(draft) == spelling(sent.text))
+        return bool(draft) and (draft == sent.shown or sent.spells(draft))
 
     def _watch_draft(self, rows: list[str], draft: str) -> None:
         """Notice what a person types into the composer, and that it was submitted."""
         if self.awaits_draft:
             self._watch_pasted(draft)
             return
+        # A composer may be painted only behind the Enter: what it shows then is the message, and nobody's draft.
+        late = next((sent for sent in self._sent if sent.waits and not sent.shown and sent.spells(draft)), None)
+        if late is not None:
+            late.shown = draft
         if draft and any(draft == sent.shown for sent in self._sent):
             return
         self._sent = watch_drafts(self._sent, self._draft, draft)

@@ -35,6 +35,10 @@ class Sent:
         """Whether it is to be shown next."""
         return self.submitted and not self.late and not self.looks_left
 
+    def spells(self, draft: str) -> bool:
+        """Tell whether a draft has the words of this message."""
+        return spelling(draft) == spelling(self.text)
+
     @property
     def forms(self) -> tuple[str, ...]:
         """The ways in which a transcript may show it: whole, or as its composer showed it."""

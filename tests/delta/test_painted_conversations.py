@@ -248,6 +248,23 @@ def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_ent
     assert talk.heard() == [("injected", "first"), ("program", "one"), *second, ("program", "two")]
 
 
+@pytest.mark.requirement("DEL-02c", "DEL-05")
+@every_look
+def test_a_message_that_the_composer_shows_only_behind_its_enter_is_nobody_s_draft(look: Look) -> None:
+    """And the program is silent, before it goes to work, for so long that its turn seems over."""
+    talk = Talk(look)
+    talk.pane.submits(talk.pane.pastes("hello there"))
+    talk.paints(talk.program.drafts("hello there"), rest=0.12)
+    draft = talk.program.queues()
+    talk.paints(talk.program.drafts(""), rest=0.12)
+    talk.program.drafts(draft)
+    talk.paints(talk.program.shows(), rest=2.0)
+    talk.paints(talk.program.works())
+    talk.answers("fine")
+    assert talk.heard() == [("injected", "hello there"), ("program", "fine")]
+    assert {ended.turn for ended in talk.ends()} == {1}
+
+
 # What a person types meanwhile
 
 
