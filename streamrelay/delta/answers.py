@@ -283,7 +283,8 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
     first = next((row.text for row in said if row.text.strip()), "")
     start, stop = _body(said, lambda text, above: _is_footer(text, above, first, look))
     body, footers = said[start:stop], said[stop:]
-    for kind, lines, because, read in blocks_of(body, right_edge(body, look.columns), look.profile):
+    width = right_edge([row for row in body if row.fills], look.columns)
+    for kind, lines, because, read in blocks_of(body, width, look.profile):
         answer.passages.append(Passage(kind, lines, rule=because, rows=read))
     answer.leave_out("footer", footers)
 

@@ -83,8 +83,9 @@ class Conversation:
 
     def look_anew(self, frame: Frame, *, answering: bool) -> None:
         """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
+        keep = self._furniture.tail_start(self.rows, self._cursor) if answering and self.rows else None
         self._cursor = frame.cursor.y
-        self._forgot = self._document.restart(frame, keep_above=answering) and answering
+        self._forgot = self._document.restart(frame, keep=keep) and answering
         self._rows = [row.text for row in self._document.screen]
         if not answering:
             self.settle_down()

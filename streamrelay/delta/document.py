@@ -5,13 +5,17 @@ alternate screen nothing is kept by the terminal: what was scrolled away is stit
 next. Rows pinned to the top of the screen while the others scroll under them (a sticky header) are not part of the
 document there: they are copies of rows that left.
 
+In another size, amid an answer, all of it is painted once more: what was known then stays (rejoining.py).
+
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from streamrelay.delta.furniture import composer_top
+from streamrelay.delta.rejoining import Sized, rejoined
 from streamrelay.delta.rows import PaintedRow, painted_row, without_cut_off
 from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
 from streamrelay.delta.side_panel import transcript_edge
@@ -57,22 +61,34 @@ class Document:
         self._viewport = Viewport()
         self._painted_anew = False
         """Whether the screen was looked at anew amid an answer: the program paints all of it once more."""
+        self._seams: list[tuple[int, int]] = []
+        """How many rows had left the screen when it was looked at anew, with those that stood on it then, and how many
+        columns it had had."""
+        self._width = self.columns
+        self._is_leftover = False
+        """Whether the picture is what another size has left of one that is known: nothing leaves it that is not."""
 
-    def restart(self, frame: Frame, *, keep_above: bool = False) -> bool:
+    def restart(self, frame: Frame, *, keep: int | None = None) -> bool:
         """Look at the whole screen anew: it was seeded, resized or switched; return whether rows were forgotten.
 
-        The rows above it are forgotten, unless they are to be kept and are history: what was stitched together in
-        another size does not compare.
+        The rows above it are forgotten, unless the first `keep` rows of the screen are to be kept with them: there the
+        same transcript is going to be painted once more.
         """
-        forgets = not keep_above or frame.alternate or self._alternate or self._viewport.is_window
+        forgets = keep is None or frame.alternate != self._alternate or self._viewport.is_window
         forgot = forgets and bool(self._above)
         if forgets:
             self._forget()
+        else:
+            self._push(self._screen[self._pinned : keep])
+            self._seams.append((self._dropped + len(self._above), self._width))
+            self._pinned, self._page = 0, None
         self._alternate = frame.alternate
         self._edge = None
         self._cursor = frame.cursor.y
         self._passed_over = None
-        self._painted_anew = keep_above
+        self._painted_anew = keep is not None
+        self._is_leftover = not forgets
+        self._width = self.columns
         self._screen = self._picture = self._painted(0, self._engine.lines)
         return forgot
 
@@ -101,7 +117,9 @@ class Document:
         self._look_beside()
         before, self._picture = self._picture, self._screen
         changed = before is not self._screen and before != self._screen
-        if changed and self._alternate:
+        if changed and self._is_leftover:
+            self._is_leftover = False
+        elif changed and self._alternate:
             if self._passed_over is not None:
                 self._stitch(before, *self._passed_over)
                 before, self._cursor = self._passed_over
@@ -143,7 +161,8 @@ class Document:
 
     def mark(self) -> Mark:
         """Return the document as it stands, to be compared with later."""
-        self._painted_anew = False
+        self._painted_anew = self._is_leftover = False
+        self._seams.clear()
         return Mark(self._generation, self._above, len(self._above), self._dropped, tuple(self._screen[self._pinned :]))
 
     def rows(self) -> list[PaintedRow]:
@@ -170,8 +189,8 @@ class Document:
             return [*mark.above[: mark.height], *mark.screen], self.rows()
         dropped = self._dropped - mark.dropped
         first = max(0, min(mark.height - dropped, len(self._above)) - MOST_OLD_ROWS)
-        old = mark.above[first + dropped : mark.height]
-        return [*old, *mark.screen], [*self._above[first:], *self._screen[self._pinned :]]
+        old = [*mark.above[first + dropped : mark.height], *mark.screen]
+        return old, self._rejoined(old, first)
 
     def lost_since(self, mark: Mark) -> int:
         """Return how many rows were painted since the mark and are no longer remembered."""
@@ -179,8 +198,22 @@ class Document:
             return self._dropped_since_forgetting
         return max(0, self._dropped - mark.dropped - mark.height)
 
+    def _rejoined(self, old: Sequence[PaintedRow], first: int) -> list[PaintedRow]:
+        """Return all rows from the `first` one above the screen on; of those that are `old` nothing is said again."""
+        pictures = []
+        for left, columns in self._seams:
+            stop = max(first, left - self._dropped)
+            pictures.append(Sized(self._above[first:stop], columns))
+            first = stop
+        newest = [*self._above[first:], *self._screen[self._pinned :]]
+        if not pictures:
+            return newest
+        same = takewhile(lambda rows: rows[0] == rows[1], zip(old, pictures[0].rows, strict=False))
+        return rejoined([*pictures, Sized(newest, self.columns)], sum(1 for _ in same))
+
     def _forget(self) -> None:
         self._above = []
+        self._seams.clear()
         self._generation += 1
         self._dropped_since_forgetting = 0
         self._pinned = 0
@@ -218,7 +251,8 @@ class Document:
             self._push(before[self._pinned : top + distance])
             self._pinned = top
         else:
-            self._above = self._above[: max(0, len(self._above) + distance)]
+            known = self._seams[-1][0] - self._dropped if self._seams else 0
+            self._above = self._above[: max(0, known, len(self._above) + distance)]
             self._pinned = min(self._pinned, top + distance) if self._above else 0
 
     def _turn_page(self, left: Sequence[PaintedRow], new: Sequence[str]) -> None:

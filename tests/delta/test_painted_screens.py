@@ -118,21 +118,35 @@ def test_a_transcript_painted_anew_in_mid_answer_doubles_nothing(look: Look, wip
     assert talk.heard() == [("injected", "tell me all"), *(("program", line) for line in LINES)]
 
 
+def _resizes(talk: Talk, columns: int, lines: int) -> None:
+    """The program learns of its new size a while later, and paints all that fits once more, wrapped for it."""
+    talk.pane.events += talk.pane.stream.resize(talk.pane.now, columns, lines)
+    talk.pane.rests(0.2)
+    look = talk.program.look
+    talk.program.look = replace(look, columns=columns, lines=lines)
+    talk.program.says("")
+    talk.paints(talk.program.paints_anew(wipes_history=False), rest=0.1)
+
+
+PARAGRAPHS = [f"Number {n} of all {'words that are many ' * (1 + n % 6)}ends with {n}." for n in range(24)]
+"""Lines that are wrapped in one size and not in another."""
+
+
 @pytest.mark.requirement("DEL-08")
+@pytest.mark.parametrize("sizes", [[(50, 14)], [(44, 12), (100, 30), (70, 20)]], ids=["one", "three"])
 @every_look
-def test_a_new_size_in_mid_answer_loses_and_doubles_nothing_unsaid(look: Look) -> None:
+def test_new_sizes_in_mid_answer_lose_and_double_nothing(look: Look, sizes: list[tuple[int, int]]) -> None:
     talk = Talk(look)
     talk.sends("tell me all")
-    talk.streams("\n".join(LINES[:20]))
-    talk.pane.events += talk.pane.stream.resize(talk.pane.now, 50, 14)
-    talk.program.look = replace(look, columns=50, lines=14)
-    talk.paints(talk.program.paints_anew(wipes_history=not look.alternate), rest=0.1)
-    talk.answers("\n" + "\n".join(LINES[20:]))
+    talk.streams("\n\n".join(PARAGRAPHS[:8]))
+    for n, (columns, lines) in enumerate(sizes):
+        _resizes(talk, columns, lines)
+        talk.streams("\n\n" + "\n\n".join(PARAGRAPHS[8 + 4 * n : 12 + 4 * n]))
+    talk.answers("\n\n" + "\n\n".join(PARAGRAPHS[8 + 4 * len(sizes) :]))
     talk.pane.rests(30.0)  # An answer whose message is not to be seen is waited for, without a signal.
-    said = talk.pane.said()
-    assert said == LINES[len(LINES) - len(said) :]
-    assert len(said) == len(LINES) or talk.of(Gap)
-    assert len(talk.of(PaneResized)) == 1
+    assert talk.heard() == [("injected", "tell me all"), *(("program", line) for line in PARAGRAPHS)]
+    assert not talk.of(Gap)
+    assert len(talk.of(PaneResized)) == len(sizes)
 
 
 @pytest.mark.requirement("DEL-02c")

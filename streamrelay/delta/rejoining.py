@@ -1,0 +1,134 @@
+"""A transcript that was painted again in another size, amid an answer: its pictures make one text.
+
+What stood on the screen before is known. In the new size the terminal moves rows to history and back or cuts them off,
+and the program paints what fits once more, wrapped otherwise, over some of that. So rows tell nothing, and the text
+does: white space and borders aside, the longest passage that the end of what was known and the new pictures have in
+common is where they meet. What the new pictures show above it is older than what is known, and left out; they count
+from the last line on that begins in that passage. Where there is none, something is missing in between.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from streamrelay.delta.glyphs import is_border
+from streamrelay.delta.rows import PaintedRow
+from streamrelay.delta.transcript import spelling
+from streamrelay.delta.unwrapping import logical_lines, right_edge
+
+SHORTEST_PASSAGE = 16
+"""Characters by which a passage is known again; of less text all of it."""
+
+MOST_LINES, MOST_PLACES, LONGEST_PASSAGE = 60, 1000, 4000
+"""Lines at the end of what is known whose ends are looked for (a line may be taller than the screen), places where they
+are found, and characters compared above those.
+"""
+
+
+class Sized(NamedTuple):
+    """Rows that were painted on a screen of so many columns."""
+
+    rows: Sequence[PaintedRow]
+    columns: int
+
+
+def rejoined(pictures: Sequence[Sized], start: int) -> list[PaintedRow]:
+    """Return the rows of one transcript in several sizes, the oldest first; its first `start` rows stay as they are."""
+    *older, newest = pictures
+    rows: list[PaintedRow] = []
+    for picture in older:
+        kept, new = (picture.rows[:start], picture.rows[start:]) if picture is pictures[0] else ((), picture.rows)
+        unwrapped = [*kept, *_unwrapped(new, picture.columns)]
+        rows = _meet(rows, unwrapped, start) if rows else unwrapped
+    return _meet(rows, newest.rows, start) if older else list(newest.rows)
+
+
+def _unwrapped(rows: Sequence[PaintedRow], columns: int) -> Iterator[PaintedRow]:
+    """Join the rows of a width that the program has no more."""
+    width = right_edge(rows, columns)
+    position = 0
+    for y, row in enumerate(rows):
+        if row.skipped:
+            yield from (PaintedRow(line, fills=False) for line in logical_lines(rows[position:y], width))
+            yield row
+            position = y + 1
+    yield from (PaintedRow(line, fills=False) for line in logical_lines(rows[position:], width))
+
+
+def _meet(before: Sequence[PaintedRow], after: Sequence[PaintedRow], start: int) -> list[PaintedRow]:
+    known, new = _Spelled(before[start:]), _Spelled(after)
+    passage = _common_passage(known, new)
+    if passage is None:
+        missing = [PaintedRow("", skipped=True)] if known.text and new.text else []
+        return [*before, *missing, *after]
+    stop = passage.place + passage.length
+    for y in range(new.row_at(stop - 1), -1, -1):
+        line = known.lines.get(passage.at + new.starts[y] - passage.place)
+        if passage.place <= new.starts[y] and line is not None:
+            return [*before[: start + line], *after[y:]]
+    y, last = new.row_at(stop), known.row_at(passage.at + passage.length - 1)
+    rest = [after[y]._replace(text=_behind(after[y].text, stop - new.starts[y]))] if y < len(after) else []
+    return [*before[: start + last + 1], *rest, *after[y + 1 :]]
+
+
+class _Passage(NamedTuple):
+    """So many characters `at` a place of the known text, which stand in a `place` of the new one."""
+
+    at: int
+    place: int
+    length: int
+
+
+class _Spelled:
+    """The text of some rows, and where in it each row begins."""
+
+    def __init__(self, rows: Sequence[PaintedRow]) -> None:
+        self.rows = ["" if is_border(row.text) else spelling(row.text) for row in rows]
+        self.starts: list[int] = []
+        at = 0
+        for row in self.rows:
+            self.starts.append(at)
+            at += len(row)
+        self.text = "".join(self.rows)
+        self.reverse = self.text[::-1]
+        self.lines = {self.starts[y]: y for y, row in enumerate(self.rows) if row}
+
+    def row_at(self, place: int) -> int:
+        """Return the row that holds a character, behind the last one the number of rows."""
+        return bisect_right(self.starts, place) - 1 if place < len(self.text) else len(self.rows)
+
+    def above(self, place: int) -> str:
+        """Return what stands in front of a place, backwards."""
+        end = len(self.text) - place
+        return self.reverse[end : end + LONGEST_PASSAGE]
+
+
+def _common_passage(known: _Spelled, new: _Spelled) -> _Passage | None:
+    best: _Passage | None = None
+    held = [y for y, row in enumerate(known.rows) if row][-MOST_LINES:]
+    places = 0
+    for y in reversed(held):
+        row = known.rows[y][-SHORTEST_PASSAGE:]
+        at = known.starts[y] + len(known.rows[y]) - len(row)
+        place = new.text.find(row)
+        while place >= 0 and places < MOST_PLACES:
+            places += 1
+            above = _in_common(known.above(at), new.above(place))
+            if best is None or (above + len(row), place) > (best.length, best.place):
+                best = _Passage(at - above, place - above, above + len(row))
+            place = new.text.find(row, place + 1)
+    return best if best is not None and best.length >= min(SHORTEST_PASSAGE, len(known.text)) else None
+
+
+def _in_common(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _behind(text: str, count: int) -> str:
+    """Return what of a row stands behind so many of the characters that are compared."""
+    for x in range(len(text) + 1):
+        if len(spelling(text[:x])) >= count:
+            return text[x:].lstrip()
+    return ""
