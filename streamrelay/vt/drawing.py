@@ -193,7 +193,8 @@ def _write(state: State, x: int, cells: str, pen: int) -> None:
         return
     collects = state.flows and state.acs_pen is None
     for part in (_PARTS if collects else _CELLS).findall(cells):
-        _blank_halves(state, line, x, part, collects and part.isascii())
+        # What has joined plain ASCII has joined it where it was written already.
+        _blank_halves(state, line, x, part, collects and line.symbols.text(part)[0].isascii())
         line.write(x, part, pen)
         x += len(part)
 

@@ -35,6 +35,7 @@ WRITTEN = [
     "世\x1b[30bx", "\u0378x", "a\tb\tc", "\ta\r\n世\tb", "a\t\x1b[41mb\t\x1b[mc", "abc\t\t\t\td",
     "\t\t\r\nx\ty\t\r\n", "\x1b[44m\tx", "\x1b[1;4;7;31;44ma世界\x1b[m\bx", "\x1b[44m世界\x1b[42m\r\x1b[Cxy",
     "\x1b[44m世界\x1b[m\r\x1b[C世", "\x1b[44m世\x1b[m\rx", "\x1b[44m世\x1b[41m\bé",
+    "世\r\x1b[Ce\u0301x", "世界\r\x1b[Cxe\u0301", "世界\x1b[3De\u0301\u0301x", "世界\r\x1b[Céx",
 ]  # fmt: skip
 
 COUNTS = ["", "0", "1", "2", "3", "5", "9", "99"]
