@@ -95,11 +95,12 @@ class Printing:
         """Where the cursor is."""
         return self._lines.cursor
 
-    def take(self, frame: Frame, *, paints: bool, more: bool) -> None:
+    def take(self, frame: Frame, *, paints: bool, more: bool, edits: bool = False) -> None:
         """Say what a frame has passed; of a program that `paints`, only what can no longer be repainted.
 
         With `more` to come in the same read, what is still on the screen can wait: in a flood, looking at all of it
-        again and again would take half of the time.
+        again and again would take half of the time. A program that `edits` lines shows it by its withdrawal
+        behind the message.
         """
         rule: Rule = "repainted" if self._held and not paints else "passed"
         if self._repainting.holds:
@@ -110,7 +111,9 @@ class Printing:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
-        if not self.composer.is_open:
+        if withdrawn and edits and self._ends_in_message(passed):
+            self._submit([line for line in passed if line.strip()])
+        elif not self.composer.is_open:
             self.say(passed, rule)
             if withdrawn and self.attribution.is_at_prompt and self._is_filled:
                 self._submit([])
@@ -232,6 +235,11 @@ class Printing:
         self._speaker.say_line(pieces, shown)
         if self.attribution.ledger.holding:
             self._speaker.begin_turn()
+
+    def _ends_in_message(self, passed: list[str]) -> bool:
+        """Whether a line editor's region ends in a message that was submitted: nothing was printed behind it."""
+        shown = [line for line in (*passed, self._lines.open_head()) if line.strip()]
+        return bool(passed and shown) and self.attribution.ledger.was_submitted_in(shown[-1])
 
     def _submit(self, passed: list[str]) -> None:
         """A line editor has withdrawn: what it shows was submitted."""

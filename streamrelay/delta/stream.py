@@ -317,7 +317,8 @@ class DeltaStream:
             paints = self._cutter.painting and not self._following.is_active
             if not self._following.is_active:
                 self._printing.look_for_repainted(frame, linear=self._cutter.linear)
-            self._printing.take(frame, paints=paints, more=self._cutter.more and not self._cutter.at_landmark)
+            more = self._cutter.more and not self._cutter.at_landmark
+            self._printing.take(frame, paints=paints, more=more, edits=self._following.may_edit_lines)
             if self._cutter.at_move and not self._following.is_active:
                 self._printing.begin_to_move(frame)
         for event in frame.events:
