@@ -32,8 +32,6 @@ class Following:
         self._alternate = False
         self._overlaid = False
         self._awaited = False
-        self._just_submitted = False
-        """Whether the screen, on which a program seemed to converse, has not rested since the last Enter."""
         self._may_continue = False
         self._seeded = False
 
@@ -47,14 +45,6 @@ class Following:
     def has_composer(self) -> bool:
         """Whether the program is seen to have a composer: it converses, or is known not to be a line editor."""
         return self.converses or (self.is_active and self._composer.withdraws is False)
-
-    @property
-    def may_edit_lines(self) -> bool:
-        """Whether the program is a line editor, should it withdraw now: with the Enter, never having answered.
-
-        One with something below its line (a toolbar) was taken for a program that converses until then.
-        """
-        return self._just_submitted and not self.conversation.proved
 
     def seed(self, frame: Frame) -> None:
         """Begin with the screen as it is; what a program does there may have begun before anybody watched.
@@ -94,7 +84,6 @@ class Following:
     def submit(self, message_id: str) -> bool:
         """The Enter behind a message is being sent; return whether the composer shows anything of it."""
         self._awaited, self._may_continue = True, False
-        self._just_submitted = self.converses and not self._alternate
         return self.is_active and self.conversation.submit(message_id)
 
     def ended(self, *, certain: bool) -> None:
@@ -130,8 +119,6 @@ class Following:
 
     def take(self, frame: Frame, *, whole: bool, stands: bool, printed: float | None) -> None:
         """Follow a frame; the program `printed` last at that time. See `Conversation.take`."""
-        rests = whole and stands and not self._cutter.at_switch
-        self._just_submitted = self._just_submitted and not rests
         if frame.alternate and not self._alternate and self.converses:
             self._overlaid = True
         if self._overlaid:

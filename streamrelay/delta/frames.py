@@ -59,8 +59,6 @@ class FrameCutter:
         """Whether the piece last yielded ends where the program meant it to, and not where a read did."""
         self.at_switch = False
         """Whether that end is a switch of the screen or of bracketed paste: what follows it means something else."""
-        self.at_move = False
-        """Whether a movement to another row follows, the first one of a program that was linear until here."""
         self.more = False
         """Whether the same read goes on behind the piece last yielded."""
         self.at_wipe = False
@@ -107,9 +105,7 @@ class FrameCutter:
             self.at_landmark, self.at_switch = True, False
             if landmark["vertical"] is not None:
                 if self.linear:
-                    self.at_move = True
                     yield data[start:before], True
-                    self.at_move = False
                     start = self._stretch_began = before
                 self.linear, self.moved = False, True
                 self._last_move = after
@@ -128,9 +124,7 @@ class FrameCutter:
             moves = hides or not modes.isdisjoint(_HOMING)
             self.at_switch = changes_screen
             if changes_screen or (moves and self.linear):
-                self.at_move = self.linear
                 yield data[start:before], True
-                self.at_move = False
                 start = self._stretch_began = before
             if moves:
                 self.linear, self.moved = False, True

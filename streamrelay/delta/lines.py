@@ -2,14 +2,12 @@
 
 A row of the main screen is named by its absolute number, `history_total + y`: it keeps its number when it scrolls
 into history. Everything above the *open line*, the one that holds the cursor, has been passed; the number of its
-first row only grows. So a row repainted after it was passed is not a new line, and no line comes twice. (What becomes
-of rows to which a program goes up again: repainting.py.)
+first row only grows. So a row repainted after it was passed is not a new line, and no line comes twice.
 
 Soft-wrapped rows are joined: the terminal's width is not something the program said. Trailing blanks are left out,
 since on a screen a written blank at the end and an erased cell look the same.
 """
 
-from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row, Rows
@@ -27,8 +25,6 @@ class LineTracker:
         self._scrolled: list[str] = []
         self._frame: Frame | None = None
         self._unknown = False
-        self.is_back = False
-        """Whether lines that had been passed are open again, so that the open line is only the one at the cursor."""
         self.lost = 0
         """Rows that left history before anybody could look at them."""
 
@@ -47,44 +43,10 @@ class LineTracker:
             y -= 1
         self._first_row = frame.history_total + y
 
-    @property
-    def first_row(self) -> int:
-        """The number of the first row that has not been passed."""
-        return self._first_row
-
-    @property
-    def cursor_row(self) -> int:
-        """The number of the row that held the cursor in the last frame; 0 where that shows the other screen."""
-        frame = self._frame
-        return frame.history_total + frame.cursor.y if frame is not None and not frame.alternate else 0
-
-    def go_back(self, number: int) -> None:
-        """Open the lines from a row on again."""
-        self._first_row = number
-        self.is_back = True
-
-    def rows(self, frame: Frame, start: int, stop: int) -> Iterator[tuple[int, Row]]:
-        """Yield the rows from one number to another (exclusive) that the frame holds, with their numbers."""
-        for first, rows in self._stretches(frame, start, stop):
-            skipped = max(0, start - first)
-            yield from enumerate(islice(rows, skipped, max(skipped, stop - first)), first + skipped)
-
-    def _stretches(self, frame: Frame, start: int, stop: int) -> list[tuple[int, Rows]]:
-        """Return the rows that a frame has committed, and those of the screen between two numbers."""
-        stretches: list[tuple[int, Rows]] = [(frame.history_total - len(frame.committed), frame.committed)]
-        on_screen_from = max(start, frame.history_total)
-        if on_screen_from < stop:
-            screen = self._engine.rows(on_screen_from - frame.history_total, stop - frame.history_total)
-            stretches.append((on_screen_from, screen))
-        return stretches
-
-    def passed(
-        self, frame: Frame, *, held: bool = False, until: int | None = None, keep_blanks: bool = False
-    ) -> list[str]:
+    def passed(self, frame: Frame, *, held: bool = False, keep_blanks: bool = False) -> list[str]:
         """Return the logical lines that this frame has passed, in order, without blanks at their ends or with them.
 
-        `held` says that the program may still repaint what is on the screen: only what has left it has been passed;
-        and nothing from row `until` on.
+        `held` says that the program may still repaint what is on the screen: only what has left it has been passed.
         """
         self._frame = frame
         if frame.alternate:
@@ -92,8 +54,6 @@ class LineTracker:
         if self._unknown:
             self.seed(frame)
         cursor_row = frame.history_total + (0 if held else frame.cursor.y)
-        if until is not None:
-            cursor_row = min(cursor_row, until)
         unfinished = self._scrolled
         printed = frame.passed
         if not (printed is None or held or keep_blanks or unfinished) and self._first_row + len(printed) == cursor_row:
@@ -103,7 +63,12 @@ class LineTracker:
         self.lost += max(0, first_committed - self._first_row)
         lines: list[str] = []
         number = first_unfinished = max(self._first_row, first_committed)
-        for first, rows in self._stretches(frame, number, cursor_row):
+        stretches: list[tuple[int, Rows]] = [(first_committed, frame.committed)]
+        on_screen_from = max(number, frame.history_total)
+        if on_screen_from < cursor_row:
+            screen = self._engine.rows(on_screen_from - frame.history_total, cursor_row - frame.history_total)
+            stretches.append((on_screen_from, screen))
+        for first, rows in stretches:
             start, stop = number - first, min(cursor_row - first, len(rows))
             if start >= stop:
                 continue
@@ -136,7 +101,7 @@ class LineTracker:
         """Return the open line as it stands, up to its last cell in use."""
         if self._frame is None or self._frame.alternate:
             return ""
-        return self._open_beginning + "".join(row.text for row in self._open_rows())
+        return "".join(self._scrolled) + "".join(row.text for row in self._open_rows())
 
     def open_head(self) -> str:
         """Return the open line up to the cursor; empty while the cursor is on the other screen or above the line."""
@@ -145,12 +110,7 @@ class LineTracker:
         if frame is None or not rows:
             return ""
         head = rows[-1].columns(0, frame.cursor.x)
-        return self._open_beginning + "".join(row.text for row in rows[:-1]) + head
-
-    @property
-    def _open_beginning(self) -> str:
-        """What of the open line is in history."""
-        return "" if self.is_back else "".join(self._scrolled)
+        return "".join(self._scrolled) + "".join(row.text for row in rows[:-1]) + head
 
     def _open_rows(self, until: int | None = None) -> list[Row]:
         if self._frame is None or self._frame.alternate:
@@ -158,26 +118,9 @@ class LineTracker:
         last = self._engine.lines - 1 if until is None else until
         rows: list[Row] = []
         y = self._first_row - self._frame.history_total
-        if self.is_back:
-            y = self._frame.cursor.y
-            while y > 0 and self._engine.row(y - 1).wrapped:
-                y -= 1
         while 0 <= y <= last:
             rows.append(self._engine.row(y))
             if not rows[-1].wrapped:
                 break
             y += 1
         return rows
-
-
-def join_wrapped(rows: Iterable[tuple[str, bool]]) -> list[str]:
-    """Return the logical lines of rows, each given with whether the next one goes on with it."""
-    lines: list[str] = []
-    goes_on = False
-    for text, wrapped in rows:
-        if goes_on:
-            lines[-1] += text
-        else:
-            lines.append(text)
-        goes_on = wrapped
-    return [line.rstrip(" ") for line in lines]

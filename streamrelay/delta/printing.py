@@ -1,8 +1,8 @@
 """Programs that print: each line is final when the line feed has passed it.
 
-Four things delay a line. What passes in the region of a line editor is held until the editor shows whether it is one.
+Three things delay a line. What passes in the region of a line editor is held until the editor shows whether it is one.
 What a program prints while it hides its cursor is held until it is done repainting it, or until it leaves the screen
-together with all rows that it may have been wrapped to. So is what it goes up to again (repainting.py).
+together with all rows that it may have been wrapped to.
 And what a program prints first, having begun before our eyes, is held until it asks for input: then it was a greeting,
 said to nobody and nobody's answer.
 """
@@ -16,7 +16,6 @@ from streamrelay.delta.composer import Composer
 from streamrelay.delta.lines import LineTracker
 from streamrelay.delta.provenance import Piece
 from streamrelay.delta.reasons import Rule
-from streamrelay.delta.repainting import Repainting
 from streamrelay.delta.speaking import Speaker
 from streamrelay.delta.standing import ComposerView
 from streamrelay.events import Gap, Origin
@@ -39,7 +38,6 @@ class Printing:
         self._speaker = speaker
         self._lines = LineTracker(engine)
         self._lines.seed(engine.take())
-        self._repainting = Repainting(self._lines)
         self._held = False
         self._wrapped: list[str] = []
         """Rows of a line that have left the screen while the program painted; the next one may go on with it."""
@@ -48,20 +46,7 @@ class Printing:
 
     def seed(self, frame: Frame) -> None:
         """Start at the line that holds the cursor."""
-        self._repainting.forget()
         self._lines.seed(frame)
-
-    @property
-    def due(self) -> tuple[float | None, float | None]:
-        """When `advance` is to be called, for each of the reasons."""
-        return self.greeting_due, self._repainting.due
-
-    def advance(self, now: float) -> None:
-        """Let time pass without output."""
-        if self.greeting_due is not None and now >= self.greeting_due:
-            self.end_greeting("program")
-        if self._repainting.due is not None and now >= self._repainting.due:
-            self.finish_repainting()
 
     @property
     def open_text(self) -> str:
@@ -95,25 +80,19 @@ class Printing:
         """Where the cursor is."""
         return self._lines.cursor
 
-    def take(self, frame: Frame, *, paints: bool, more: bool, edits: bool = False) -> None:
+    def take(self, frame: Frame, *, paints: bool, more: bool) -> None:
         """Say what a frame has passed; of a program that `paints`, only what can no longer be repainted.
 
         With `more` to come in the same read, what is still on the screen can wait: in a flood, looking at all of it
-        again and again would take half of the time. A program that `edits` lines shows it by its withdrawal
-        behind the message.
+        again and again would take half of the time.
         """
         rule: Rule = "repainted" if self._held and not paints else "passed"
-        if self._repainting.holds:
-            self.say(self._flush_wrapped())
-            rule = "revisited"
         passed = self._passed(frame, paints=paints, more=more)
         if self._lines.lost:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
-        if withdrawn and edits and self._ends_in_message(passed):
-            self._submit([line for line in passed if line.strip()])
-        elif not self.composer.is_open:
+        if not self.composer.is_open:
             self.say(passed, rule)
             if withdrawn and self.attribution.is_at_prompt and self._is_filled:
                 self._submit([])
@@ -124,23 +103,14 @@ class Printing:
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
-        self.say(self._flush_wrapped())
+        self.say(painted_lines(self._wrapped, self._engine.columns, goes_on=True).lines)
+        self._wrapped = []
         self._lines.passed(frame)
         self._lines.lost = 0
         self._held = False
 
-    def begin_to_move(self, frame: Frame) -> None:
-        """The program is about to move its cursor to another row."""
-        self._repainting.begin_to_move(frame, self._speaker.now)
-
-    def look_for_repainted(self, frame: Frame, *, linear: bool) -> None:
-        """See whether the program went up to rows that it had passed; while it is `linear` it does not."""
-        if self._repainting.look(frame, linear=linear):
-            self._speaker.begin_turn()
-
     def asked_for_input(self) -> None:
         """A line editor begins: bracketed paste was asked for."""
-        self.finish_repainting()
         self.end_greeting("unknown")
         self.say(self.composer.release())
         self.composer.begin(self._lines.open_head())
@@ -148,8 +118,6 @@ class Printing:
     def settle(self) -> None:
         """The screen rests, and no line editor is at work."""
         unfinished = self.attribution.settle(self.open_head)
-        if self.attribution.is_at_prompt:
-            self.finish_repainting()
         if unfinished:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
 
@@ -173,7 +141,6 @@ class Printing:
 
     def release(self) -> None:
         """A turn is over: nothing that was held back for its sake can change any more."""
-        self._say_repainted(ends=False)
         if self._held:
             self.say(self._passed(self._engine.take(), paints=False), "repainted")
         for piece in self.attribution.ledger.rest():
@@ -181,7 +148,6 @@ class Printing:
 
     def close(self) -> None:
         """The pane is gone: whatever stands unfinished is final."""
-        self.finish_repainting()
         self.end_greeting("program")
         if self._held:
             self.say(self._passed(self._engine.take(), paints=False), "repainted")
@@ -236,11 +202,6 @@ class Printing:
         if self.attribution.ledger.holding:
             self._speaker.begin_turn()
 
-    def _ends_in_message(self, passed: list[str]) -> bool:
-        """Whether a line editor's region ends in a message that was submitted: nothing was printed behind it."""
-        shown = [line for line in (*passed, self._lines.open_head()) if line.strip()]
-        return bool(passed and shown) and self.attribution.ledger.was_submitted_in(shown[-1])
-
     def _submit(self, passed: list[str]) -> None:
         """A line editor has withdrawn: what it shows was submitted."""
         content = self.composer.content(passed, self._lines.open_head())
@@ -257,26 +218,9 @@ class Printing:
         else:
             self._speaker.leave_out("prompt", rows)
 
-    def finish_repainting(self) -> None:
-        """The program is done with the rows to which it went up."""
-        self._repainting.stop_looking()
-        self._say_repainted(ends=True)
-
-    def _say_repainted(self, *, ends: bool) -> None:
-        if self._repainting.holds:
-            self.say(self._repainting.release(self._engine.take(), ends=ends), "revisited")
-
-    def _flush_wrapped(self) -> list[str]:
-        """Return the rows of a painted line that have left the screen, and forget them."""
-        wrapped, self._wrapped = self._wrapped, []
-        return painted_lines(wrapped, self._engine.columns, goes_on=True).lines
-
     def _passed(self, frame: Frame, *, paints: bool, more: bool = False) -> list[str]:
         """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
         columns, was_held, self._held = self._engine.columns, self._held, paints
-        if self._repainting.holds:
-            self._held = False
-            return self._repainting.passed(frame)
         if not (was_held or paints) or (paints and self.composer.is_open):
             return self._lines.passed(frame, held=paints or more)
         lines = [*self._wrapped, *self._lines.passed(frame, held=paints or more, keep_blanks=True)]

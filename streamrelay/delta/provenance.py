@@ -123,14 +123,6 @@ class Ledger:
                 return injection.message_id
         return None
 
-    def was_submitted_in(self, line: str) -> bool:
-        """Tell whether the last line of a message that was submitted stands in a line."""
-        squeezed = squeeze(line)
-        return any(
-            injection.submitted and injection.lines[-1].text and injection.lines[-1].is_in(squeezed)
-            for injection in self._pending
-        )
-
     def may_concern(self, lines: Sequence[str]) -> bool:
         """Tell quickly whether any of the lines can be explained by an injection; False is certain."""
         shown = "\n".join(lines)

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 from streamrelay.events import Activity, Gap, Text
 
 Rule = Literal[
-    "passed", "repainted", "revisited", "unfinished", "closed", "held", "behind_echo", "answer",
+    "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer",
     "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike",
     "behind_mark", "line_editor", "behind_prompt",
     "greeting", "begun_before",
@@ -25,7 +25,6 @@ Rule = Literal[
 WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "passed": "a line feed passed it: nothing can change it any more",
     "repainted": "it stood there when a program that had hidden its cursor was done repainting",
-    "revisited": "it stood there when a program that goes up to rows it has passed was done with them",
     "unfinished": "it stood left of a known prompt when the program rested: output without a line feed",
     "closed": "it stood unfinished when the pane closed",
     "held": "it spells a message, and what followed, or that nothing did, showed that it is no echo",

@@ -141,7 +141,6 @@ class DeltaStream:
         self._speaker.now = now
         resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
         self._settle()
-        self._printing.finish_repainting()
         self._seed(snapshot)
         if resized:
             self._speaker.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
@@ -151,7 +150,6 @@ class DeltaStream:
         """Go on in another size where no snapshot is to be had (a recording)."""
         self._speaker.now = now
         self._settle()
-        self._printing.finish_repainting()
         self._engine.resize(lines, columns)
         frame = self._engine.take()
         self._printing.seed(frame)
@@ -186,7 +184,6 @@ class DeltaStream:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._speaker.now = now
         self._settle()
-        self._printing.finish_repainting()
         head = self._printing.open_head
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
@@ -228,7 +225,7 @@ class DeltaStream:
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
         due = self._last_output + SETTLE if self._unsettled and self._last_output is not None else None
-        for other in (self._turns.deadline(), self._attention.due, *self._printing.due):
+        for other in (self._turns.deadline(), self._attention.due, self._printing.greeting_due):
             if other is not None and (due is None or other < due):
                 due = other
         return due
@@ -240,7 +237,8 @@ class DeltaStream:
             self._settle()
         if self._attention.due is not None and now >= self._attention.due:
             self._look_for_need()
-        self._printing.advance(now)
+        if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
+            self._printing.end_greeting("program")
         if self._turns.is_over(now):
             is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
             if self._converses and not is_known and self._turns.wait():
@@ -315,12 +313,7 @@ class DeltaStream:
             self._printing.skip(frame)
         else:
             paints = self._cutter.painting and not self._following.is_active
-            if not self._following.is_active:
-                self._printing.look_for_repainted(frame, linear=self._cutter.linear)
-            more = self._cutter.more and not self._cutter.at_landmark
-            self._printing.take(frame, paints=paints, more=more, edits=self._following.may_edit_lines)
-            if self._cutter.at_move and not self._following.is_active:
-                self._printing.begin_to_move(frame)
+            self._printing.take(frame, paints=paints, more=self._cutter.more and not self._cutter.at_landmark)
         for event in frame.events:
             if event.kind in {"title", "agent_state"}:
                 self._recognise(rows=[event.payload])

@@ -293,30 +293,3 @@ def test_a_program_started_from_a_shell_is_heard_although_it_asks_for_bracketed_
     pane.prints("> more\r\nYes.\r\n")
     pane.rests()
     assert pane.said() == ["Hi!", "Yes."]
-
-
-def begin_with_toolbar(pane: ScriptedPane) -> None:
-    """A line editor that shows something below its line: it looks like a program that converses."""
-    down = "\r\n" * (len(pane.stream.standing.rows) - 1)
-    pane.prints(f"{BRACKETS_ON}\x1b[?25lyou> {down}\x1b[7mF1 help | words: many\x1b[m\x1b[H\x1b[5C\x1b[?25h")
-    pane.rests(0.1)
-
-
-@pytest.mark.requirement("DEL-02a")
-def test_a_toolbar_below_a_line_editor_is_not_said(pane: ScriptedPane) -> None:
-    begin_with_toolbar(pane)
-    pane.sends("tell me", painted="tell me")
-    pane.prints(f"\x1b[24;1H\r\n\x1b[Jyou> tell me   [idle]\r\n{BRACKETS_OFF}")
-    pane.prints("one\r\ntwo\r\n")
-    pane.ends()
-    assert pane.said() == ["one", "two"]
-    assert "tell me" in "".join(pane.said("injected"))
-
-
-@pytest.mark.requirement("DEL-01")
-def test_what_a_program_says_at_once_in_leaving_is_its_own_below_a_message_too(pane: ScriptedPane) -> None:
-    begin_with_toolbar(pane)
-    pane.sends("tell me", painted="tell me")
-    pane.prints(f"\x1b[24;1H\r\n\x1b[Jyou> tell me\r\nerror: no key is known\r\n{BRACKETS_OFF}")
-    pane.ends()
-    assert "error: no key is known" in pane.said()
