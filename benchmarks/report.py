@@ -34,7 +34,7 @@ class Part(Protocol):
 
 
 QUICK = {
-    "throughput": "--repetitions 3 --megabytes 2 --transports pipes",
+    "throughput": "--repetitions 3 --transports pipes",
     "latency": "--repetitions 1 --lines 100 --deliveries 30 --transports pipes",
     "relaying": "--listeners 1 20 --lines 5",
     "gathering": "--gatherings 1 --beats 2 --interval 0.8",
