@@ -24,7 +24,7 @@ def resident(pid: int) -> int:
 @pytest.mark.requirement("ENG-10b")
 @pytest.mark.parametrize("seconds", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_flood_goes_on_where_it_was_stopped(private_tmux, cli, seconds):
-    """The program waits meanwhile, and the server's memory does not grow; after 5 s tmux drops what it held."""
+    """Mostly the program waits meanwhile; where tmux lets it go on, it holds 5 s of it at most and drops that then."""
     private_tmux.new_session("work", ["sh", "-c", "stty -echo; read go; exec seq 100000000"])
     watching = cli.start("watch", "--json", "work")
     watching.until_ready()
@@ -35,7 +35,7 @@ def test_a_flood_goes_on_where_it_was_stopped(private_tmux, cli, seconds):
     stopped = time.monotonic()
     try:
         wait_until(lambda: time.monotonic() > stopped + seconds, seconds + 5)
-        assert resident(private_tmux.server_pid) < before + 20 * MEGABYTE
+        assert seconds < 5 or resident(private_tmux.server_pid) < before + 20 * MEGABYTE
     finally:
         watching.process.send_signal(signal.SIGCONT)
     heard = watching.stdout.count("\n")
