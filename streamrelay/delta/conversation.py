@@ -106,7 +106,7 @@ class Conversation:
         if not stands and now < self._looked + PICTURE and self._document.pass_over(frame.cursor.y):
             return False
         self._looked = now
-        self._cursor = frame.cursor.y
+        moved, self._cursor = frame.cursor.y != self._cursor, frame.cursor.y
         changed = self._document.look(self._cursor)
         if changed:
             before, self._rows = self._rows, [row.text for row in self._document.screen]
@@ -120,6 +120,9 @@ class Conversation:
                 still = self.works and bool(draft) and self._furniture.has_spinner(rows, self._cursor, self.profile)
                 self.works = still or self._furniture.shows_work(rows, self._cursor, self.profile)
                 self._watch_draft(rows, draft)
+        elif moved and not self._composer.empty.mark and not self.awaits_draft:
+            # A composer that nobody has seen yet is where the cursor comes to rest behind its picture.
+            self._draft = self._composer.draft(*self._place)
         self._document.look_through_window(
             self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
         )

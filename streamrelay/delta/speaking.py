@@ -105,6 +105,7 @@ class Speaker:
     def tell(self, answer: Answer) -> None:
         """Say what was read off a transcript: each part with the number of the turn whose message it answers."""
         self.show("")
+        self._told_turn = self.turns.answered
         for passage in answer.passages:
             began = len(self._events)
             match passage.kind:
@@ -127,18 +128,23 @@ class Speaker:
         self._typed_turns.clear()
 
     def _go_to_turn_of(self, message_id: str | None) -> None:
-        """Answers to several messages were read off at once: one turn was over when the next one began."""
+        """The program has come to this message: what it answered before was over when this turn began.
+
+        Several answers may be read off at once, or a message was taken up amid what nobody had asked for.
+        """
         if message_id is not None:
             turn = self._turn_of.pop(message_id, None)
         else:
             turn = self._typed_turns.pop(0) if self._typed_turns else None
         if turn is None or turn == self._told_turn:
             return
-        if self._told_turn is not None:
+        supersedes = self._told_turn is not None and self._told_turn < turn
+        if supersedes:
             self.emit(TurnEnded(reason="superseded", certain=True))
-            self._told_turn = turn
-            self.emit(TurnStarted(message_id=message_id))
         self._told_turn = turn
+        self.turns.take_up(turn)
+        if supersedes:
+            self.emit(TurnStarted(message_id=message_id))
 
     def show(self, text: str) -> None:
         """Show people a line that is not final; an empty one takes back what was shown."""

@@ -58,6 +58,8 @@ class Turns:
     def __init__(self) -> None:
         self.turn = 0
         self._open = False
+        self._answered = 0
+        """The turn that is answered while one is open: messages may wait by now, and have counted."""
         self._over = 0
         """The last turn that has ended."""
         self._message_id: str | None = None
@@ -73,6 +75,11 @@ class Turns:
     def is_open(self) -> bool:
         """Whether a turn has begun and is not over."""
         return self._open
+
+    @property
+    def answered(self) -> int | None:
+        """The turn that is being answered, if one is open."""
+        return self._answered if self._open else None
 
     @property
     def is_busy(self) -> bool:
@@ -129,9 +136,13 @@ class Turns:
         """Note a word of the program's own; return the turn that it opens."""
         if self._open:
             return None
-        self._open = True
+        self._open, self._answered = True, self.turn
         began, self._message_id = Began(self.turn, self._message_id), None
         return began
+
+    def take_up(self, turn: int) -> None:
+        """Note that the program has come to the message of that turn."""
+        self._answered = max(self._answered, turn)
 
     def deadline(self) -> float | None:
         """Return when `advance` is to be called at the latest (stream time), None if nothing is due."""

@@ -13,6 +13,7 @@ import itertools
 from streamrelay.events import Event, TurnEnded
 from streamrelay.testing.scripted import ScriptedPane
 from streamrelay.testing.transcript_program import Look, TranscriptProgram, Witness
+from streamrelay.vt.engine import Cursor, Snapshot
 
 WITNESSES: tuple[Witness | None, ...] = (None, "title", "agent_state", "furniture")
 
@@ -32,11 +33,14 @@ TELLING = [look for look in LOOKS if look.witness is not None]
 
 
 class Talk:
-    """A program and the stream that listens to it."""
+    """A program and the stream that listens to it, attached by tmux (`seeded`) or beside the program from its start."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, *, seeded: bool = False) -> None:
         self.program = TranscriptProgram(look)
         self.pane = ScriptedPane(look.columns, look.lines)
+        if seeded:
+            rows = (b"",) * look.lines
+            self.pane.stream.seed(Snapshot(look.columns, look.lines, rows, (False,) * look.lines, Cursor(0, 0)))
         self.pane.prints(self.program.starts())
         self.pane.rests(1.0)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.delta.turns import UNHEARD
-from streamrelay.events import NeedsHuman
+from streamrelay.events import NeedsHuman, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
@@ -32,6 +32,29 @@ def test_a_program_that_tells_its_state_is_waited_for_until_it_tells(look: Look)
     talk.answers("three")
     assert talk.pane.said() == ["one", "two", "three"]
     assert (talk.ends()[-1].turn, talk.ends()[-1].reason) == (3, "signal")
+
+
+@pytest.mark.requirement("DEL-04c")
+@pytest.mark.parametrize("look", [look for look in TELLING if look.witness in KNOWN], ids=name)
+def test_a_message_to_a_program_that_is_busy_starting_has_a_turn_of_its_own(look: Look) -> None:
+    """Codex says that it is at work while it starts its tools, and takes messages meanwhile."""
+    talk = Talk(look, seeded=True)
+    talk.paints(talk.program.works(), rest=2.0)
+    talk.sends("first")
+    talk.answers("one")
+    talk.sends("second")
+    talk.answers("two")
+    assert [
+        (type(event).__name__, event.turn, event.message_id if isinstance(event, TurnStarted) else event.reason)
+        for event in talk.of(TurnStarted, TurnEnded)
+    ] == [
+        ("TurnStarted", 0, None), ("TurnEnded", 0, "superseded"),
+        ("TurnStarted", 1, "m1"), ("TurnEnded", 1, "signal"),
+        ("TurnStarted", 2, "m2"), ("TurnEnded", 2, "signal"),
+    ]  # fmt: skip
+    assert [(text.text, text.turn) for text in talk.pane.texts() if text.text] == [
+        ("first", 1), ("one", 1), ("second", 2), ("two", 2),
+    ]  # fmt: skip
 
 
 DIALOG = (" Run it now?", " ❯ 1. Yes", "   2. No", "", " Enter to confirm")
