@@ -8,6 +8,7 @@ what stands above that corner is what was said until then, unless it reads like 
 A table is a row of cells for every row, whatever was drawn between them.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -54,8 +55,9 @@ def blocks_of(rows: Sequence[PaintedRow], width: int, profile: Profile) -> Itera
         if kind == "activity":
             yield _deed(framed, _rule_of_frame(framed))
             continue
-        for block in _bulleted(framed):
-            yield _read(block, width, profile)
+        for part in _parted_at_deeds(framed, profile):
+            for block in _bulleted(part):
+                yield _read(block, width, profile)
 
 
 def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
@@ -84,6 +86,20 @@ def _rule_of_frame(rows: Sequence[PaintedRow]) -> Rule:
 
 def _deed(rows: list[PaintedRow], rule: Rule) -> Block:
     return Block("activity", _trimmed([row.text for row in rows]), rule, rows)
+
+
+def _parted_at_deeds(rows: list[PaintedRow], profile: Profile) -> Iterator[list[PaintedRow]]:
+    """Divide rows at the paragraphs without a bullet that show a deed, as the profile says."""
+    part: list[PaintedRow] = []
+    for is_blank, paragraph in itertools.groupby(rows, lambda row: not row.text.strip()):
+        more = list(paragraph)
+        if is_blank or _BULLET.fullmatch(more[0].text) is not None or not matches(profile.activity, more[0].text):
+            part += more
+            continue
+        yield part
+        yield more
+        part = []
+    yield part
 
 
 # Frames

@@ -275,6 +275,30 @@ def test_what_a_profile_knows() -> None:
     assert read(["> hello", "> run ls"], "hello", profile=profile) == [ECHO, ("activity", ["> run ls"])]
 
 
+@pytest.mark.requirement("DEL-03c")
+def test_a_paragraph_that_a_profile_knows_for_a_deed() -> None:
+    profile = Profile("p", activity=(regex.compile("^  Called "),))
+    deeds = [
+        "  Called two",
+        "  tools",
+        "",
+        "● I called.",
+        "",
+        "  Called one",
+        "",
+        "  Called it",
+        "  twice.",
+        "",
+        "  All.",
+    ]
+    assert read(["> hello", "", *deeds], "hello", profile=profile) == [
+        ECHO, ("activity", ["  Called two", "  tools"]), ("text", ["I called."]), ("activity", ["  Called one"]),
+        ("activity", ["  Called it", "  twice."]), ("text", ["All."]),
+    ]  # fmt: skip
+    said = ["> hello", "", "● Called one.", "  Called two."]
+    assert read(said, "hello", profile=profile) == [ECHO, ("text", ["Called one.", "Called two."])]
+
+
 def test_painted_lines_are_unwrapped_and_lose_their_footer() -> None:
     rows = ["a painted line that fills forty columns", "and goes on", "", "Tokens: 5 sent, 3 received."]
     assert painted_lines(rows, 40).lines == ["a painted line that fills forty columns and goes on"]

@@ -147,6 +147,7 @@ async def converse(stage: Talking, service: Service, pane: str, composer: str, m
     )
     (link,) = await service.links()
     assert {party.pane for party in link.parties} == {pane, stage.panes["Bob"]}
+    assert "streamrelay" not in stage.tmux.run("capture-pane", "-p", "-t", stage.panes["Bob"]), "a call is no word"
     assert model.errors == []
     assert [asked.result for asked in model.asked if asked.result and "just speak" not in asked.result] == []
 
