@@ -4,8 +4,8 @@ A line editor (readline, zle, prompt_toolkit) asks for bracketed paste while it 
 line is submitted: everything painted in between is prompt and what was typed, however often it is redrawn. A program
 that asks once and never withdraws gives no such bounds. Which of the two a program is shows itself by its first
 withdrawal; until then, what passes inside is held until the screen rests. An editor that has withdrawn before may be
-followed by a program of the other kind (an agent started from a shell): it is one when the screen rests after an
-Enter, with lines passed and the request still standing.
+followed by a program of the other kind (an agent started from a shell): where tmux tells that another one runs, nothing
+is known of it; else it is one when the screen rests after an Enter, with lines passed and the request still standing.
 """
 
 from dataclasses import dataclass, field
@@ -25,19 +25,39 @@ class Composer:
     lines: list[str] = field(default_factory=list)
     _begun_on: str | None = None
     _left: str = ""
+    _command: str = ""
+    _withdrawn_by: str | None = None
+    """The command that was in the foreground at the last withdrawal."""
 
     @property
     def is_open(self) -> bool:
         """Whether what passes now is to be taken for an editor's."""
         return self.asks_for_paste and self.withdraws is not False
 
+    @property
+    def has_withdrawn(self) -> bool:
+        """Whether the request was withdrawn before, by this program or another."""
+        return self._withdrawn_by is not None
+
     def begin(self, open_head: str) -> None:
         """Bracketed paste was asked for while the open line read `open_head`."""
         self.asks_for_paste = True
+        self._forget_another()
         self.entered = False
         self.lines.clear()
         self._begun_on = open_head
         self._left = ""
+
+    def run(self, command: str) -> None:
+        """Note which command is in the foreground now."""
+        self._command = command
+        if self.asks_for_paste:
+            self._forget_another()
+
+    def _forget_another(self) -> None:
+        """What withdrew the request tells nothing of another command."""
+        if self.withdraws and self.has_withdrawn and self._command != self._withdrawn_by:
+            self.withdraws = None
 
     def settle(self, open_head: str) -> tuple[str, str] | None:
         """Return, at the first rest after the request, what stood left of the prompt, and the prompt.
@@ -84,6 +104,6 @@ class Composer:
 
     def withdraw(self) -> None:
         """The request was withdrawn: what comes next is not an editor's."""
-        self.asks_for_paste, self.withdraws = False, True
+        self.asks_for_paste, self.withdraws, self._withdrawn_by = False, True, self._command
         self.lines.clear()
         self._begun_on = None

@@ -141,6 +141,11 @@ class Conversation:
         self._draft = ""
         self._furniture.mark = self._composer.empty.mark
 
+    def forget_composer(self) -> None:
+        """Another composer begins than the one before, if there was one: a line editor's next line, or a program's."""
+        self._composer = DraftBox()
+        self._furniture.mark = ""
+
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
         self.proved = self.works = self.typed = False
@@ -229,7 +234,7 @@ class Conversation:
         draft = self._composer.draft(*self._place)
         waiting = [sent for sent in self._sent if sent.waits and not self._stands(sent, draft)]
         stands = any(sent.waits for sent in self._sent) and not waiting
-        submitted = waiting or [sent for sent in self._sent if sent.late]
+        submitted = [sent for sent in self._sent if sent.late or sent in waiting]
         tail, composer = (
             self._furniture.tail_start(rows, self._cursor),
             self._furniture.composer_top(rows, self._cursor),

@@ -25,8 +25,8 @@ from streamrelay.vt.engine import Engine, Frame, Rows
 MOST_OLD_ROWS = 500
 """Rows above the screen at a mark that are compared with what is painted later: it may be painted again."""
 
-MOST_ROWS_ABOVE = 5000
-"""Rows remembered above the screen."""
+MOST_ROWS_ABOVE, MOST_SEAMS = 5000, 16
+"""Rows remembered above the screen, and sizes of it in which they were painted."""
 
 
 class Mark(NamedTuple):
@@ -81,6 +81,7 @@ class Document:
         else:
             self._push(self._screen[self._pinned : keep])
             self._seams.append((self._dropped + len(self._above), self._width))
+            del self._seams[:-MOST_SEAMS]
             self._pinned, self._page = 0, None
         self._alternate = frame.alternate
         self._edge = None
@@ -277,6 +278,7 @@ class Document:
             self._above = self._above[too_many:]
             self._dropped += too_many
             self._dropped_since_forgetting += too_many
+            self._seams = [seam for seam in self._seams if seam[0] > self._dropped]
 
     def _look_beside(self) -> None:
         """Leave out a panel that stands beside the transcript from here on."""

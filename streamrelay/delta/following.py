@@ -102,8 +102,9 @@ class Following:
         """Bracketed paste was asked for."""
         if not self.is_active:
             self.is_active = True
+            self.conversation.forget_composer()
             self.conversation.look_anew(frame, answering=False)
-        if self._composer.withdraws:
+        if self._composer.has_withdrawn and self._composer.withdraws is not False:
             self._turns.vote("composer", "idle", self._speaker.now)
 
     def withdrawn(self) -> None:
@@ -125,6 +126,9 @@ class Following:
             self._overlaid = frame.alternate
             if not frame.alternate:
                 self.conversation.look_anew(frame, answering=self._turns.is_open)
+                if self._turns.is_open and printed is not None:
+                    # What stood in front may have looked like a dialog, for which the turn was held.
+                    self._turns.output(printed)
             return
         if self._alternate and not frame.alternate:
             if self._turns.is_open:
@@ -151,6 +155,7 @@ class Following:
         """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
         trusted = self.signals.tell or not self._alternate
         answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off, last=last)
+        self._cutter.keeps_transcript = self.conversation.proved
         self._note_typed()
         self._awaited = self.conversation.waits
         if answer is not None:
@@ -186,6 +191,7 @@ class Following:
     def _forget_program(self) -> None:
         """The program that conversed is gone: what it said of itself, and was, tells nothing of the next."""
         self._turns.dismiss_witnesses()
+        self._cutter.moved = self._cutter.keeps_transcript = False
         self.signals.forget()
         self.conversation.forget_program()
         self._awaited = self._may_continue = False

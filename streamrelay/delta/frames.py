@@ -65,6 +65,8 @@ class FrameCutter:
         """Whether the piece last yielded ends with a wipe of history (`CSI 3J`, a reset)."""
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
+        self.keeps_transcript = False
+        """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
         """Whether the program has hidden the cursor."""
         self._carried = b""
@@ -137,7 +139,7 @@ class FrameCutter:
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
                 if _BRACKETED_PASTE in modes:
                     self.painting = False
-                    self.moved = self.moved and is_set
+                    self.moved = self.moved and (is_set or self.keeps_transcript)
                     self.at_switch = True
                 yield data[start:after], True
                 start = after

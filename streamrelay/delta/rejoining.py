@@ -9,12 +9,11 @@ from the last line on that begins in that passage. Where there is none, somethin
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 from streamrelay.delta.glyphs import is_border
 from streamrelay.delta.rows import PaintedRow
-from streamrelay.delta.transcript import spelling
+from streamrelay.delta.transcript import in_common, spelling
 from streamrelay.delta.unwrapping import logical_lines, right_edge
 
 SHORTEST_PASSAGE = 16
@@ -114,16 +113,11 @@ def _common_passage(known: _Spelled, new: _Spelled) -> _Passage | None:
         place = new.text.find(row)
         while place >= 0 and places < MOST_PLACES:
             places += 1
-            above = _in_common(known.above(at), new.above(place))
+            above = in_common(known.above(at), new.above(place))
             if best is None or (above + len(row), place) > (best.length, best.place):
                 best = _Passage(at - above, place - above, above + len(row))
             place = new.text.find(row, place + 1)
     return best if best is not None and best.length >= min(SHORTEST_PASSAGE, len(known.text)) else None
-
-
-def _in_common(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _behind(text: str, count: int) -> str:

@@ -7,16 +7,15 @@ vanished keeps its place among the messages, and is known for submitted when the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
-from streamrelay.delta.transcript import EchoSearch, spelling
+from streamrelay.delta.transcript import EchoSearch, in_common, spelling
 
 MOST_MESSAGES = 64
 MOST_LOOKS = 50
 """Pictures in which a vanished draft is looked for when nothing is being answered: later it was deleted."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Sent:
     """A message; `message_id` is None for what a person typed."""
 
@@ -55,8 +54,8 @@ def drafts_vanished(sent: Sequence[Sent]) -> list[Sent]:
 def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
     """Return what was sent, given a person's draft in the picture before and in this one."""
     vanished = drafts_vanished(sent)
-    # A picture may have been painted without it.
-    back = next((each for each in vanished if each.text == draft), None)
+    # A picture may have been painted without it; what grew to the same words was typed again.
+    back = None if before else next((each for each in vanished if each.text == draft), None)
     if before and _is_gone(before, draft):
         return [*sent, Sent(None, before, submitted=True, looks_left=MOST_LOOKS)][-MOST_MESSAGES:]
     if back is not None:
@@ -70,14 +69,9 @@ def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
 
 def _is_gone(before: str, draft: str) -> bool:
     """Tell whether a draft left: nothing is in its place, or something that it was not edited to, such as a hint."""
-    kept = _in_common(before, draft)
-    kept += _in_common(before[kept:][::-1], draft[kept:][::-1])
+    kept = in_common(before, draft)
+    kept += in_common(before[kept:][::-1], draft[kept:][::-1])
     return 2 * kept < min(len(before), len(draft)) or not draft
-
-
-def _in_common(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def drafts_shown(sent: Sequence[Sent], rows: Sequence[str]) -> list[Sent]:

@@ -171,7 +171,7 @@ class Speaker:
             self._turn_of[message_id] = self.turns.turn
             if len(self._turn_of) > MOST_PENDING:
                 del self._turn_of[next(iter(self._turn_of))]
-        else:
+        elif not at_prompt:
             self._typed_turns = [*self._typed_turns[-MOST_PENDING:], self.turns.turn]
         if ended is not None:
             self.end_turn(ended)

@@ -119,7 +119,7 @@ class DeltaStream:
             asks_for_paste=self._composer.asks_for_paste,
             withdrawn=self._composer.withdraws is True and not self._composer.asks_for_paste,
             needs_human=self._attention.kind,
-            rows=tuple(self._engine.row(y).text.rstrip() for y in range(self._engine.lines)),
+            rows=tuple(self._screen_rows),
             composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,
         )
 
@@ -249,7 +249,7 @@ class DeltaStream:
             if self._converses:
                 self._following.read(certain=self._turns.is_certain)
             self._printing.release()
-        ended = self._turns.advance(now)
+        ended = self._turns.advance(now, more_wait=self._converses and self._conversation.waits)
         if ended is not None:
             self._speaker.end_turn(ended)
             self._following.ended(certain=ended.certain)
@@ -290,9 +290,15 @@ class DeltaStream:
     def _converses(self) -> bool:
         return self._following.converses
 
+    @property
+    def _screen_rows(self) -> list[str]:
+        return [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)]
+
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
         """Take up the profile of the program, where it is one that has a profile."""
         self._recogniser.run(command)
+        if command:
+            self._composer.run(command)
         self._recogniser.see(rows)
         self._following.signals.profile = self._conversation.profile = self._recogniser.profile
 
@@ -360,14 +366,13 @@ class DeltaStream:
 
     def _shows_dialog(self) -> bool:
         """Whether a dialog stands where the answer is to be read: it is no part of it."""
-        rows, cursor = [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)], self._printing.cursor
+        rows, cursor = self._screen_rows, self._printing.cursor
         signs = self._conversation.profile.dialogs
         visible = not self._cutter.hidden
         return find_dialog(rows, (cursor.x, cursor.y), cursor_visible=visible, signs=signs) is not None
 
     def _look_for_need(self) -> None:
-        cursor = self._printing.cursor
-        rows = [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)]
+        rows, cursor = self._screen_rows, self._printing.cursor
         needed = self._attention.look(
             self._conversation.asked_at(rows, cursor) if self._converses else self._printing.line_at_cursor,
             rows,

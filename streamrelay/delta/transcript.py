@@ -7,6 +7,7 @@ nothing about any of that, so rows are compared without it: a block of whole row
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 import regex
@@ -43,6 +44,12 @@ MOST_OF_A_MESSAGE = 0.7
 def spelling(text: str) -> str:
     """Return what of a text can be compared with what a program shows of it."""
     return _UNSPOKEN.sub("", text)
+
+
+def in_common(one: str, other: str) -> int:
+    """Return with how many characters two texts begin alike."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 class Block(NamedTuple):

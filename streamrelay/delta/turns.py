@@ -100,7 +100,7 @@ class Turns:
         ended = None
         if self._open and not self.is_busy and (at_prompt or self._over == self.turn):
             self._open = False
-            ended = self._ended("superseded", certain=False)
+            ended = self._ended(self.turn, "superseded", certain=False)
         self.turn += 1
         self._message_id = message_id
         self._busy_since_submission = self.is_busy
@@ -178,8 +178,8 @@ class Turns:
         due = self.deadline()
         return due is not None and now >= due
 
-    def advance(self, now: float) -> Ended | None:
-        """Let time pass; return the turn that it ends."""
+    def advance(self, now: float, *, more_wait: bool = False) -> Ended | None:
+        """Let time pass; return the turn that it ends: not that of a message where `more_wait` to be taken up."""
         due = self.deadline()
         if due is None or now < due or self._last_output is None:
             return None
@@ -190,17 +190,18 @@ class Turns:
             reason = "composer" if set(self._witnesses) == {"composer"} else "signal"
         # That it was at work tells of this turn only: a message that is still waiting has not been begun.
         self._busy_since_submission = self.is_busy
-        return self._ended(reason, certain=certain, quiet=Vote("quiet", "idle", self._last_output))
+        turn = self._answered if more_wait else self.turn
+        return self._ended(turn, reason, certain=certain, quiet=Vote("quiet", "idle", self._last_output))
 
     def close(self) -> Ended | None:
         """The pane is gone: whatever was being said is over."""
         if not self._open:
             return None
         self._open = False
-        return self._ended("closed", certain=True)
+        return self._ended(self.turn, "closed", certain=True)
 
-    def _ended(self, reason: TurnEnd, *, certain: bool, quiet: Vote | None = None) -> Ended:
-        self._over = self.turn
+    def _ended(self, turn: int, reason: TurnEnd, *, certain: bool, quiet: Vote | None = None) -> Ended:
+        self._over = turn
         votes = (*self._witnesses.values(), *(() if quiet is None else (quiet,)))
         disagreements, self._disagreements = self._disagreements, 0
-        return Ended(self.turn, reason, certain, votes, disagreements)
+        return Ended(turn, reason, certain, votes, disagreements)

@@ -56,7 +56,7 @@ def without_earlier_pictures(
 
     A program that paints a text over and over goes up by as many rows as it painted: where something else moved its
     cursor (what somebody types, a second thread), the first rows of the picture before stay. They read as those that
-    follow, each wrapped at the same word, which no text says twice, unless it says the same throughout.
+    follow, each wrapped at the same word and each in mid-sentence: rows of a log or a table may be equal too.
     """
     whole, leftover = list(rows), []
     most = min(MOST_LEFT_STANDING, len(rows) // 2) if len(rows) <= MOST_COMPARED else 0
@@ -64,7 +64,7 @@ def without_earlier_pictures(
         return rows, ()
     count = 1
     while count <= most:
-        y = next((y for y in range(len(whole) - 2 * count + 1) if _stands_twice(whole, y, count, width)), None)
+        y = next((y for y in range(len(whole) - 2 * count) if _stands_twice(whole, y, count, width)), None)
         if y is None:
             count += 1
             continue
@@ -75,20 +75,32 @@ def without_earlier_pictures(
 
 
 def _stands_twice(rows: Sequence[PaintedRow], y: int, count: int, width: int) -> bool:
-    """Tell whether so many wrapped rows from row `y` on are followed by the same ones."""
+    """Tell whether so many rows from row `y` on, each wrapped in mid-sentence, are followed by the same ones.
+
+    Once: what stands there three times somebody printed.
+    """
+    if y >= count and rows[y - count].text == rows[y].text:
+        return False
     return all(
         rows[z].text == rows[z + count].text
         and rows[z].fills
         and _is_wrapped(rows[z].text, rows[z + 1].text, width)
         and not _is_monotonous(rows[z].text)
         for z in range(y, y + count)
-    )
+    ) and all(_is_amid_sentence(rows[z - 1].text, rows[z].text) for z in range(y + count + 1, y + 2 * count + 1))
 
 
 def _is_wrapped(above: str, below: str, width: int) -> bool:
     """Tell whether the first word of a row would not have fitted on the one above."""
     words = below.split(maxsplit=1)
     return bool(above.strip() and words) and cells_of(above) + 1 + cells_of(words[0]) > width
+
+
+def _is_amid_sentence(above: str, below: str) -> bool:
+    """Tell whether a row goes on with the sentence of the one above, and does not begin as that one does."""
+    first, last = above.split(maxsplit=1)[:1], below.split(maxsplit=1)[:1]
+    initial = below.lstrip()[:1]
+    return first != last and initial.isalpha() and not initial.isupper()
 
 
 def _is_monotonous(text: str) -> bool:

@@ -174,6 +174,9 @@ def test_the_first_rows_of_an_earlier_picture_left_standing_above_are_no_text() 
         ["=" * 20, "=" * 20, "="],
         ["said twice", "and short", "said twice", "and short"],
         ["whoever speaks next.", "", "whoever speaks next."],
+        ["│ worker │ pending │", "│ worker │ pending │", "└────────┴─────────┘"],
+        ["INFO is waiting", "INFO is waiting", "INFO is done"],
+        ["asked for it again", "asked for it again", "asked for it again", "and got it"],
     ],
 )
 def test_what_a_text_says_twice_stays(texts: list[str]) -> None:

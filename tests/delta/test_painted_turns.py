@@ -1,0 +1,94 @@
+"""Which turn the words of a program that paints its screen belong to, and that each turn ends."""
+
+from dataclasses import replace
+
+import pytest
+
+from streamrelay.events import TurnEnded, TurnStarted
+from streamrelay.testing.painted_talk import LOOKS, SILENT, Talk, name
+from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.transcript_program import TranscriptProgram
+
+MAIN = [look for look in LOOKS if not look.alternate]
+
+
+def turns_of(pane: ScriptedPane) -> list[tuple[str, int]]:
+    """Return the beginnings and ends of turns, by number."""
+    return [
+        ("begins" if isinstance(event, TurnStarted) else "ends", event.turn)
+        for event in pane.events
+        if isinstance(event, TurnStarted | TurnEnded)
+    ]
+
+
+@pytest.mark.requirement("DEL-04c")
+@pytest.mark.parametrize("look", SILENT, ids=name)
+def test_a_message_that_was_given_up_and_one_that_waits_are_both_answered(look) -> None:
+    talk = Talk(look)
+    talk.sends("zero")
+    talk.answers("nought")
+    for message in ("first", "second"):
+        talk.asks(message)
+        talk.program.queues()
+        talk.paints(talk.program.rests(), rest=15.0 if message == "first" else 0.2)
+    for message, answer in (("first", "one"), ("second", "two")):
+        talk.paints(talk.program.drafts(message), talk.program.submits())
+        talk.streams(answer)
+    talk.paints(talk.program.rests(), rest=15.0)
+    assert talk.pane.said() == ["nought", "one", "two"]
+
+
+@pytest.mark.requirement("DEL-04c")
+@pytest.mark.parametrize("look", LOOKS, ids=name)
+def test_what_is_typed_at_a_shell_counts_no_turn_of_the_agent_started_there(look) -> None:
+    pane, program = ScriptedPane(look.columns, look.lines), TranscriptProgram(look)
+    pane.events += pane.stream.program_changed(pane.now, "sh")
+    for command in ("ls", "pwd", "agent"):
+        pane.prints("\x1b[?2004h$ ")
+        pane.rests()
+        for letter in command:
+            pane.prints(letter)
+            pane.rests(0.05)
+        pane.prints("\x1b[?2004l\r\r\n" + (f"out of {command}\r\n" if command != "agent" else ""))
+        pane.rests(3.0)
+    pane.events += pane.stream.program_changed(pane.now, "agent")
+    for picture in (program.starts(), program.drafts("hello"), program.submits(), program.says("Hi there")):
+        pane.prints(picture)
+        pane.rests(0.1)
+    pane.prints(program.rests())
+    pane.rests()
+    said = [(text.text, text.turn) for text in pane.texts() if text.text in {"hello", "Hi there"}]
+    assert [text for text, _ in said] == ["hello", "Hi there"]
+    assert {turn for _, turn in said} == {turn for _, turn in turns_of(pane)[-2:]}
+
+
+@pytest.mark.requirement("DEL-04a")
+@pytest.mark.parametrize("look", MAIN, ids=name)
+def test_a_turn_over_which_an_editor_asked_something_ends(look) -> None:
+    talk = Talk(look)
+    talk.sends("hello")
+    talk.streams("Hi!")
+    talk.paints(talk.program.rests(), rest=0.05)
+    talk.pane.prints("\x1b[?1049h\x1b[2J\x1b[Hfile.txt\r\n\r\nPress ENTER or type command to continue")
+    talk.pane.rests(5.0)
+    assert not talk.ends()
+    talk.pane.prints("\x1b[?1049l")
+    talk.pane.rests(60.0)
+    assert talk.pane.said() == ["Hi!"]
+    assert turns_of(talk.pane) == [("begins", 1), ("ends", 1)]
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("look", MAIN, ids=name)
+def test_the_last_words_of_an_agent_that_leaves_are_heard(look) -> None:
+    talk = Talk(replace(look, witness=None))
+    talk.sends("first")
+    talk.answers("one")
+    talk.sends("second")
+    talk.streams("two")
+    talk.paints(talk.program.rests(), rest=0.5)
+    talk.pane.prints(talk.program.leaves())
+    talk.pane.prints("$ ")
+    talk.pane.rests(60.0)
+    assert [text for text in talk.pane.said() if text.strip(" >")] == ["one", "two"]
+    assert turns_of(talk.pane) == [("begins", 1), ("ends", 1), ("begins", 2), ("ends", 2)]
