@@ -135,7 +135,7 @@ class Speaker:
         if message_id is not None:
             turn = self._turn_of.pop(message_id, None)
         else:
-            turn = self._typed_turns.pop(0) if self._typed_turns else None
+            turn = self._typed_turns.pop(0) if self._typed_turns else self.turns.count_unseen()
         if turn is None or turn == self._told_turn:
             return
         supersedes = self._told_turn is not None and self._told_turn < turn

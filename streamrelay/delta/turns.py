@@ -140,6 +140,13 @@ class Turns:
         began, self._message_id = Began(self.turn, self._message_id), None
         return began
 
+    def count_unseen(self) -> int | None:
+        """Count a message that the transcript shows and nobody saw being typed; None where others wait behind it."""
+        if self._open and self._answered < self.turn:
+            return None
+        self.turn += 1
+        return self.turn
+
     def take_up(self, turn: int) -> None:
         """Note that the program has come to the message of that turn."""
         self._answered = max(self._answered, turn)

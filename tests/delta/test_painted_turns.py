@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streamrelay.events import TurnEnded, TurnStarted
-from streamrelay.testing.painted_talk import LOOKS, SILENT, Talk, name
+from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
 from streamrelay.testing.scripted import ScriptedPane
 from streamrelay.testing.transcript_program import TranscriptProgram
 
@@ -92,3 +92,24 @@ def test_the_last_words_of_an_agent_that_leaves_are_heard(look) -> None:
     talk.pane.rests(60.0)
     assert [text for text in talk.pane.said() if text.strip(" >")] == ["one", "two"]
     assert turns_of(talk.pane) == [("begins", 1), ("ends", 1), ("begins", 2), ("ends", 2)]
+
+
+@pytest.mark.requirement("DEL-05")
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_a_message_that_nobody_saw_being_typed_has_a_turn_of_its_own(look) -> None:
+    talk = Talk(look)
+    talk.sends("first")
+    talk.answers("one")
+    talk.program.drafts("second")
+    talk.paints(talk.program.submits())
+    talk.answers("two")
+    talk.sends("third")
+    talk.answers("three")
+    said = [(text.origin, text.text, text.turn) for text in talk.pane.texts() if text.text]
+    assert said[2:] == [
+        ("typed", "second", 2),
+        ("program", "two", 2),
+        ("injected", "third", 3),
+        ("program", "three", 3),
+    ]
+    assert [turn for what, turn in turns_of(talk.pane) if what == "ends"][-2:] == [2, 3]
