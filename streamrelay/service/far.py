@@ -187,7 +187,9 @@ def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect
     if image is None or not last:
         return [queued], False
     core.machine.part(image.link)
-    return [queued, *node.end(image, "closed", image.own.session)], True
+    # The home may refuse the message; the link is closed all the same. Behind a message that closed it this is nothing.
+    link, by = image.link.link_id, image.own.session
+    return [queued, *node.wish(link, Wish(link=link, what="close", by=by))], True
 
 
 async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Party | None, Party | None, str]:

@@ -90,6 +90,27 @@ async def test_either_side_closes_it_with_last_words(machines: Machines, closes:
         await until_no_link(beta)
 
 
+async def test_a_link_is_closed_on_both_machines_even_if_the_last_message_is_refused(machines: Machines) -> None:
+    machines.alpha.start("Ann")
+    bob = machines.beta.start("Bob")
+    async with machines.services() as (alpha, beta):
+        link = await alpha.create_link("Ann", "Bob@beta")
+        await until_link(beta, link.link_id)
+        await alpha.pause(True, link.link_id)
+        request = SendMessage(to="Ann@alpha", text="farewell", message_id="m1", caller=bob, close_link=True)
+        assert not (await beta.send_message(request)).warning
+        await until_no_link(alpha)
+        await until_no_link(beta)
+
+        async def refused() -> bool:
+            return (await beta.get_delivery("m1"))[0].reason == "not_allowed"
+
+        await wait_until_async(refused, PATIENCE, "the message to be refused")
+        closed = "[streamrelay] Bob@beta has closed the link: nothing crosses any more. No answer is needed."
+        await machines.alpha.until_heard("Ann", closed)
+        assert [event.by for event in await journaled(alpha, LinkClosed)] == [link.parties[1].session]
+
+
 async def test_either_side_extends_and_pauses_it(machines: Machines) -> None:
     machines.alpha.start("Ann"), machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
