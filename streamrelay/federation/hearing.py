@@ -99,6 +99,8 @@ def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
     image, known = image_of(body.link, peer, node.name), node.images.get(link_id)
     if image is None or (known is not None and known.home != peer):
         return []
+    if known is None and not body.new:
+        return []
     if known is None:
         parties = [party.session for party in image.link.parties]
         # Both have made one: that of the node whose name comes first stays.

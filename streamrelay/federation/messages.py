@@ -116,6 +116,8 @@ class Linked(Body, frozen=True, kw_only=True, tag="linked"):
 
     link: Link
     news: tuple[News, ...] = ()
+    new: bool = False
+    """Whether it was just made. News of a link that you do not know is of one that you have closed."""
 
 
 class Unlinked(Body, frozen=True, kw_only=True, tag="unlinked"):

@@ -45,7 +45,7 @@ def _tell_of_new_links(node: Node, step: Step) -> None:
         there = next((node.far(party.pane) for party in link.parties if is_far(party.pane)), None)
         if link.link_id in made and there is not None:
             node.span(link.link_id, there.node)
-            node.post(there.node, Linked(link=sent(link)))
+            node.post(there.node, Linked(link=sent(link), new=True))
 
 
 def _send_away(node: Node, step: Step) -> None:

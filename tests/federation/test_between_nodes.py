@@ -1,0 +1,123 @@
+"""What two nodes make of what they tell each other, in whatever order it comes to pass; no tmux, no Redis."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from streamrelay.delivery.message import Message
+from streamrelay.events import Event, LinkClosed, LinkCreated, Text, TurnEnded, TurnStarted
+from streamrelay.federation import hearing, telling
+from streamrelay.federation.channel import WINDOW
+from streamrelay.federation.envelope import read_body
+from streamrelay.federation.messages import Wish
+from streamrelay.federation.node import Node
+from streamrelay.links.link import Party
+from streamrelay.relay.rules import Effect, Participant, Rules
+from streamrelay.relay.steps import Step
+from streamrelay.service.machine import ServiceMachine
+
+
+class Side:
+    """One node, and what has happened there."""
+
+    def __init__(self, name: str, peer: str) -> None:
+        self.name = name
+        self.peer = peer
+        self.machine = ServiceMachine()
+        self.kept: dict[str, bytes] = {}
+        self.node = self._restored()
+        self.events: list[Event] = []
+        self.typed: list[Message] = []
+
+    def _restored(self) -> Node:
+        return Node.restored(self.kept, self.name, (self.peer,), self.machine, lambda _: True, epoch=1)
+
+    def take(self, effects: Iterable[Effect], *heard: Event) -> None:
+        step = Step(events=list(heard))
+        step.follow(effects)
+        telling.take(self.node, step)
+        for changes in (self.machine.changes(), self.node.changes()):
+            for key, value in changes.items():
+                self.kept.pop(key, None) if value is None else self.kept.update({key: value})
+        self.node.kept()
+        self.events += step.events
+        self.typed += [outgoing.message for outgoing in step.outgoing]
+
+    def hear(self, *events: Event) -> None:
+        for event in events:
+            self.take(self.machine.handle(event, 0.0), event)
+
+    def says(self, pane: str, text: str) -> None:
+        said = Text(text=text, origin="program", pane=pane)
+        self.hear(TurnStarted(pane=pane), said, TurnEnded(reason="signal", certain=True, pane=pane))
+
+    def restart(self) -> None:
+        self.machine = ServiceMachine.restored(self.kept)
+        self.node = self._restored()
+
+    def kinds(self, kind: type[Event]) -> list[Event]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+ANN, BOB, CARL = (Party(f"s-{name}", pane, name) for name, pane in (("Ann", "%1"), ("Bob", "%2"), ("Carl", "%3")))
+
+
+class Two:
+    """Ann on alpha, Bob and Carl on beta; what is told arrives when it is carried."""
+
+    def __init__(self) -> None:
+        self.alpha, self.beta = Side("alpha", "beta"), Side("beta", "alpha")
+
+    def carry(self, sender: Side, at_most: int = WINDOW) -> None:
+        receiver = self.beta if sender is self.alpha else self.alpha
+        channel = sender.node.channels[receiver.name]
+        channel.send_again()
+        envelopes = [one for one in channel.sendable(0.0) if self.is_new(receiver, one.number)]
+        for envelope in envelopes[:at_most]:
+            assert receiver.node.admit(envelope) == "new"
+            receiver.take(hearing.handle(receiver.node, sender.name, read_body(envelope), 0.0))
+
+    @staticmethod
+    def is_new(receiver: Side, number: int) -> bool:
+        return number > receiver.node.channels[receiver.peer].standing.received
+
+    def settle(self) -> None:
+        for side in (self.alpha, self.beta) * 3:
+            self.carry(side)
+
+    def link(self, link_id: str) -> None:
+        bob = Party("s-Bob@beta", "%2@beta", "Bob@beta")
+        self.alpha.take(self.alpha.machine.link(ANN, bob, link_id=link_id, at=0.0, now=0.0)[1])
+
+
+@pytest.fixture
+def two() -> Two:
+    return Two()
+
+
+def enter_relay(side: Side) -> None:
+    members = [Participant(one.session, one.pane, one.title, n) for n, one in enumerate((BOB, CARL), 1)]
+    side.take(side.machine.open_relay("relay-1", members, Rules(), 0.0))
+
+
+def test_what_is_said_on_one_is_typed_on_the_other(two: Two) -> None:
+    two.link("link-1")
+    two.settle()
+    two.alpha.says("%1", "hello")
+    two.settle()
+    assert [message.text for message in two.beta.typed] == ["[From Ann] hello"]
+
+
+def test_news_of_a_link_that_was_closed_here_do_not_bring_it_back(two: Two) -> None:
+    two.link("link-1")
+    two.settle()
+    two.alpha.says("%1", "hello")
+    two.alpha.says("%1", "are you there?")
+    two.beta.take(two.beta.node.wish("link-1", Wish(link="link-1", what="close", by=BOB.session)))
+    two.carry(two.alpha)
+    assert not two.beta.node.images
+    assert not two.beta.typed
+    two.settle()
+    for side in (two.alpha, two.beta):
+        assert len(side.kinds(LinkCreated)) == len(side.kinds(LinkClosed)) == 1
+        assert not side.machine.links.links()
