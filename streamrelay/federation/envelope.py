@@ -10,7 +10,9 @@ import hmac
 
 import msgspec
 
-from streamrelay.federation.messages import AnyBody, Body
+from streamrelay.delivery.message import check_message_id
+from streamrelay.errors import UsageError
+from streamrelay.federation.messages import AnyBody, Body, Deliver, Message
 
 VERSION = 1
 LONGEST = 16 << 20
@@ -48,11 +50,20 @@ def written(body: Body) -> bytes:
 
 
 def read_body(envelope: Envelope) -> AnyBody:
-    """Return what is in it; raises Unreadable for what this version does not know."""
+    """Return what is in it; raises Unreadable for what this version does not know, or nobody could be given."""
     try:
         body: AnyBody = msgspec.json.decode(envelope.body, type=AnyBody)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Unreadable(f"its body cannot be read: {error}") from error
+    if isinstance(body, Message | Deliver):
+        # What is taken up is kept before it is typed: what no writer takes would be found again at every start.
+        try:
+            for message_id in (body.message_id, f"{body.message_id}@{envelope.sender}"):
+                check_message_id(message_id)
+        except UsageError as error:
+            raise Unreadable(error.message) from error
+        if not (body.name if isinstance(body, Message) else body.pane):
+            raise Unreadable("it is for nobody")
     return body
 
 

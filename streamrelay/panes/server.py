@@ -107,6 +107,9 @@ class Server:
                 raise UsageError("outside this tmux server a target is needed", hint="`streamrelay ls` lists the panes")
         if not target:
             raise UsageError("an empty target names nothing", hint="`streamrelay ls` lists the panes")
+        if "\0" in target:
+            # No argument of a command holds one.
+            raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
         if _PLAIN_NAME.fullmatch(target):
             # tmux would rather take a window whose name begins like this, in whatever session is current.
             with contextlib.suppress(TargetNotFound):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamrelay.events import Text, TurnEnded
 from streamrelay.federation import envelope as envelopes
 from streamrelay.federation.envelope import Envelope, Unreadable, opened, read_body, sealed, written
-from streamrelay.federation.messages import Ack, Gone, Heard
+from streamrelay.federation.messages import Ack, Deliver, Gone, Heard, Message
 
 KEY = "a key of more than sixteen characters"
 
@@ -78,6 +78,21 @@ def test_no_bytes_raise_anything_else(fields: dict[bytes, bytes]) -> None:
 def test_no_body_raises_anything_else(body: bytes) -> None:
     with contextlib.suppress(Unreadable):
         read_body(made(body=msgspec.Raw(body)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        Message(message_id="x y", name="Bob", text="x"),
+        Message(message_id="x" * 123, name="Bob", text="x"),
+        Message(message_id="m1", name="", text="x"),
+        Deliver(link="link-1", message_id="", pane="%1", text="x"),
+        Deliver(link="", message_id="m1", pane="", text="x"),
+    ],
+)
+def test_what_could_not_be_typed_is_refused_before_it_is_taken_up(body: Message | Deliver) -> None:
+    with pytest.raises(Unreadable, match=r"message id|nobody"):
+        read_body(made(body=msgspec.Raw(written(body))))
 
 
 @pytest.mark.parametrize("depth", [10, 200_000])

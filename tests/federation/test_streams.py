@@ -12,6 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from streamrelay.errors import RedisLost, UsageError
+from streamrelay.federation.messages import Deliver, Message
 from streamrelay.federation.streams import GROUP, TTL, Entry, Streams, open_streams
 from streamrelay.service.api import SendMessage
 from streamrelay.testing.redis import PrivateRedis
@@ -147,6 +148,29 @@ async def test_what_cannot_be_used_is_put_aside_and_nothing_waits_for_it(machine
             )
 
         await wait_until_async(trimmed, PATIENCE, "the inbox to be trimmed")
+
+
+@pytest.mark.requirement("NET-04d")
+async def test_no_envelope_of_a_peer_ends_a_node(machines: Machines) -> None:
+    machines.beta.start("Bob")
+    hostile = [
+        Message(message_id="x y", name="Bob", text="no"),
+        Message(message_id="x" * 125, name="Bob", text="no"),
+        Message(message_id="m1", name="", text="no"),
+        Message(message_id="m2", name="a\0b\n", text="no"),
+        Deliver(link="", message_id="m3", pane="", text="no"),
+        Deliver(link="", message_id="x y", pane=machines.beta.panes["Bob"], text="no"),
+    ]
+    async with machines.services() as (alpha, beta):
+        federation = alpha._core.federation
+        assert federation is not None
+        await alpha._core.do(lambda _: [federation.node.post("beta", body) for body in hostile][:0])
+        await alpha.send_message(SendMessage(to="Bob@beta", text="hello"))
+        await machines.beta.until_heard("Bob", "hello")
+        assert not beta.broken.done()
+    async with machines.services():
+        pass
+    assert machines.beta.heard("Bob") == ["hello"]
 
 
 @pytest.mark.requirement("NET-04b")
