@@ -30,6 +30,9 @@ def handle(node: Node, peer: str, body: AnyBody, now: float) -> list[Effect]:
             return node.decider.leave(f"{body.pane}@{peer}", body.reason, now)
         case Suspended():
             session = f"{body.session}@{peer}"
+            if not node.decider.links.of(session):
+                # It was closed meanwhile; with a later link we are told again.
+                return []
             node.note_suspended(session, body.by)
             return node.decider.links.suspend(session, body.by)
         case Deliver():
@@ -110,7 +113,10 @@ def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
                 node.post(peer, Wish(link=link_id, what="close"))
                 return []
             superseded = node.decider.links.sever(*parties, reason="superseded")
-        node.show(image)
+        # What it takes part in they may know from a link before, and not that it is over.
+        suspended_by = node.decider.relay_of(image.own.session)
+        node.post(peer, Suspended(session=image.own.session, by=suspended_by))
+        node.show(msgspec.structs.replace(image, suspended_by=suspended_by))
         return [*superseded, Tell(created(image.link)), *map(Tell, body.news)]
     node.show(msgspec.structs.replace(image, suspended_by=known.suspended_by))
     return list(map(Tell, body.news))

@@ -77,6 +77,8 @@ class Node:
         self.in_turns = in_turns
         self.spans: dict[str, str] = {}
         """The node of the other side, by the ids of our links that have one."""
+        self.suspended: set[str] = set()
+        """The sessions elsewhere that are known to take part in something there."""
         self.pending: dict[str, bytes | None] = {}
 
     @classmethod
@@ -103,6 +105,7 @@ class Node:
                 node.images[key.removeprefix(IMAGE)] = msgspec.json.decode(value, type=Image)
             elif key.startswith(SUSPENDED):
                 # Whoever suspended it does not know of our death, and does not say it again.
+                node.suspended.add(key.removeprefix(SUSPENDED))
                 decider.links.suspend(key.removeprefix(SUSPENDED), value.decode())
         for peer in peers:
             stored = kept.get(PEER + peer)
@@ -112,6 +115,7 @@ class Node:
         # Nobody speaks any more with a node that is no peer now.
         for link_id in [link_id for link_id, there in node.spans.items() if there not in peers]:
             node.unspan(link_id)
+        node.forget_suspended()
         for link_id in [link_id for link_id, image in node.images.items() if image.home not in peers]:
             node.forget(link_id)
         return node
@@ -197,7 +201,15 @@ class Node:
 
     def note_suspended(self, session: str, by: str) -> None:
         """Know what a session elsewhere takes part in there."""
+        (self.suspended.add if by else self.suspended.discard)(session)
         self.pending[SUSPENDED + session] = by.encode() or None
+
+    def forget_suspended(self) -> None:
+        """Know no more of sessions elsewhere that have no link left here: nobody tells us how it goes on with them."""
+        for session in sorted(self.suspended):
+            if not self.decider.links.of(session):
+                self.note_suspended(session, "")
+                self.decider.links.suspend(session, "")
 
     def show(self, image: Image) -> None:
         """Have a link here that another node keeps, as it stands there."""

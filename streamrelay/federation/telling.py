@@ -141,6 +141,8 @@ def _tell_of_links(node: Node, step: Step) -> None:
                 node.post(node.unspan(event.link), Unlinked(closed=event))
             case _:
                 pass
+    if any(isinstance(event, LinkClosed) for event in step.events):
+        node.forget_suspended()
     links = {link.link_id: link for link in node.decider.links.links()} if news else {}
     for link_id, events in news.items():
         if link_id in node.spans and link_id in links:

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import pytest
 
 from streamrelay.delivery.message import Message
-from streamrelay.events import Event, LinkClosed, LinkCreated, Text, TurnEnded, TurnStarted
+from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSuspended, Text, TurnEnded, TurnStarted
 from streamrelay.federation import hearing, telling
 from streamrelay.federation.channel import WINDOW
 from streamrelay.federation.envelope import read_body
-from streamrelay.federation.messages import Wish
-from streamrelay.federation.node import Node
+from streamrelay.federation.messages import Suspended, Wish
+from streamrelay.federation.node import SUSPENDED, Node
 from streamrelay.links.link import Party
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.steps import Step
@@ -121,3 +121,56 @@ def test_news_of_a_link_that_was_closed_here_do_not_bring_it_back(two: Two) -> N
     for side in (two.alpha, two.beta):
         assert len(side.kinds(LinkCreated)) == len(side.kinds(LinkClosed)) == 1
         assert not side.machine.links.links()
+
+
+def test_a_relay_that_outlives_a_link_suspends_no_later_one(two: Two) -> None:
+    two.link("link-1")
+    two.settle()
+    enter_relay(two.beta)
+    two.settle()
+    assert SUSPENDED + "s-Bob@beta" in two.alpha.kept
+    two.alpha.take(two.alpha.machine.close_link("link-1"))
+    two.settle()
+    two.beta.take(two.beta.machine.stop_relay("relay-1"))
+    two.settle()
+    two.alpha.restart()
+    two.link("link-2")
+    two.settle()
+    assert two.alpha.machine.found("link-2").state == "open"
+    assert [event.link for event in two.alpha.kinds(LinkSuspended)] == ["link-1"]
+    assert not [key for key in two.alpha.kept if key.startswith(SUSPENDED)]
+
+
+def test_a_later_link_is_suspended_by_what_lasts(two: Two) -> None:
+    two.link("link-1")
+    two.settle()
+    enter_relay(two.beta)
+    two.alpha.take(two.alpha.machine.close_link("link-1"))
+    two.settle()
+    two.link("link-2")
+    two.settle()
+    two.alpha.restart()
+    assert two.alpha.machine.found("link-2").state == "suspended"
+    two.beta.take(two.beta.machine.stop_relay("relay-1"))
+    two.settle()
+    assert two.alpha.machine.found("link-2").state == "open"
+
+
+def test_a_relay_that_ends_between_two_links_suspends_neither_for_ever(two: Two) -> None:
+    two.link("link-1")
+    two.settle()
+    enter_relay(two.beta)
+    two.alpha.take(two.alpha.machine.close_link("link-1"))
+    two.link("link-2")
+    two.carry(two.alpha, at_most=1)
+    two.beta.take(two.beta.machine.stop_relay("relay-1"))
+    two.settle()
+    assert two.alpha.machine.found("link-2").state == "open"
+
+
+def test_what_suspends_a_session_without_a_link_is_not_kept(two: Two) -> None:
+    two.beta.node.post("alpha", Suspended(session="s-Bob", by="relay-1"))
+    two.beta.take([])
+    two.settle()
+    two.link("link-1")
+    assert two.alpha.machine.found("link-1").state == "open"
