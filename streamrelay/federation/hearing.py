@@ -117,6 +117,8 @@ def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
         suspended_by = node.decider.relay_of(image.own.session)
         node.post(peer, Suspended(session=image.own.session, by=suspended_by))
         node.show(msgspec.structs.replace(image, suspended_by=suspended_by))
+        if node.decider.settings.paused:
+            node.post(peer, Wish(link=link_id, what="pause"))
         return [*superseded, Tell(created(image.link)), *map(Tell, body.news)]
     node.show(msgspec.structs.replace(image, suspended_by=known.suspended_by))
     return list(map(Tell, body.news))

@@ -30,8 +30,12 @@ from streamrelay.relay.steps import Machine
 PEER, POST, SPAN, IMAGE, SUSPENDED = "peer/", "post/", "span/", "image/", "suspended/"
 
 
-class HasMuted(Protocol):
+class Decided(Protocol):
     """What people decided that holds for everything."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing crosses anything."""
 
     @property
     def muted(self) -> set[str]:
@@ -49,7 +53,7 @@ class Decider(Machine, Protocol):
         """Return the relay or circle a session is in; empty for none."""
 
     @property
-    def settings(self) -> "HasMuted":
+    def settings(self) -> Decided:
         """What people decided."""
 
     def extend(self, link_id: str, deliveries: int, now: float) -> list[Effect]:

@@ -31,7 +31,7 @@ from streamrelay.links.link import Party
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.rules import Effect, Notice, Participant, Tell
 from streamrelay.relay.steps import Keeper, Outgoing, Step
-from streamrelay.service.messages import Sending
+from streamrelay.service.messages import Sending, check_may_speak
 from streamrelay.sessions.model import Session
 
 if TYPE_CHECKING:
@@ -327,6 +327,7 @@ class Federation:
             assert prepared is not None  # noqa: S101  # a message is prepared for
             self._core.machine.circles.check_may_send(prepared.session, to=True)
             if isinstance(body, Deliver):
+                check_may_speak("", self._core.machine.settings)
                 listener = Participant(prepared.session, prepared.pane, prepared.title, 1, prepared.session_name)
                 return [Notice(f"{body.message_id}@{peer}", (listener,), body.text, body.head, body.typing)]
             return self._sent(peer, body, prepared, now)

@@ -174,3 +174,14 @@ def test_what_suspends_a_session_without_a_link_is_not_kept(two: Two) -> None:
     two.settle()
     two.link("link-1")
     assert two.alpha.machine.found("link-1").state == "open"
+
+
+def test_a_pause_of_everything_holds_for_a_link_that_is_made_elsewhere(two: Two) -> None:
+    two.beta.take(two.beta.machine.pause("", 0.0, paused=True))
+    two.link("link-1")
+    two.settle()
+    assert two.alpha.machine.found("link-1").relay.standing.paused
+    assert two.beta.node.images["link-1"].link.relay.standing.paused
+    two.alpha.says("%1", "hello")
+    two.settle()
+    assert not two.beta.typed

@@ -128,6 +128,32 @@ async def test_either_side_extends_and_pauses_it(machines: Machines) -> None:
         await until_link(beta, link.link_id, "spent")
 
 
+async def test_nothing_is_typed_where_everything_is_paused(machines: Machines) -> None:
+    ann = machines.alpha.start("Ann")
+    machines.beta.start("Bob")
+    async with machines.services() as (alpha, beta):
+        await beta.pause(True)
+        request = SendMessage(to="Bob@beta", text="hello", message_id="m1", caller=ann, direct=True)
+        result = await alpha.send_message(request)
+
+        async def refused() -> bool:
+            return (await alpha.get_delivery("m1"))[0].reason == "not_allowed"
+
+        async def paused() -> bool:
+            links = [*await alpha.links(), *await beta.links()]
+            return all(link.relay.standing.paused for link in links)
+
+        await wait_until_async(refused, PATIENCE, "the message to be refused")
+        await until_link(beta, result.link)
+        await wait_until_async(paused, PATIENCE, "the link to be paused")
+        # A person is bound by no pause.
+        await alpha.send_message(SendMessage(to="Bob@beta", text="begin"))
+        await machines.beta.until_heard("Bob", "begin")
+        await beta.pause(False)
+        await machines.alpha.until_heard("Ann", "[From Bob@beta] answer 1")
+    assert machines.beta.heard("Bob")[0] == "begin"
+
+
 async def test_who_closes_a_spent_link_does_not_begin_another_on_either_machine(machines: Machines) -> None:
     machines.alpha.start("Ann")
     bob = machines.beta.start("Bob")
