@@ -279,7 +279,7 @@ class Federation:
             name = body.name
         elif isinstance(body, Deliver) and not body.link:
             name = body.pane
-        elif isinstance(body, Linked) and (image := image_of(body.link, peer, self.node.name)) is not None:
+        elif isinstance(body, Linked) and body.new and (image := image_of(body.link, peer, self.node.name)) is not None:
             name = image.own.session
         if not name:
             return None

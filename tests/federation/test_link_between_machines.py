@@ -1,9 +1,11 @@
 """Two scripted agents on two machines hear each other over a link, whose budget is counted once and known to both."""
 
+from typing import NoReturn
+
 import pytest
 
-from streamrelay.errors import NotAllowed, TargetNotFound
-from streamrelay.events import LinkClosed, LinkCreated, LinkSpent, Receipt, RelayWithheld
+from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound
+from streamrelay.events import LinkClosed, LinkCreated, LinkExtended, LinkSpent, Receipt, RelayWithheld
 from streamrelay.links.link import Policy
 from streamrelay.service.api import SendMessage, StartSession
 from streamrelay.testing.waiting import wait_until_async
@@ -126,6 +128,26 @@ async def test_either_side_extends_and_pauses_it(machines: Machines) -> None:
         await beta.pause(False, link.link_id)
         await machines.alpha.until_heard("Ann", "[From Bob@beta] answer 1")
         await until_link(beta, link.link_id, "spent")
+
+
+async def test_news_of_a_link_do_not_depend_on_tmux(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    machines.alpha.start("Ann"), machines.beta.start("Bob")
+
+    async def slow(name: str) -> NoReturn:
+        raise CommandTimeout(f"nobody says who {name} is")
+
+    async with machines.services() as (alpha, beta):
+        link = await alpha.create_link("Ann", "Bob@beta", Policy(budget=1))
+        await until_link(beta, link.link_id)
+        monkeypatch.setattr(beta._core, "find", slow)
+        await alpha.extend_link(link.link_id, 2)
+
+        async def known() -> bool:
+            return bool(await journaled(beta, LinkExtended))
+
+        await wait_until_async(known, PATIENCE, "the news")
+        assert [each.link_id for each in await beta.links()] == [link.link_id]
+        assert [each.link_id for each in await alpha.links()] == [link.link_id]
 
 
 async def test_nothing_is_typed_where_everything_is_paused(machines: Machines) -> None:
