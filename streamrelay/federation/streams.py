@@ -32,6 +32,10 @@ if value and value ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
+_NOT_OURS_ANY_MORE = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])
+"""
 
 
 class Entry(NamedTuple):
@@ -120,10 +124,10 @@ class Streams:
         with _asking():
             return bool(await self._redis.eval(_OURS, 1, self._key("node", self._node), service, int(TTL * 1000)))
 
-    async def leave(self) -> None:
-        """Say that it is not any more."""
+    async def leave(self, service: str) -> None:
+        """Say that it is not any more, unless another service has its name by now."""
         with _translated():
-            await self._redis.delete(self._key("node", self._node))
+            await self._redis.eval(_NOT_OURS_ANY_MORE, 1, self._key("node", self._node), service)
 
     async def present(self, nodes: Sequence[str]) -> set[str]:
         """Return which of these nodes are there."""

@@ -166,7 +166,7 @@ class Federation:
                         self._streams = None
                         with contextlib.suppress(RedisLost, TimeoutError):
                             async with asyncio.timeout(LOOK_EVERY):
-                                await streams.leave()
+                                await streams.leave(self._service)
             except StreamrelayError as error:
                 if error.message != self.problem:
                     logger.warning("node %s: %s", self.node.name, error.message)

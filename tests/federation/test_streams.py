@@ -78,7 +78,9 @@ async def test_a_node_is_there_for_as_long_as_it_says_so(private_redis: PrivateR
 
         await wait_until_async(away, PATIENCE, "beta to be away")
         assert await beta.be_there("service 2")
-        await beta.leave()
+        await beta.leave("service 1")
+        assert await alpha.present(["beta"]) == {"beta"}
+        await beta.leave("service 2")
         assert await alpha.present(["beta"]) == set()
 
 
@@ -123,7 +125,8 @@ async def test_a_node_needs_no_more_rights_than_the_document_says(private_redis:
             await alpha.acknowledge([entry.entry_id])
             assert await alpha.unfinished() == []
             assert await alpha.present(["alpha"]) == {"alpha"}
-            await alpha.leave()
+            await alpha.leave("service")
+            assert await alpha.present(["alpha"]) == set()
     with pytest.raises(RedisLost):
         async with open_streams(private_redis.url, "alpha", namespace="test"):
             pass
