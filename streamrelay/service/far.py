@@ -132,6 +132,7 @@ async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
     if node.channels[there.node].waiting >= MOST_WAITING:
         raise PeerAway(f"{MOST_WAITING:,} messages wait for {there.node} already", data={"node": there.node})
     caller, other, warning = await _between(core, request, there)
+    again = _is_known(node.away.get(message_id), there, other)
     sending = Sending(
         message_id=message_id,
         text=request.text,
@@ -140,7 +141,7 @@ async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
         then="close" if request.close_link else "link" if request.direct else "nothing",
         policy=request.policy or core.policy,
         typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
-        again=node.away.get(message_id) is not None,
+        again=again,
     )
     closed = False
 
@@ -161,6 +162,22 @@ async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
     return SendResult(
         message_id=message_id, delivery=delivery, link="" if link is None else link.link_id, warning=warning
     )
+
+
+def _is_known(sent: SentAway | None, there: Far, other: Party | None) -> bool:
+    """Tell whether a message was sent before; raises UsageError for one that was sent to somebody else.
+
+    Where nobody can say who is meant, it is taken for whom it was sent to, if that is on the same machine.
+    """
+    if sent is None:
+        return False
+    names = {str(there)} | ({other.session, other.pane, other.title} if other is not None else {sent.pane})
+    if sent.node != there.node or sent.pane not in names:
+        raise UsageError(
+            f"the message id {sent.message_id} was used for a message to {sent.pane}",
+            hint="each message to another machine has an id of its own",
+        )
+    return True
 
 
 def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect], bool]:

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound
+from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkExtended, LinkSpent, Receipt, RelayWithheld
 from streamrelay.links.link import Policy
 from streamrelay.service.api import SendMessage, StartSession
@@ -239,6 +239,21 @@ async def test_a_message_is_delivered_elsewhere_and_its_receipts_come_back(machi
         assert (await alpha.send_message(request)).delivery.state == "answered"
         await machines.alpha.until_heard("Ann", "[From Bob@beta] answer 1")
     assert machines.beta.heard("Bob").count("[From Ann@alpha] hello") == 1
+
+
+async def test_an_id_that_somebody_elsewhere_was_sent_is_for_nobody_else_there(machines: Machines) -> None:
+    bob = machines.beta.start("Bob")
+    machines.beta.start("Carl")
+    async with machines.services() as (alpha, _):
+        await alpha.send_message(SendMessage(to="Bob@beta", text="hello", message_id="m1"))
+        for same in ("Bob@beta", f"{bob}@beta"):
+            again = await alpha.send_message(SendMessage(to=same, text="hello", message_id="m1"))
+            assert again.delivery.pane == "Bob@beta"
+        with pytest.raises(UsageError, match="m1 was used for a message to Bob@beta"):
+            await alpha.send_message(SendMessage(to="Carl@beta", text="hello", message_id="m1"))
+        await alpha.send_message(SendMessage(to="Carl@beta", text="hello", message_id="m2"))
+        await machines.beta.until_heard("Carl", "hello")
+    assert machines.beta.heard("Bob") == ["hello"]
 
 
 @pytest.mark.requirement("NET-02b")
