@@ -26,9 +26,9 @@ _UNLESS_GIVEN: Final = (
     f"ConnectTimeout={CONNECT_TIMEOUT}",
     f"ServerAliveInterval={_ALIVE_INTERVAL}",
     f"ServerAliveCountMax={_ALIVE_COUNT}",
+    # Neither a banner nor `Connection to HOST closed.` is an error; both would be mixed with what tmux says.
+    "LogLevel=ERROR",
 )
-_WITHOUT_FAREWELL: Final = "LogLevel=ERROR"
-"""`Connection to HOST closed.`, which a terminal would mix with what tmux says, is no error."""
 _GUARD: Final = (
     'p=$PPID; if kill -0 "$p" 2>/dev/null; then (while sleep 2; do kill -0 $$ || exit; '
     'kill -0 "$p" || { kill -9 $$; exit; }; done) </dev/null >/dev/null 2>&1 & fi; exec "$@"'
@@ -86,9 +86,8 @@ class Ssh:
         if guarded and not terminal:
             words = ["sh", "-c", _GUARD, "sh", *words]
         remote = " ".join(("exec env TMUX= TMUX_PANE=", *map(shell_word, words)))
-        quiet = (_WITHOUT_FAREWELL,) if terminal else ()
         kind = "-tt" if terminal else "-T"
-        return [program, *_options(_FIRST), *own, *_options(_UNLESS_GIVEN + quiet), kind, "--", self.host, remote]
+        return [program, *_options(_FIRST), *own, *_options(_UNLESS_GIVEN), kind, "--", self.host, remote]
 
     def failure(self, status: int | None, words: str, command: Sequence[str]) -> errors.TmuxError | None:
         """Return the error for an ssh that ended with `status` after `words`; None where tmux itself said no."""

@@ -105,8 +105,14 @@ class Tmux:
 
     def refused(self, status: int | None, words: str, *, command: Sequence[str]) -> errors.StreamrelayError:
         """Return the error that a command stands for which ended with `status`, after these words."""
-        failure = None if self.ssh is None else self.ssh.failure(status, words, command)
-        return refusal(words, command=command) if failure is None else failure
+        if self.ssh is None:
+            return refusal(words, command=command)
+        if (failure := self.ssh.failure(status, words, command)) is not None:
+            return failure
+        error = refusal(words, command=command)
+        # What a login shell of another machine says stands before what tmux says.
+        last = refusal(words.rstrip().rpartition("\n")[2].strip(), command=command)
+        return error if isinstance(last, errors.CommandFailed) else last
 
     async def run(
         self,
