@@ -30,7 +30,8 @@ HELP = ("-h", "--help")
 WIDTH = 48
 """Columns within which `config show` has its sources below each other."""
 
-_PASSWORD = re.compile(r"(?<=//)(?P<user>[^:/@]*):[^@/]*@")
+_PASSWORD = re.compile(r"(?<=//)(?P<user>[^:/]*):[^?#]*@|(?<=[?&]password=)[^&#]*", re.IGNORECASE)
+"""All between user and host, even where it should have been quoted, and what redis-py takes from behind the `?`."""
 
 app = typer.Typer(help="Show what is configured, and where (docs/configuration.md).", no_args_is_help=True)
 
@@ -141,7 +142,11 @@ def _without_secrets(setting: Setting) -> Setting:
     """Return a setting as it may be seen over somebody's shoulder: an address has no password."""
     if setting.key != "federation.redis_url":
         return setting
-    return setting._replace(value=_PASSWORD.sub(r"\g<user>:***@", str(setting.value)))
+    return setting._replace(value=_PASSWORD.sub(_hidden, str(setting.value)))
+
+
+def _hidden(password: re.Match[str]) -> str:
+    return "***" if password["user"] is None else f"{password['user']}:***@"
 
 
 def _is_within(key: str, table: str) -> bool:

@@ -134,3 +134,23 @@ def test_a_password_is_not_shown(home, cli):
         shown = cli.run("config", "show", "federation", *options, server=False).stdout
         assert "rediss://relay:***@redis.example:6379/0" in shown
         assert "secret" not in shown
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("rediss://:secret@redis.example", "rediss://:***@redis.example"),
+        ("redis://relay:s:ecret@secret@h?x=1", "redis://relay:***@h?x=1"),
+        ("redis://re@lay:secret@h/0", "redis://re@lay:***@h/0"),
+        ("redis://relay:secret/+secret@h/0", "redis://relay:***@h/0"),
+        ("unix:///run/redis.sock?db=0&password=secret", "unix:///run/redis.sock?db=0&password=***"),
+        ("rediss://h/0?x=1&password=sec@ret:secret&y=2", "rediss://h/0?x=1&password=***&y=2"),
+        ("rediss://relay:secret@h/0?PASSWORD=secret", "rediss://relay:***@h/0?PASSWORD=***"),
+        ("redis://h:6379/0?x=a@b", "redis://h:6379/0?x=a@b"),
+    ],
+)
+def test_no_password_is_shown_wherever_it_stands(home, cli, url, shown):
+    user_file(home).write_text(f'federation.redis_url = "{url}"')
+    said = cli.run("config", "show", "federation.redis_url", server=False).stdout
+    assert f'"{shown}"' in said
+    assert "secret" not in said
