@@ -9,7 +9,7 @@ redis-py is needed by whoever opens one, and imported only then.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamrelay.errors import RedisLost, UsageError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 GROUP = b"streamrelay"
 BATCH = 64
+"""Entries that are asked for at once; redis-py has the whole of an answer within the time for one."""
 MOST_DEAD = 1_000
 READ_SECONDS = 2.0
 """For which one read waits."""
@@ -68,24 +69,23 @@ class Streams:
                 if "BUSYGROUP" not in str(error):
                     raise
 
-    async def unfinished(self) -> list[Entry]:
-        """Return what was read before and not acknowledged, by whatever consumer, oldest first."""
-        found: list[Entry] = []
+    async def unfinished(self, count: int = BATCH) -> AsyncGenerator[list[Entry], None]:
+        """Return what was read before and not acknowledged, by whatever consumer, oldest first, so many at a time."""
         start: bytes = b"0-0"
-        with _asking():
-            while True:
+        while True:
+            with _asking():
                 start, entries, *_ = await self._redis.xautoclaim(
-                    self._inbox, GROUP, self._node, min_idle_time=0, start_id=start, count=BATCH
+                    self._inbox, GROUP, self._node, min_idle_time=0, start_id=start, count=count
                 )
-                found += [Entry(entry_id, fields or {}) for entry_id, fields in entries]
-                if start == b"0-0":
-                    return found
+            yield [Entry(entry_id, fields or {}) for entry_id, fields in entries]
+            if start == b"0-0":
+                return
 
-    async def read(self) -> list[Entry]:
-        """Return what came since, waiting some time for it."""
+    async def read(self, count: int = BATCH) -> list[Entry]:
+        """Return what came since, so many at most, waiting some time for it."""
         with _asking():
             answer = await self._redis.xreadgroup(
-                GROUP, self._node, {self._inbox: ">"}, count=BATCH, block=int(READ_SECONDS * 1000)
+                GROUP, self._node, {self._inbox: ">"}, count=count, block=int(READ_SECONDS * 1000)
             )
         if not answer:
             return []

@@ -26,7 +26,7 @@ from streamrelay.federation.images import image_of
 from streamrelay.federation.messages import Ack, Answer, AnyBody, Ask, Body, Deliver, Linked, Message, Receipted
 from streamrelay.federation.names import Far, check_node, seen_from
 from streamrelay.federation.node import Node
-from streamrelay.federation.streams import TTL, Entry, Streams, open_streams
+from streamrelay.federation.streams import BATCH, TTL, Entry, Streams, open_streams
 from streamrelay.links.link import Party
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.rules import Effect, Notice, Participant, Tell
@@ -86,6 +86,8 @@ class Federation:
         self.refused: dict[str, str] = {}
         """Why something was put aside that came in, by who sent it, as far as that is known."""
         self._service = str(next((c.standing.epoch for c in self.node.channels.values()), epoch))
+        self._at_once = BATCH
+        """How many entries are asked for."""
         self._streams: Streams | None = None
         """Open while they are."""
         self._due = asyncio.Event()
@@ -211,10 +213,18 @@ class Federation:
         return Envelope(sender=self.node.name, to=peer, epoch=epoch, body=msgspec.Raw(written(body)))
 
     async def _read(self, streams: Streams) -> NoReturn:
-        entries = await streams.unfinished()
-        while True:
-            await self._take_in(streams, entries)
-            entries = await streams.read()
+        try:
+            async with contextlib.aclosing(streams.unfinished(self._at_once)) as unfinished:
+                async for entries in unfinished:
+                    await self._take_in(streams, entries)
+            while True:
+                entries = await streams.read(self._at_once)
+                self._at_once = min(2 * self._at_once, BATCH)
+                await self._take_in(streams, entries)
+        except RedisLost:
+            # It may have been more than comes over a slow line in the time for an answer.
+            self._at_once = max(self._at_once // 2, 1)
+            raise
 
     # What comes in
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from streamrelay.errors import RedisLost
 from streamrelay.federation import streams
 from streamrelay.links.link import Link, Policy
 from streamrelay.service.api import SendMessage
@@ -150,6 +151,39 @@ async def test_a_node_that_is_away_gets_all_when_it_is_back(machines: Machines) 
             return all([(await alpha.get_delivery(f"m{n}"))[0].state == "answered" for n in range(len(texts))])
 
         await wait_until_async(answered, PATIENCE, "all receipts")
+    assert machines.beta.heard("Bob") == texts
+
+
+@pytest.mark.requirement("NET-03")
+async def test_over_a_line_on_which_little_comes_at_a_time_all_comes(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, unfinished = streams.Streams.read, streams.Streams.unfinished
+
+    def in_time(entries: list[streams.Entry]) -> list[streams.Entry]:
+        if len(entries) > 2:
+            raise RedisLost("the answer takes too long")
+        return entries
+
+    async def read_in_time(self: streams.Streams, count: int) -> list[streams.Entry]:
+        return in_time(await read(self, count))
+
+    async def unfinished_in_time(self: streams.Streams, count: int) -> AsyncIterator[list[streams.Entry]]:
+        async for entries in unfinished(self, count):
+            yield in_time(entries)
+
+    machines.beta.start("Bob")
+    texts = [f"message {number}" for number in range(12)]
+    async with machines.services() as (alpha, _):
+        pass
+    async with machines.alpha.as_node() as alpha:
+        await until_connected(alpha)
+        for text in texts:
+            await alpha.send_message(SendMessage(to="Bob@beta", text=text))
+        monkeypatch.setattr(streams.Streams, "read", read_in_time)
+        monkeypatch.setattr(streams.Streams, "unfinished", unfinished_in_time)
+        async with machines.beta.as_node():
+            await machines.beta.until_heard("Bob", *texts)
     assert machines.beta.heard("Bob") == texts
 
 
