@@ -7,6 +7,7 @@ watches it, or a message that may still be answered.
 import asyncio
 import contextlib
 import fcntl
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
@@ -262,6 +263,11 @@ class Core:
                 await keep_to(self.retention, self.journal, time.time())
             except StorageError as error:
                 self.problems.append(error.message)
+
+
+def new_id(kind: str) -> str:
+    """Return an id that nothing has."""
+    return f"{kind}-{secrets.token_hex(4)}"
 
 
 def party(session: Session) -> Party:

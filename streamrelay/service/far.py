@@ -15,7 +15,8 @@ from streamrelay.federation.sent import SentAway
 from streamrelay.links.link import Link, Party, Policy
 from streamrelay.relay.rules import Effect, Tell
 from streamrelay.service.api import Delivery, SendMessage, SendResult
-from streamrelay.service.core import Core, party
+from streamrelay.service.callers import calling
+from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.federating import Federation
 from streamrelay.service.messages import Sending, check_may_speak
 
@@ -66,11 +67,7 @@ def _linked(
     if node.link_between(own.session, other.session) is not None:
         return []
     a, b = (other, node.party(own)) if reverse else (node.party(own), other)
-    return core.machine.link(a, b, link_id=_link_id(), at=time.time(), now=now, policy=policy or core.policy)[1]
-
-
-def _link_id() -> str:
-    return f"link-{secrets.token_hex(4)}"
+    return core.machine.link(a, b, link_id=new_id("link"), at=time.time(), now=now, policy=policy or core.policy)[1]
 
 
 async def wish(core: Core, wished: Wish) -> bool:
@@ -148,7 +145,7 @@ async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
     def decide(now: float) -> list[Effect]:
         nonlocal closed
         if caller is not None and other is not None and node.image_between(caller.session, other.session) is None:
-            sent, effects = core.machine.send(sending, link_id=_link_id(), at=time.time(), now=now)
+            sent, effects = core.machine.send(sending, link_id=new_id("link"), at=time.time(), now=now)
             closed = sent.closed
             return effects
         effects, closed = _sent_to_home(core, sending, there)
@@ -215,20 +212,17 @@ async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Party 
     A session that the other machine does not know raises TargetNotFound; where the other machine cannot be asked the
     message waits for it.
     """
-    caller: Party | None = None
-    if request.caller:
-        session = await core.find(request.caller)
-        core.machine.circles.check_may_send(session.session, to=False)
-        await core.admit(session)
-        caller = party(session)
+    session, warning = await calling(core, request.caller)
+    caller = None if session is None else party(session)
     try:
         other = await _federation(core).find(there)
     except (PeerAway, RedisLost) as error:
         left_out = " No link is made." if request.direct else " No link is closed." if request.close_link else ""
-        return caller, None, f"{there.node} cannot be reached, and the message waits for it: {error.message}.{left_out}"
+        waits = f"{there.node} cannot be reached, and the message waits for it: {error.message}.{left_out}"
+        return caller, None, "; ".join(filter(None, (warning, waits)))
     if caller is not None and not (request.direct or request.close_link):
         return caller, other, f"nobody is told when {there} stops: that goes within one machine only"
-    return caller, other, ""
+    return caller, other, warning
 
 
 def deliveries(core: Core, message_id: str) -> list[Delivery]:

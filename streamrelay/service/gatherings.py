@@ -24,7 +24,7 @@ from streamrelay.pulse import BEAT_PARTS
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.session import checked_name
 from streamrelay.service import sending
-from streamrelay.service.core import Core
+from streamrelay.service.core import Core, new_id
 from streamrelay.service.gathering_api import Gathering, Invited, StartGathering, Transcript
 from streamrelay.service.gathering_views import exported, shown
 from streamrelay.service.gathering_views import transcript as as_transcript
@@ -47,7 +47,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
     plan, texts = _plan(core, request), load_texts()
     known = await _known(core, request.participants, caller)
     _check(core, request.participants, known)
-    gathering_id = sending.new_id("gathering")
+    gathering_id = new_id("gathering")
 
     async def mark(session: Session) -> None:
         await core.server.query(mark_gathering(session.pane, gathering_id))

@@ -44,7 +44,7 @@ from streamrelay.service.api import (
     TakePulse,
     Transcript,
 )
-from streamrelay.service.core import Core, party
+from streamrelay.service.core import Core, new_id, party
 from streamrelay.sessions.hearing import hear_hook
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Own
@@ -182,7 +182,7 @@ class LocalService:
             raise UsageError("a session cannot be linked with itself", data={"session": first.session})
         for session in (first, second):
             await core.admit(session)
-        link_id, at, policy = sending.new_id("link"), time.time(), policy or core.policy
+        link_id, at, policy = new_id("link"), time.time(), policy or core.policy
         await core.do(
             lambda now: core.machine.link(party(first), party(second), link_id=link_id, at=at, now=now, policy=policy)[
                 1
@@ -224,7 +224,7 @@ class LocalService:
             Participant(s.session, s.pane, checked_name(each.name or s.title), number, s.session_name)
             for number, (each, s) in enumerate(zip(request.participants, sessions, strict=True), 1)
         ]
-        relay_id, rules = sending.new_id("relay"), structs.replace(core.rules, budget=request.budget)
+        relay_id, rules = new_id("relay"), structs.replace(core.rules, budget=request.budget)
         await core.do(lambda now: core.machine.open_relay(relay_id, participants, rules, now))
         return self._relay(relay_id)
 

@@ -7,11 +7,11 @@ import time
 
 from streamrelay.delivery.message import Policy as TypingPolicy
 from streamrelay.delivery.message import check_message_id
-from streamrelay.errors import InGathering, StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service import far
 from streamrelay.service.api import Delivery, SendMessage, SendResult
-from streamrelay.service.core import Core, party
+from streamrelay.service.callers import calling
+from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.messages import Sending, Sent, check_may_speak
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
@@ -19,11 +19,6 @@ from streamrelay.sessions.permission import asking, check_start
 PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
 """Seconds for which a program that was started is waited for, without and with something to be given to it."""
 _LAST_WORDS_TIMEOUT = 3.0
-
-
-def new_id(kind: str) -> str:
-    """Return an id that nothing has."""
-    return f"{kind}-{secrets.token_hex(4)}"
 
 
 async def send(core: Core, request: SendMessage) -> SendResult:
@@ -34,7 +29,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
     core.machine.circles.check_may_send(target.session, to=True)
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(message_id)
-    caller, warning = await _caller(core, request, target)
+    caller, warning = await calling(core, request.caller, target.session)
     await core.admit(target, allow_shell=request.allow_shell)
     known = await deliveries(core, message_id) if caller is not None and request.message_id else []
     sending = Sending(
@@ -66,23 +61,6 @@ async def send(core: Core, request: SendMessage) -> SendResult:
         listening=sent.listening,
         warning=warning,
     )
-
-
-async def _caller(core: Core, request: SendMessage, target: Session) -> tuple[Session | None, str]:
-    """Return who says it, or what hinders that somebody does: a message is delivered all the same."""
-    if not request.caller:
-        return None, ""
-    try:
-        caller = await core.find(request.caller)
-        core.machine.circles.check_may_send(caller.session, to=False)
-        if caller.session == target.session:
-            return None, "a session cannot be linked with itself"
-        await core.admit(caller)
-    except InGathering:
-        raise
-    except StreamrelayError as error:
-        return None, f"the calling session {request.caller} cannot be heard: {error.message}"
-    return caller, ""
 
 
 async def deliveries(core: Core, message_id: str) -> list[Delivery]:

@@ -256,6 +256,16 @@ async def test_an_id_that_somebody_elsewhere_was_sent_is_for_nobody_else_there(m
     assert machines.beta.heard("Bob") == ["hello"]
 
 
+@pytest.mark.requirement("LNK-01c")
+async def test_a_caller_that_cannot_be_heard_is_a_warning_elsewhere_too(machines: Machines) -> None:
+    machines.beta.start("Bob")
+    async with machines.services() as (alpha, _):
+        sent = await alpha.send_message(SendMessage(to="Bob@beta", text="hello", caller="%99", direct=True))
+        assert "%99 cannot be heard" in sent.warning
+        assert sent.link == ""
+        await machines.beta.until_heard("Bob", "hello")
+
+
 @pytest.mark.requirement("NET-02b")
 async def test_only_the_name_of_a_peer_is_another_machine(machines: Machines) -> None:
     machines.alpha.start("dev@example")
