@@ -196,10 +196,9 @@ class LocalService:
     async def extend_link(self, link: str, deliveries: int) -> Link:
         """Add to a budget, and open the link if it is spent."""
         core = self._core
-        if await far.wish(core, Wish(link=link, what="extend", deliveries=deliveries)):
-            return next(one for one in core.links() if one.link_id == link)
-        await core.do(lambda now: core.machine.extend(link, deliveries, now))
-        return core.machine.found(link)
+        if not await far.wish(core, Wish(link=link, what="extend", deliveries=deliveries)):
+            await core.do(lambda now: core.machine.extend(link, deliveries, now))
+        return next((one for one in core.links() if one.link_id == link), None) or core.machine.found(link)
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
         """Close a link, for one of its sides or for a person; the other side is told."""

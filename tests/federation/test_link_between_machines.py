@@ -6,8 +6,11 @@ import pytest
 
 from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkExtended, LinkSpent, Receipt, RelayWithheld
+from streamrelay.federation.messages import Wish
 from streamrelay.links.link import Policy
+from streamrelay.service import far
 from streamrelay.service.api import SendMessage, StartSession
+from streamrelay.service.core import Core
 from streamrelay.testing.waiting import wait_until_async
 from tests.federation.conftest import Machines, until_connected, until_link, until_no_link
 from tests.service.conftest import PATIENCE, journaled
@@ -174,6 +177,25 @@ async def test_nothing_is_typed_where_everything_is_paused(machines: Machines) -
         await beta.pause(False)
         await machines.alpha.until_heard("Ann", "[From Bob@beta] answer 1")
     assert machines.beta.heard("Bob")[0] == "begin"
+
+
+async def test_a_link_that_is_closed_while_it_is_extended_is_not_there(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machines.alpha.start("Ann"), machines.beta.start("Bob")
+    wish = far.wish
+
+    async def wish_too_late(core: Core, wished: Wish) -> bool:
+        done = await wish(core, wished)
+        await wish(core, Wish(link=wished.link, what="close"))
+        return done
+
+    async with machines.services() as (alpha, beta):
+        link = await alpha.create_link("Ann", "Bob@beta")
+        await until_link(beta, link.link_id)
+        monkeypatch.setattr(far, "wish", wish_too_late)
+        with pytest.raises(TargetNotFound, match=link.link_id):
+            await beta.extend_link(link.link_id, 2)
 
 
 async def test_who_closes_a_spent_link_does_not_begin_another_on_either_machine(machines: Machines) -> None:
