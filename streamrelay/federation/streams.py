@@ -178,11 +178,19 @@ def _translated() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _asking() -> Iterator[None]:
-    """Do the same; and whoever was cancelled meanwhile is.
+    """Do the same; and whoever was cancelled meanwhile is, whatever it came to.
 
     redis-py waits by `asyncio.wait_for`, which before Python 3.12 forgets that at the moment in which it is done.
     """
-    with _translated():
-        yield
+    try:
+        with _translated():
+            yield
+    except RedisLost:
+        _heed_cancelling()
+        raise
+    _heed_cancelling()
+
+
+def _heed_cancelling() -> None:
     if (task := asyncio.current_task()) is not None and task.cancelling():
         raise asyncio.CancelledError

@@ -1,12 +1,14 @@
 """What nodes leave in Redis and take from it: inboxes, their trimming, what is put aside, who is there."""
 
 import asyncio
+import contextlib
 import shutil
 import socket
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 from redis.asyncio import Redis
@@ -115,6 +117,24 @@ async def test_a_server_that_is_not_there_is_lost_and_a_url_that_is_none_is_refu
     with pytest.raises(RedisLost):
         async with node(private_redis, "alpha"):
             pass
+
+
+@pytest.mark.parametrize("fails", [True, False])
+async def test_who_was_cancelled_while_redis_answered_is_so_whatever_it_answered(fails: bool) -> None:
+    class Forgetful:
+        async def mget(self, keys: list[str]) -> list[None]:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+            if fails:
+                raise ConnectionError("it is gone")
+            return [None for _ in keys]
+
+    asking = asyncio.ensure_future(Streams(cast("Redis", Forgetful()), "alpha", "test").present(["beta"]))
+    with pytest.raises(asyncio.CancelledError):
+        await asking
 
 
 @pytest.mark.requirement("NET-04c")
