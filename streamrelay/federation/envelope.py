@@ -38,11 +38,6 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     body: msgspec.Raw
     v: int = VERSION
 
-    @property
-    def envelope_id(self) -> str:
-        """What it is known by."""
-        return f"{self.sender}-{self.epoch}-{self.number}"
-
 
 def written(body: Body) -> bytes:
     """Return a body as it is kept and sent."""

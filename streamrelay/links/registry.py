@@ -158,10 +158,6 @@ class LinkRegistry:
         """Return the links of one session."""
         return [entry.link() for entry in self._of(session)]
 
-    def peers_of(self, session: str) -> list[Party]:
-        """Return whom a session is linked with."""
-        return [link.peer_of(session) for link in self.of(session)]
-
     # What people and sessions decide
 
     def extend(self, session: str, other: str, deliveries: int, now: float) -> list[Effect]:

@@ -82,8 +82,8 @@ def test_a_link_is_found_by_either_side_and_tells_of_the_other():
     (link,) = registry.of("s-bob")
     assert registry.between("s-bob", "s-ann") == registry.between("s-ann", "s-bob") == link
     assert link.peer_of("s-bob") == ANN
-    assert registry.peers_of("s-ann") == [BOB, CY]
-    assert registry.peers_of("nobody") == []
+    assert [each.peer_of("s-ann") for each in registry.of("s-ann")] == [BOB, CY]
+    assert registry.of("nobody") == []
     assert registry.between("s-bob", "s-cy") is None
 
 
