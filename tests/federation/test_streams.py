@@ -180,7 +180,6 @@ async def test_what_cannot_be_used_is_put_aside_and_nothing_waits_for_it(machine
         await wait_until_async(trimmed, PATIENCE, "the inbox to be trimmed")
 
 
-@pytest.mark.requirement("NET-04d")
 async def test_no_envelope_of_a_peer_ends_a_node(machines: Machines) -> None:
     machines.beta.start("Bob")
     hostile = [
