@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 GROUP = b"streamrelay"
 BATCH = 64
 """Entries that are asked for at once; redis-py has the whole of an answer within the time for one."""
+PORTION = 1 << 20
+"""Bytes that are sent at once, about: they have the time for one answer too."""
 MOST_DEAD = 1_000
 READ_SECONDS = 2.0
 """For which one read waits."""
@@ -44,6 +46,21 @@ class Entry(NamedTuple):
 
     entry_id: bytes
     fields: dict[bytes, bytes]
+
+
+def portions(entries: Iterable[Mapping[bytes, bytes]]) -> Iterator[list[Mapping[bytes, bytes]]]:
+    """Divide entries, in order, into lists of about `PORTION` bytes; one that is larger is alone."""
+    portion: list[Mapping[bytes, bytes]] = []
+    size = 0
+    for fields in entries:
+        more = sum(len(name) + len(value) for name, value in fields.items())
+        if portion and size + more > PORTION:
+            yield portion
+            portion, size = [], 0
+        portion.append(fields)
+        size += more
+    if portion:
+        yield portion
 
 
 class Streams:
@@ -94,11 +111,12 @@ class Streams:
 
     async def send(self, node: str, entries: Iterable[Mapping[bytes, bytes]]) -> None:
         """Put something into the inbox of a node, in order."""
-        with _asking():
-            async with self._redis.pipeline(transaction=False) as pipeline:
-                for fields in entries:
-                    pipeline.xadd(self._key("inbox", node), fields)
-                await pipeline.execute()
+        for portion in portions(entries):
+            with _asking():
+                async with self._redis.pipeline(transaction=False) as pipeline:
+                    for fields in portion:
+                        pipeline.xadd(self._key("inbox", node), fields)
+                    await pipeline.execute()
 
     async def acknowledge(self, entry_ids: Sequence[bytes]) -> None:
         """Be done with entries, and let go of what lies behind the last of them.

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from streamrelay.errors import RedisLost, UsageError
 from streamrelay.federation.messages import Deliver, Message
-from streamrelay.federation.streams import BATCH, GROUP, TTL, Entry, Streams, open_streams
+from streamrelay.federation.streams import BATCH, GROUP, PORTION, TTL, Entry, Streams, open_streams, portions
 from streamrelay.service.api import SendMessage
 from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.waiting import wait_until_async
@@ -265,3 +265,16 @@ async def test_nodes_speak_over_tls_with_whom_they_trust_alone(tmp_path: Path) -
         with pytest.raises(RedisLost, match="certificate"):
             async with open_streams(url, "alpha", namespace="test"):
                 pass
+
+
+@pytest.mark.requirement("NET-05")
+async def test_what_is_sent_at_once_is_bounded_and_comes_in_order(private_redis: PrivateRedis) -> None:
+    sizes = [PORTION // 2, PORTION // 2 - 100, 3, 3 * PORTION, 5, PORTION]
+    entries = [{b"body": bytes([65 + number]) * size} for number, size in enumerate(sizes)]
+    assert [[len(entry[b"body"]) for entry in portion] for portion in portions(entries)] == [
+        sizes[:3], sizes[3:4], sizes[4:5], sizes[5:],
+    ]  # fmt: skip
+    assert list(portions([])) == []
+    async with node(private_redis, "alpha") as alpha, node(private_redis, "beta") as beta:
+        await alpha.send("beta", entries)
+        assert [entry.fields for entry in await beta.read()] == entries
