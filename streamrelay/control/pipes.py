@@ -7,6 +7,7 @@ stream, and the child ends (tmux 3.3a control.c, control_error_callback; server-
 import asyncio
 import contextlib
 import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
@@ -118,13 +119,17 @@ class PipeTransport:
         self._stdin.close()
 
     def _terminate(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            self._process.terminate()
+        self._send(signal.SIGTERM)
 
     def _kill(self) -> None:
-        # asyncio signals nobody once the child was waited for, so the id cannot be another's.
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        # Not by `send_signal`, which looks first and takes the status of a child that has just ended away from whom
+        # asyncio has waiting for it; and nobody is signalled once asyncio has it.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, number)
 
     async def _gone(self, within: float) -> bool:
         try:

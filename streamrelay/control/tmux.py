@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import re
+import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -149,8 +150,10 @@ class Tmux:
                 raise errors.CommandTimeout(words, data={"command": arguments}) from error
             finally:
                 if process.returncode is None:
+                    # Not by `process.kill`, which looks first and takes the status of a child that has just ended away
+                    # from whom asyncio has waiting for it.
                     with contextlib.suppress(ProcessLookupError):
-                        process.kill()
+                        os.kill(process.pid, signal.SIGKILL)
                     await process.wait()
             out.seek(0)
             err.seek(0)
