@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
+from streamrelay.control.child import send_signal
 from streamrelay.control.guard import Guard
 from streamrelay.control.transport import GRACE, Channel, happens, leave
 
@@ -119,17 +120,10 @@ class PipeTransport:
         self._stdin.close()
 
     def _terminate(self) -> None:
-        self._send(signal.SIGTERM)
+        send_signal(self._process, signal.SIGTERM)
 
     def _kill(self) -> None:
-        self._send(signal.SIGKILL)
-
-    def _send(self, number: signal.Signals) -> None:
-        # Not by `send_signal`, which looks first and takes the status of a child that has just ended away from whom
-        # asyncio has waiting for it; and nobody is signalled once asyncio has it.
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, number)
+        send_signal(self._process, signal.SIGKILL)
 
     async def _gone(self, within: float) -> bool:
         try:

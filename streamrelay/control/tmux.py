@@ -5,7 +5,6 @@
 """
 
 import asyncio
-import contextlib
 import os
 import re
 import signal
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from streamrelay import errors
+from streamrelay.control.child import send_signal
 from streamrelay.control.ssh import Ssh
 
 OLDEST: Final = (3, 2)
@@ -150,10 +150,7 @@ class Tmux:
                 raise errors.CommandTimeout(words, data={"command": arguments}) from error
             finally:
                 if process.returncode is None:
-                    # Not by `process.kill`, which looks first and takes the status of a child that has just ended away
-                    # from whom asyncio has waiting for it.
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(process.pid, signal.SIGKILL)
+                    send_signal(process, signal.SIGKILL)
                     await process.wait()
             out.seek(0)
             err.seek(0)

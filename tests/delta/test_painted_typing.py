@@ -16,6 +16,14 @@ def _types(talk: Talk, text: str) -> None:
         talk.paints(talk.program.drafts(text[:length]))
 
 
+def _takes_up(talk: Talk, queue: list[str]) -> None:
+    """Answer what was asked first, and then the messages that were put into a queue meanwhile."""
+    for number, question in enumerate(queue):
+        talk.streams(f"answer {number}")
+        talk.paints(talk.program.submits(question))
+    talk.answers("the last answer")
+
+
 @pytest.mark.requirement("DEL-05", "DEL-04c")
 @pytest.mark.parametrize("works", [5, 80])
 @every_look
@@ -56,10 +64,7 @@ def test_what_a_person_types_between_two_queued_messages_comes_between_them(look
     talk.paints(talk.program.works())
     talk.asks("question 1")
     queue.append(talk.program.queues())
-    for number, question in enumerate(queue):
-        talk.streams(f"answer {number}")
-        talk.paints(talk.program.submits(question))
-    talk.answers("the last answer")
+    _takes_up(talk, queue)
     assert talk.heard() == [
         ("injected", "question 0"),
         ("program", "answer 0"),
@@ -80,10 +85,7 @@ def test_the_same_words_typed_twice_in_mid_answer_are_typed_both_times(look: Loo
         _types(talk, "go on")
         queue.append(talk.program.queues())
         talk.paints(talk.program.works())
-    for number, question in enumerate(queue):
-        talk.streams(f"answer {number}")
-        talk.paints(talk.program.submits(question))
-    talk.answers("the last answer")
+    _takes_up(talk, queue)
     assert talk.heard() == [
         ("injected", "question 0"),
         ("program", "answer 0"),
