@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
+import msgspec
+
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.state import state_folder
@@ -45,6 +47,7 @@ from streamrelay.service.restoring import Restoring
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Own, Sessions
 
+JOURNAL = "journal.db"
 SWEEP_EVERY, FORGET_EVERY = 15.0, 3600.0
 UNANSWERED = 600.0
 """Seconds for which a pane is heard after the last word of a message to it."""
@@ -75,7 +78,7 @@ class Core:
         self.pulse = PulseTable()
         self.folder = folder or state_folder()
         self.sessions = Sessions(server, own=own)
-        self.journal = Journal(self.folder / "journal.db")
+        self.journal = Journal(self.folder / JOURNAL)
         self.history = HistorySearch(self.journal, lambda: server.profiles)
         self.outbox = Outbox(outbox or self.folder / "outbox.db")
         self.machine: ServiceMachine
@@ -105,6 +108,12 @@ class Core:
             await self._entered.enter_async_context(self.journal)
             await self._entered.enter_async_context(self.outbox)
             await self._begin()
+        except msgspec.MsgspecError as error:
+            await self._entered.aclose()
+            path = self.folder / JOURNAL
+            raise StorageError(
+                f"{path} holds something that this version cannot go on with: {error}", data={"path": str(path)}
+            ) from error
         except BaseException:
             await self._entered.aclose()
             raise

@@ -45,7 +45,7 @@ class Restoring:
     async def _go_on(self, before: Mapping[str, bytes], key: str, is_ours: Callable[[str], bool]) -> list[str]:
         problems: list[str] = []
         there = {info.pane: info for info in await self.server.panes() if not info.dead}
-        known = remembered(before)
+        known, on_their_way = remembered(before), pending(before)
         for pane, place in known.items():
             if pane in there:
                 problems += await self._hear_again(replace(there[pane], command=place.program), place)
@@ -57,7 +57,7 @@ class Restoring:
             if pane in there and self.conversation.place(pane) is None and not is_shell(there[pane].command):
                 memory = await self.kept.remember(pane, there[pane].command, allow_shell=False)
                 await self.conversation.admit(there[pane], memory=memory)
-        for entry, out in pending(before).items():
+        for entry, out in on_their_way.items():
             await self.conversation.put_again(out.message, out.pane)
             await self.kept.note({entry: None})
         return problems

@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from streamrelay.errors import UsageError
+from streamrelay.errors import StorageError, UsageError
 from streamrelay.events import LinkClosed, PaneClosed, Receipt, RelayClosed, RelayDelivered, Text
+from streamrelay.history.journal import Journal
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.testing.agent import read_got
@@ -34,6 +35,24 @@ async def test_what_was_decided_and_who_was_watched_come_back(stage: Stage):
         assert "answer 1" in [event.text for event in await service.read_since(0, ann) if isinstance(event, Text)]
         await service.pause(False)
         await stage.until_heard("Bob", "[From Ann] answer 1")
+
+
+@pytest.mark.parametrize("key", ["out/1", "place/%0", "link/L1", "settings"])
+async def test_what_cannot_be_read_of_it_is_said_and_left_as_it_is(stage: Stage, key: str):
+    ann = stage.start("Ann")
+    async with stage.service() as service:
+        await service.watch("Ann", True)
+        before = await service._core.journal.kept()
+        await service._core.journal.append([], keep={key: b'{"message": '})
+    with pytest.raises(StorageError, match=r"journal\.db holds something that this version cannot go on with"):
+        async with stage.service():
+            pass
+    async with Journal(stage.folder / "state" / "journal.db") as journal:
+        assert await journal.kept() == before | {key: b'{"message": '}
+        assert f"place/{ann}" in before
+        await journal.append([], keep={key: before.get(key)})
+    async with stage.service() as service:
+        assert ann in service._core.machine.panes
 
 
 async def test_who_closed_meanwhile_is_taken_leave_of(stage: Stage):
