@@ -180,28 +180,21 @@ say_no_browser() {
 }
 
 # The Redis server for the tests of links between machines; $redis names it, or is empty where none can be had. Debian's
-# redis-server starts a server of the system's, which nobody asked for: redis-tools has the same program by another name.
+# redis-server starts a server of the system's, which nobody asked for: redis-tools has the same program as
+# redis-check-rdb, and what it is called by is what it is (streamrelay/testing/redis.py).
 want_redis() {
-    for redis in "${STREAMRELAY_REDIS:-redis-server}" "$root/.uv/redis-server"; do
-        if "$redis" --version >/dev/null 2>&1 </dev/null; then
-            export STREAMRELAY_REDIS="$redis"
-            return 0
-        fi
-    done
-    if install_package redis-tools redis; then
-        redis=redis-server
-        if other=$(command -v redis-check-rdb); then
-            mkdir -p "$root/.uv"
-            redis=$root/.uv/redis-server
-            ln -sf "$other" "$redis"
-        fi
-        if "$redis" --version >/dev/null 2>&1 </dev/null; then
-            export STREAMRELAY_REDIS="$redis"
-            return 0
-        fi
-    fi
+    if find_redis || { install_package redis-tools redis && find_redis; }; then return 0; fi
     redis=''
     say_no_redis
+}
+
+find_redis() {
+    set -- redis-server redis-check-rdb
+    [ -z "${STREAMRELAY_REDIS:-}" ] || set -- "$STREAMRELAY_REDIS"
+    for redis in "$@"; do
+        if command -v "$redis" >/dev/null 2>&1; then return 0; fi
+    done
+    return 1
 }
 
 say_no_redis() {

@@ -6,6 +6,7 @@ something should: killed and started again it has what it had.
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from streamrelay.errors import UsageError
 from streamrelay.testing.tmux import DIRECTORY_PREFIX
 from streamrelay.testing.waiting import wait_until
 
+_SERVER = "redis-server"
 _START_SECONDS = 20.0
 HINT = "scripts/bootstrap installs it where it can; or: apt-get install redis-server (brew install redis)"
 
@@ -58,12 +60,14 @@ class PrivateRedis:
 
     def start(self) -> None:
         """Start it, with what it had before; returns when it answers."""
-        words = [self.binary, "--port", "0", "--unixsocket", str(self.socket_path), "--dir", str(self.directory)]
+        words = [_SERVER, "--port", "0", "--unixsocket", str(self.socket_path), "--dir", str(self.directory)]
         words += ["--appendonly", "yes", "--save", "", "--daemonize", "no", *self._options]
         log = self.directory / "log"
         try:
             with log.open("ab") as output:
-                self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+                self._process = subprocess.Popen(
+                    words, executable=self.binary, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+                )
         except OSError as error:
             raise UsageError(f"{self.binary} cannot be run: {error.strerror}", hint=HINT) from error
         try:
@@ -109,5 +113,6 @@ class PrivateRedis:
 
 
 def redis_binary() -> str:
-    """Return the redis-server that is to be used."""
-    return os.environ.get("STREAMRELAY_REDIS") or "redis-server"
+    """Return the redis-server that is to be used; redis-check-rdb is the same program, called by another name."""
+    named = os.environ.get("STREAMRELAY_REDIS")
+    return named or next(filter(shutil.which, (_SERVER, "redis-check-rdb")), _SERVER)
