@@ -22,5 +22,5 @@ def bench_feed_and_text(benchmark: BenchmarkFixture, name: str) -> None:
     source = inputs.make(name, _SIZE)
     data = screen.as_fed(source.data)
     benchmark.extra_info["bytes"] = len(data)
-    texts = benchmark(screen.feed_and_text, screen.chunks(data, _READ))
+    texts = benchmark(lambda: screen.all_of(screen.feed_and_text(screen.chunks(data, _READ))))
     assert source.lines is None or [text.rstrip() for text in texts] == list(source.lines[: len(texts)])

@@ -9,7 +9,9 @@ processor time.
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 import pyte
@@ -22,6 +24,8 @@ from streamrelay.vt import TmuxScreen
 
 _MEGA = 1e6
 _HISTORY = 10_000
+
+Part = TypeVar("Part")
 
 
 class ScreenSpeed(msgspec.Struct, frozen=True):
@@ -67,20 +71,29 @@ def feed(pieces: Sequence[bytes]) -> TmuxScreen:
     return screen
 
 
-def feed_and_text(pieces: Sequence[bytes]) -> list[str]:
-    """Render, and return the text of every row that entered history."""
+def feed_and_text(pieces: Sequence[bytes]) -> Iterator[list[str]]:
+    """Render, and yield the texts of the rows that entered history."""
     screen = TmuxScreen(inputs.COLUMNS, inputs.LINES, _HISTORY)
-    texts: list[str] = []
     for piece in pieces:
         screen.feed(piece)
-        texts += [row.text for row in screen.take().committed]
-    return texts
+        yield [row.text for row in screen.take().committed]
 
 
-def events(pieces: Sequence[bytes]) -> list[Event]:
-    """Return what the delta stream says, each piece read a millisecond after the one before."""
+def events(pieces: Sequence[bytes]) -> Iterator[list[Event]]:
+    """Yield what the delta stream says, each piece read a millisecond after the one before."""
     stream = DeltaStream(TmuxScreen(inputs.COLUMNS, inputs.LINES, _HISTORY))
-    return [event for number, piece in enumerate(pieces) for event in stream.feed(piece, number / 1e3)]
+    for number, piece in enumerate(pieces):
+        yield stream.feed(piece, number / 1e3)
+
+
+def all_of(parts: Iterable[Iterable[Part]]) -> list[Part]:
+    """Keep what `feed_and_text` or `events` yields."""
+    return [one for part in parts for one in part]
+
+
+def _let_go(parts: Iterator[object]) -> None:
+    """Take everything and keep nothing, as a subscriber does; a screen that is only fed has nothing to keep either."""
+    deque(parts, maxlen=0)
 
 
 def _speed(work: Callable[[Sequence[bytes]], object], pieces: Sequence[bytes]) -> float:
@@ -96,8 +109,8 @@ def _measure(name: str, arguments: argparse.Namespace) -> ScreenSpeed:
     few = chunks(data[: int(arguments.pyte_megabytes * _MEGA)], arguments.chunk)
     if source.lines is not None:
         expected = source.lines[: len(source.lines) - inputs.LINES + 1]
-        assert [text.rstrip() for text in feed_and_text(pieces)] == list(expected), "a line was lost or changed"
-        said = [event.text for event in events(pieces) if isinstance(event, Text)]
+        assert [text.rstrip() for text in all_of(feed_and_text(pieces))] == list(expected), "a line was lost or changed"
+        said = [event.text for event in all_of(events(pieces)) if isinstance(event, Text)]
         assert said == list(source.lines), "a line was lost or changed"
     stock: list[float] = []
     ours: list[float] = []
@@ -107,8 +120,8 @@ def _measure(name: str, arguments: argparse.Namespace) -> ScreenSpeed:
         progress(f"screen: {name}, run {number} of {arguments.repetitions}")
         stock.append(_speed(feed_pyte, few))
         ours.append(_speed(feed, pieces))
-        with_text.append(_speed(feed_and_text, pieces))
-        streamed.append(_speed(events, pieces))
+        with_text.append(_speed(lambda pieces: _let_go(feed_and_text(pieces)), pieces))
+        streamed.append(_speed(lambda pieces: _let_go(events(pieces)), pieces))
     return ScreenSpeed(
         input=name,
         pyte=Sample.of(stock),
