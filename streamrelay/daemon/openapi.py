@@ -9,6 +9,7 @@ from streamrelay.daemon.operations import API, Operation
 from streamrelay.daemon.problems import Problem
 from streamrelay.daemon.sse import MEDIA_TYPE
 from streamrelay.events import AnyEvent
+from streamrelay.history.found import Whole
 
 JSON = "application/json"
 EVENTS = f"{API}/events"
@@ -23,7 +24,7 @@ _REFERENCE = "#/components/schemas/"
 class Follow(msgspec.Struct, frozen=True, kw_only=True):
     """Where a stream of events begins: behind a place in the journal, or now."""
 
-    after: int | None = None
+    after: Whole | None = None
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):

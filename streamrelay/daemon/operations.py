@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from streamrelay.events import AnyEvent
-from streamrelay.history.found import History, SearchHistory
+from streamrelay.history.found import History, SearchHistory, Whole
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
 from streamrelay.service.api import (
@@ -148,9 +148,9 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
 class ReadSince(msgspec.Struct, frozen=True, kw_only=True):
     """Events behind a place in the journal, of one session or of all."""
 
-    seq: int
+    seq: Whole
     session: str = ""
-    limit: int = 1000
+    limit: Whole = 1000
 
 
 @dataclass(frozen=True)

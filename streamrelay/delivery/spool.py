@@ -11,9 +11,12 @@ KEPT = 7 * 86400.0
 """Seconds after which a file is deleted."""
 
 
-def spool(message: Message, folder: Path) -> tuple[Path, Message]:
-    """Write the text of a message into a new file (0600) in `folder`; return its path, and what is pasted instead."""
-    path = folder / f"{message.message_id}.txt"
+def spool(message: Message, pane: str, folder: Path) -> tuple[Path, Message]:
+    """Write the text of a message into a new file (0600) in `folder`; return its path, and what is pasted instead.
+
+    All listeners of a relay get a message by the same id: each pane has a file of its own.
+    """
+    path = folder / f"{message.message_id}.{pane.removeprefix('%')}.txt"
     try:
         # Never through a link, and never a file that somebody may have open already.
         path.unlink(missing_ok=True)

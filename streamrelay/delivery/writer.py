@@ -92,7 +92,8 @@ class PaneWriter:
         self._moved = 0
         self._news = asyncio.Event()
         self._progressed = asyncio.Event()
-        self._broken = False
+        self._broken = ""
+        """The code of the error with which `run` has ended."""
 
     @property
     def idle(self) -> bool:
@@ -143,7 +144,7 @@ class PaneWriter:
             mark = entry.mark
         self._last_number = mark.number if mark is not None else next_number(self._last_number)
         self._marks[message.message_id] = mark or Mark(self._last_number, message.message_id)
-        if reason := self._unfit(message):
+        if reason := self._broken or self._unfit(message):
             self._tell(message.message_id, "failed", reason, removed)
             return False
         effects = self._machine.put(message, self._now())
@@ -162,7 +163,7 @@ class PaneWriter:
         try:
             await until_first(self._deliver_all(), self._watch_reading())
         except StreamrelayError as error:
-            self._broken = True
+            self._broken = error.code
             self._carry_out(self._machine.stop(error.code))
             raise
         finally:
@@ -239,7 +240,7 @@ class PaneWriter:
     async def _paste(self, message: Message, look: Look) -> None:
         """Paste; the echo can come in the very read that says the paste is done."""
         if is_spooled(message, self._paste_limit):
-            path, message = await asyncio.to_thread(spool, message, state_folder("spool"))
+            path, message = await asyncio.to_thread(spool, message, self._pane, state_folder("spool"))
             self._files[message.message_id] = str(path)
         if self._outbox is not None:
             await self._outbox.flush()

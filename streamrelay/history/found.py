@@ -1,10 +1,14 @@
 """What is asked of history, and what is found: values that cross a socket as they are."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
 MOST_FOUND = 1000
+LARGEST = 2**63 - 1
+"""The largest number that a journal knows (SQLite's)."""
+Whole = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 SECONDS, MOST_SECONDS = 10.0, 60.0
 """For which agents' transcripts are read by default, and at most."""
 
@@ -19,7 +23,7 @@ class SearchHistory(msgspec.Struct, frozen=True, kw_only=True):
     """The name of a program, or `all`."""
     since: float = 0.0
     until: float = 0.0
-    limit: int = 50
+    limit: Whole = 50
     transcripts: bool = True
     """Whether what agents wrote down themselves is searched as well."""
     any_word: bool = False

@@ -5,6 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from streamrelay.history.found import LARGEST
+
 LONGEST_TEXT = 1_000_000
 MOST_ENTRIES = 200
 
@@ -77,7 +79,8 @@ class ReadSince(Arguments, frozen=True, kw_only=True):
     """For `read_since`."""
 
     seq: Annotated[
-        int, Meta(ge=-1, description="Behind which place: `next_seq` of the last call. Left out: the latest.")
+        int,
+        Meta(ge=-1, le=LARGEST, description="Behind which place: `next_seq` of the last call. Left out: the latest."),
     ] = -1
     session: Annotated[str, Meta(description="Of which session alone: its id or title.")] = ""
     limit: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="How many events to look at.")] = 100

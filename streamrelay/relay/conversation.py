@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from streamrelay.delivery.message import Message, Progress
-from streamrelay.errors import PaneGone, ProgramLeft, StreamrelayError
+from streamrelay.errors import PaneGone, ProgramLeft, StreamrelayError, UsageError
 from streamrelay.events import Event, Gap, PaneClosed, PaneOpened, ProgramChanged, Receipt, Text, TurnStarted
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
@@ -341,9 +341,14 @@ class Conversation:
     async def _type(self, message: Message, pane: str) -> bool:
         """Hand a message to the writer of a pane; return whether it has taken it up."""
         place = self._places.get(pane)
+        reason = PaneGone.code
         if place is not None:
-            return await place.writer.put(message)
-        self._put(Receipt(message_id=message.message_id, pane=pane, state="failed", reason=PaneGone.code))
+            try:
+                return await place.writer.put(message)
+            except UsageError as error:
+                # An id that a delivery cannot have: what follows of one message ends nothing for the others.
+                reason = error.code
+        self._put(Receipt(message_id=message.message_id, pane=pane, state="failed", reason=reason))
         return False
 
 

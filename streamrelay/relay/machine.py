@@ -121,7 +121,7 @@ class RelayMachine:
     def deadline(self) -> float | None:
         """Return when `advance` is due; None while nothing is waited for."""
         due = self._utterances.deadline()
-        if not self.standing.held or self.standing.paused or self.standing.spent:
+        if not self.standing.held or self.standing.stops:
             return due
         # What was held by the rate before a restart may go at once.
         allowed = self._sent[0] + MINUTE if self._sent else 0.0
@@ -275,7 +275,7 @@ class RelayMachine:
         """Send what waits, for as long as it may go out."""
         effects: list[Effect] = []
         standing = self.standing
-        while standing.held and not (standing.paused or standing.spent or self.closed) and self._in_time(now):
+        while standing.held and not (standing.stops or self.closed) and self._in_time(now):
             effects += self._send(standing.held.pop(0), now)
         return effects
 

@@ -85,6 +85,11 @@ class Standing(msgspec.Struct):
     traffic: dict[str, Traffic] = msgspec.field(default_factory=dict)
     manners: Manners = msgspec.field(default_factory=Manners)
 
+    @property
+    def stops(self) -> bool:
+        """Whether what was said waits until a person, or the end of another relay, lets it go out."""
+        return self.paused or self.spent or bool(self.suspended_by)
+
 
 class Stored(msgspec.Struct, frozen=True):
     """A relay as it is kept."""

@@ -240,10 +240,8 @@ class Core:
 
     async def renew(self, pane: str) -> None:
         """Begin a new log of a pane's stream, if it rests."""
-        if (log := self._kept.renew(pane)) is None:
-            return
         with contextlib.suppress(StreamrelayError):
-            if await self.conversation.renew(pane, log):
+            if (log := self._kept.renew(pane)) is None or await self.conversation.renew(pane, log):
                 return
         self._kept.stay(pane)
 
@@ -259,9 +257,12 @@ class Core:
             now = asyncio.get_running_loop().time()
             for pane in self.conversation.panes:
                 place = self.conversation.place(pane)
-                if place is not None and place.outgrown:
+                if place is None:
+                    continue
+                quiet = now - self._last_receipts.setdefault(pane, now)
+                if place.outgrown:
                     await self.renew(pane)
-                elif pane not in needed and now - self._last_receipts.get(pane, now) > UNANSWERED:
+                elif pane not in needed and place.writer.idle and quiet > UNANSWERED:
                     await self.dismiss(pane)
 
     async def _forget(self) -> NoReturn:

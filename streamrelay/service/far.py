@@ -15,7 +15,7 @@ from streamrelay.federation.sent import SentAway
 from streamrelay.links.link import Link, Party, Policy
 from streamrelay.relay.rules import Effect, Tell
 from streamrelay.service.api import Delivery, SendMessage, SendResult
-from streamrelay.service.callers import calling
+from streamrelay.service.callers import Caller, calling
 from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.federating import Federation
 from streamrelay.service.messages import Sending, check_may_speak
@@ -128,14 +128,15 @@ async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
         raise NotAllowed(f"{len(request.text):,} characters are more than the {LONGEST_TEXT:,} that may go elsewhere")
     if node.channels[there.node].waiting >= MOST_WAITING:
         raise PeerAway(f"{MOST_WAITING:,} messages wait for {there.node} already", data={"node": there.node})
-    caller, other, warning = await _between(core, request, there)
+    who, other, warning = await _between(core, request, there)
+    caller = None if who.session is None else party(who.session)
     again = _is_known(node.away.get(message_id), there, other)
     sending = Sending(
         message_id=message_id,
         text=request.text,
         target=other or Party(str(there), str(there), str(there)),
         caller=None if caller is None else node.party(caller),
-        then="close" if request.close_link else "link" if request.direct else "nothing",
+        then="close" if request.close_link else "link" if request.direct and who.is_heard else "nothing",
         policy=request.policy or core.policy,
         typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
         again=again,
@@ -206,23 +207,22 @@ def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect
     return [queued, *node.wish(link, Wish(link=link, what="close", by=by))], True
 
 
-async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Party | None, Party | None, str]:
+async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Caller, Party | None, str]:
     """Return who says it, whom it is for as far as that can be told now, and what cannot be done but delivering it.
 
     A session that the other machine does not know raises TargetNotFound; where the other machine cannot be asked the
     message waits for it.
     """
-    session, warning = await calling(core, request.caller)
-    caller = None if session is None else party(session)
+    caller = await calling(core, request.caller)
     try:
         other = await _federation(core).find(there)
     except (PeerAway, RedisLost) as error:
         left_out = " No link is made." if request.direct else " No link is closed." if request.close_link else ""
         waits = f"{there.node} cannot be reached, and the message waits for it: {error.message}.{left_out}"
-        return caller, None, "; ".join(filter(None, (warning, waits)))
-    if caller is not None and not (request.direct or request.close_link):
+        return caller, None, "; ".join(filter(None, (caller.warning, waits)))
+    if caller.is_heard and not (request.direct or request.close_link):
         return caller, other, f"nobody is told when {there} stops: that goes within one machine only"
-    return caller, other, warning
+    return caller, other, caller.warning
 
 
 def deliveries(core: Core, message_id: str) -> list[Delivery]:

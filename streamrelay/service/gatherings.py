@@ -300,7 +300,11 @@ async def _sense(core: Core) -> None:
 
 async def _settle(core: Core, circle: Circle) -> None:
     """Write down what a gathering that is over leaves, and end its sessions, if that was asked for."""
-    await asyncio.to_thread(_export, core.folder / FOLDER, circle)
+    try:
+        await asyncio.to_thread(_export, core.folder / FOLDER, circle)
+    except OSError as error:
+        # Its transcript is in the journal as well, and other gatherings go on.
+        core.problems.append(f"{circle.gathering_id} is not written down in {core.folder / FOLDER}: {error.strerror}")
     if circle.end_sessions:
         await _end_all(core, (seat.session for seat in circle.seats.values() if seat.started_here))
 

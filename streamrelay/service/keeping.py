@@ -125,8 +125,9 @@ class Kept:
         """
         if pane in self._next_logs:
             return None
-        log = self._next_logs[pane] = PaneLog(self._folder / _log_name(pane))
+        log = PaneLog(self._folder / _log_name(pane))
         log.open()
+        self._next_logs[pane] = log
         return log
 
     def stay(self, pane: str) -> None:

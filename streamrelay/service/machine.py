@@ -159,8 +159,10 @@ class ServiceMachine:
 
     # What is asked
 
-    def send(self, sending: Sending, *, link_id: str, at: float, now: float) -> tuple[Sent, list[Effect]]:
-        """Deliver a message, and do what goes with it: `link_id` is that of a link that is made, `at` Unix time.
+    def send(
+        self, sending: Sending, *, link_id: str, at: float, now: float, listener_id: str = ""
+    ) -> tuple[Sent, list[Effect]]:
+        """Deliver a message, and do what goes with it: the ids are those of what is made, `at` is Unix time.
 
         Where two are linked it crosses their link, and there is no listener besides, whatever was asked for. Raises
         NotAllowed for what a session may not send (streamrelay.service.messages).
@@ -192,7 +194,7 @@ class ServiceMachine:
             sent.link, made = self.link(caller, target, link_id=link_id, at=at, policy=sending.policy, now=now)
             effects += made
         elif sending.then == "listen":
-            sent.listening = self.links.listen(caller, target, listener_id=f"{sending.message_id}-stop")
+            sent.listening = self.links.listen(caller, target, listener_id=listener_id)
         return sent, effects
 
     def _send_last(self, sending: Sending, caller: Party, sent: Sent) -> tuple[Sent, list[Effect]]:

@@ -55,8 +55,7 @@ class Restoring:
             self._leave(pane, "pane_gone")
         for pane in await self.outbox.panes(server=key):
             if pane in there and self.conversation.place(pane) is None and not is_shell(there[pane].command):
-                memory = await self.kept.remember(pane, there[pane].command, allow_shell=False)
-                await self.conversation.admit(there[pane], memory=memory)
+                problems += await self._type_again(there[pane])
         for entry, out in on_their_way.items():
             await self.conversation.put_again(out.message, out.pane)
             await self.kept.note({entry: None})
@@ -74,6 +73,16 @@ class Restoring:
             self._leave(info.pane, error.code)
             await self.kept.forget(info.pane)
             return [f"pane {info.pane} is not heard any more: {error.message}"]
+        return []
+
+    async def _type_again(self, info: PaneInfo) -> list[str]:
+        """Have a pane typed to that something waits for, unless whoever else types into it sees to that."""
+        memory = await self.kept.remember(info.pane, info.command, allow_shell=False)
+        try:
+            await self.conversation.admit(info, memory=memory)
+        except StreamrelayError as error:
+            await self.kept.forget(info.pane)
+            return [f"what waits for pane {info.pane} is not typed from here: {error.message}"]
         return []
 
     def _take_leave(self, pane: str, place: Remembered) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import secrets
 import time
+from typing import Literal
 
 from streamrelay.delivery.message import Policy as TypingPolicy
 from streamrelay.delivery.message import check_message_id
@@ -29,29 +30,32 @@ async def send(core: Core, request: SendMessage) -> SendResult:
     core.machine.circles.check_may_send(target.session, to=True)
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(message_id)
-    caller, warning = await calling(core, request.caller, target.session)
+    caller = await calling(core, request.caller, target.session)
+    connects: Literal["link", "listen"] = "link" if request.direct else "listen"
     await core.admit(target, allow_shell=request.allow_shell)
-    known = await deliveries(core, message_id) if caller is not None and request.message_id else []
+    known = await deliveries(core, message_id) if caller.session is not None and request.message_id else []
     sending = Sending(
         message_id=message_id,
         text=request.text,
         target=party(target),
-        caller=None if caller is None else party(caller),
-        then="close" if request.close_link else "link" if request.direct else "listen",
+        caller=None if caller.session is None else party(caller.session),
+        then="close" if request.close_link else connects if caller.is_heard else "nothing",
         policy=request.policy or core.policy,
         typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
         again=any(each.pane == target.pane for each in known),
     )
-    sent = Sent()
+    sent, warning = Sent(), caller.warning
 
     def decide(now: float) -> list[Effect]:
         nonlocal sent
-        sent, effects = core.machine.send(sending, link_id=new_id("link"), at=time.time(), now=now)
+        sent, effects = core.machine.send(
+            sending, link_id=new_id("link"), listener_id=new_id("stop"), at=time.time(), now=now
+        )
         return effects
 
     await core.do(decide)
     if request.close_link and not sent.closed:
-        warning = warning or f"there is no link with {target.title} to be closed"
+        warning = caller.warning or f"there is no link with {target.title} to be closed"
     of_target = [each for each in await deliveries(core, message_id) if each.pane == target.pane]
     gone = Delivery(message_id=message_id, pane=target.pane, state="failed", reason="pane_gone")
     return SendResult(

@@ -2,6 +2,7 @@
 
 import os
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -134,8 +135,8 @@ def test_what_was_removed_is_named() -> None:
 @pytest.mark.requirement("DLV-06b")
 def test_a_text_in_a_file_is_the_users_alone_and_the_pointer_says_whose_it_is(tmp_path: Path) -> None:
     message = Message("m1", "Ann (1):\n\nlong\r text", head="Ann (1):")
-    (tmp_path / "m1.txt").symlink_to(tmp_path / "elsewhere")
-    path, instead = spool(message, tmp_path)
+    (tmp_path / "m1.7.txt").symlink_to(tmp_path / "elsewhere")
+    path, instead = spool(message, "%7", tmp_path)
     assert not (tmp_path / "elsewhere").exists()
     assert path.read_bytes() == message.text.encode()
     assert path.stat().st_mode & 0o777 == 0o600
@@ -147,7 +148,16 @@ def test_a_text_in_a_file_is_the_users_alone_and_the_pointer_says_whose_it_is(tm
 
 def test_files_are_kept_for_a_while(tmp_path: Path) -> None:
     for name in ("old", "new"):
-        spool(Message(name, "x"), tmp_path)
-    os.utime(tmp_path / "old.txt", (1, 1))
+        spool(Message(name, "x"), "%1", tmp_path)
+    os.utime(tmp_path / "old.1.txt", (1, 1))
     forget_old(tmp_path, KEPT + 2)
-    assert [path.name for path in tmp_path.iterdir()] == ["new.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["new.1.txt"]
+
+
+def test_all_who_listen_have_files_of_their_own_written_at_the_same_time(tmp_path: Path) -> None:
+    message = Message("m1", "long text")
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(50):
+            written = list(threads.map(lambda number: spool(message, f"%{number}", tmp_path)[0], range(4)))
+            assert {path.read_text() for path in written} == {"long text"}
+            assert len(set(written)) == 4

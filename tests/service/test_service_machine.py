@@ -96,7 +96,8 @@ def test_everything_people_decided_outlives_it(kept: Kept) -> None:
     kept.machine.mute("s-Bob", muted=True)
     kept.machine.watch("%9", watched=True)
     kept.machine.pause("l-Ann-Bob", 1.0, paused=True)
-    kept.machine.send(Sending(message_id="m", text="x", target=CY, caller=ANN, then="listen"), link_id="", at=0, now=0)
+    sending = Sending(message_id="m", text="x", target=CY, caller=ANN, then="listen")
+    kept.machine.send(sending, link_id="", listener_id="stop-1", at=0, now=0)
     kept.die()
     assert kept.machine.panes == {"%1", "%2", "%3", "%9"}
     assert crossed(kept.hear(text(ANN, "waits"), ended(ANN), text(BOB, "muted"), ended(BOB))) == []

@@ -1,0 +1,89 @@
+"""What could leave a message behind, or end the service for it: time, an id, a pane that somebody else types into."""
+
+import asyncio
+
+import pytest
+
+import streamrelay
+from streamrelay.delivery.lock import only_writer
+from streamrelay.delivery.message import Message
+from streamrelay.delivery.outbox import Outbox, server_key
+from streamrelay.service import core
+from streamrelay.service.api import SendMessage
+from streamrelay.service.local import LocalService
+from streamrelay.testing.waiting import wait_until_async
+from tests.service.conftest import PATIENCE, Stage
+
+SWEEP, QUIET = 0.1, 0.3
+
+
+@pytest.fixture
+def swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "SWEEP_EVERY", SWEEP)
+    monkeypatch.setattr(core, "UNANSWERED", QUIET)
+
+
+async def until_let_go(service: LocalService, pane: str) -> None:
+    await wait_until_async(lambda: pane not in service._core.conversation.panes, PATIENCE, f"{pane} to be let go of")
+
+
+@pytest.mark.usefixtures("swept")
+async def test_a_message_that_waits_for_a_person_waits_for_as_long_as_it_takes(stage: Stage) -> None:
+    bob = stage.start("Bob", "--draft", "a person's")
+    async with stage.service() as service:
+        await service.send_message(SendMessage(to="Bob", text="important", message_id="m1"))
+        await asyncio.sleep(QUIET + 5 * SWEEP)
+        assert [(one.state, one.reason) for one in await service.get_delivery("m1")] == [("queued", "draft")]
+        stage.tmux.run("send-keys", "-t", bob, "Enter")
+        await stage.until_heard("Bob", "important")
+        await until_let_go(service, bob)
+
+
+@pytest.mark.usefixtures("swept")
+async def test_who_came_back_and_is_not_needed_is_let_go(stage: Stage) -> None:
+    bob = stage.start("Bob")
+    async with stage.service() as service:
+        core.UNANSWERED = PATIENCE
+        await service.send_message(SendMessage(to="Bob", text="a", message_id="m1"))
+        await stage.until_heard("Bob", "a")
+        core.UNANSWERED = QUIET
+    async with stage.service() as service:
+        assert bob in service._core.conversation.panes
+        await until_let_go(service, bob)
+
+
+async def test_the_longest_id_of_a_message_ends_nothing_when_its_sender_is_told_of_the_answer(stage: Stage) -> None:
+    ann = stage.start("Ann")
+    stage.start("Bob", "--answer", "done")
+    async with stage.service() as service:
+        await service.send_message(SendMessage(to="Bob", text="hello", caller=ann, message_id="x" * 128))
+        await wait_until_async(lambda: any("Bob" in heard for heard in stage.heard("Ann")), PATIENCE, "Ann to be told")
+        assert not service.broken.done()
+
+
+async def test_a_message_with_an_id_that_none_can_have_fails_alone(stage: Stage) -> None:
+    bob = stage.start("Bob")
+    async with stage.service() as service:
+        await service.send_message(SendMessage(to="Bob", text="first"))
+        await stage.until_heard("Bob", "first")
+        await service._core.conversation.put_again(Message("x" * 200, "never"), bob)
+        await service.send_message(SendMessage(to="Bob", text="second"))
+        await stage.until_heard("Bob", "second")
+        assert stage.heard("Bob") == ["first", "second"]
+
+
+async def test_the_service_starts_while_another_process_types_into_a_pane(stage: Stage) -> None:
+    bob = stage.start("Bob")
+    async with stage.service():
+        pass
+    async with streamrelay.connect(tmux=stage.tmux.binary, socket_path=stage.tmux.socket_path) as server:
+        key = server_key(server.info.address, server.info.pid, await server.started())
+        info = await server.find(bob)
+        async with Outbox(stage.folder / "state" / "outbox.db") as outbox:
+            await outbox.put(Message("m1", "hello"), server=key, pane=bob, program=info.command)
+        with only_writer(server.info, bob):
+            async with stage.service() as service:
+                (problem,) = (await service.status()).problems
+                assert problem.startswith(f"what waits for pane {bob} is not typed from here: somebody else types")
+    async with stage.service():
+        await stage.until_heard("Bob", "hello")
