@@ -21,6 +21,7 @@ from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.reconnecting import Patience
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
+from streamrelay.panes.tasks import until_first
 from streamrelay.vt.widths import Widths
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,8 @@ class Attachments:
         self._carrier = Carrier(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
         self._follower = Follower(self._carrier)
         self._patience = Patience()
+        self._unheard = asyncio.Event()
+        """Set when nobody listens any more: then nobody waits for a connection to be made again."""
 
     async def panes(self) -> dict[str, list[PaneInfo]]:
         """List every pane of the server, by id; a pane whose window is linked into several sessions has several."""
@@ -88,6 +91,8 @@ class Attachments:
 
     async def unwatch(self, panes: Iterable[str]) -> None:
         """Let go of panes nobody listens to any more, and of the hub when it carries none."""
+        if not self._carrier.is_heard:
+            self._unheard.set()
         async with self._carrier.changing:
             await self._carrier.drop(panes)
 
@@ -149,24 +154,38 @@ class Attachments:
                 return
             self._carrier.hub = None
             await hub.aclose()
-            carried = list(self._carrier.carried.values())
-            former = hub.name
-            while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
-                await asyncio.sleep(wait)
-                try:
-                    await self._connect_again(carried)
-                except NoServer:
-                    break
-                except TmuxError as error:
-                    logger.info("connecting to tmux again failed: %s", error)
-                    await self._carrier.abandon()
-                else:
-                    self._carrier.end_former(former)
-                    return
-            self._carrier.close(list(self._carrier.carried), "server_lost")
+            self._unheard.clear()
+            if self._carrier.is_heard:
+                await until_first(self._reconnect(hub), self._nobody_listens())
 
-    async def _connect_again(self, carried: Sequence[Carried]) -> None:
-        """Carry panes over a hub that is yet to be opened; closes those that are not there any more."""
+    async def _reconnect(self, former: Hub) -> None:
+        """Carry the panes of a hub over another; where that cannot be had, they are closed."""
+        carried = list(self._carrier.carried.values())
+        while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
+            await asyncio.sleep(wait)
+            try:
+                await self._connect_again(carried, former.server)
+            except NoServer:
+                await self._carrier.abandon()
+                break
+            except TmuxError as error:
+                logger.info("connecting to tmux again failed: %s", error)
+                await self._carrier.abandon()
+            else:
+                self._carrier.end_former(former.name)
+                return
+        self._carrier.close(list(self._carrier.carried), "server_lost")
+
+    async def _nobody_listens(self) -> None:
+        await self._unheard.wait()
+
+    async def _connect_again(self, carried: Sequence[Carried], server: str) -> None:
+        """Carry panes over a hub that is yet to be opened; closes those that are not there any more.
+
+        Raises NoServer where another server answers than the one they are of, whose panes have the same ids.
+        """
+        if (await self._carrier.opened()).server != server:
+            raise NoServer("another server has taken the place of the one that was connected to")
         listed = await self.panes()
         self._carrier.carried = {one.pipeline.info.pane: one for one in carried if not one.pipeline.closed}
         self._carrier.close([pane for pane in self._carrier.carried if pane not in listed], "pane_gone")
@@ -177,7 +196,7 @@ class Attachments:
                 one.pipeline.missed("detached")
                 one.pipeline.update(listed[one.pipeline.info.pane][0])
             self._carrier.close_all(await self._carrier.carry([one.pipeline for one in going_on]))
-        except TmuxError:
+        except BaseException:
             self._carrier.carried = {one.pipeline.info.pane: one for one in going_on}
             raise
 

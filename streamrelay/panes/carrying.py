@@ -166,10 +166,17 @@ class Carrier:
             self._follows_deaths = True
             hub.client.request(_FOLLOW_DEATHS, _ignore)
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens to any of the panes."""
+        return any(carried.pipeline.has_listeners for carried in self.carried.values())
+
     async def drop(self, panes: Iterable[str]) -> None:
         """Let go of panes nobody listens to, and of the hub when it carries none."""
         dropped = [
-            carried for pane in panes if (carried := self.carried.get(pane)) and not carried.pipeline.has_listeners
+            carried
+            for pane in dict.fromkeys(panes)
+            if (carried := self.carried.get(pane)) and not carried.pipeline.has_listeners
         ]
         for carried in dropped:
             del self.carried[carried.pipeline.info.pane]
@@ -217,7 +224,8 @@ class Carrier:
     def close_all(self, gone: Iterable[PanePipeline]) -> None:
         """Say of panes that could not be carried on that they are gone."""
         for pipeline in gone:
-            self.carried.pop(pipeline.info.pane, None)
+            if (carried := self.carried.pop(pipeline.info.pane, None)) is not None and self.hub is not None:
+                self.hub.release(carried.window)
             pipeline.close("pane_gone")
 
     async def bury(self, hub: Hub, pane: str) -> None:

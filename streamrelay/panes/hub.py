@@ -67,6 +67,8 @@ class Hub:
             transport=transport,
             opening=opening(self.name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
         )
+        self.server = ""
+        """What no other server is known by: a pane id means nothing to another one."""
         self._held: Counter[str] = Counter()
         self._announced: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -80,6 +82,7 @@ class Hub:
         """Make the session, end what others left behind, and step behind every session of the user's."""
         await self.client.open()
         try:
+            self.server = (await self._ask("display-message", "-p", "#{pid} #{start_time}"))[-1]
             await self._sweep()
             await self._step_back()
         except BaseException:

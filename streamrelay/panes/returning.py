@@ -118,11 +118,11 @@ class Returning:
                     self._there = asyncio.ensure_future(self._server())
                 await asyncio.shield(self._there)
                 info = await self._found(target)
-                self._subscription.replace(pane, info.pane)
-                self._named[info.pane] = target
                 later = _Later(self._hear)
                 [pipeline] = await self._attachments.watch([info], later)
                 self._heard.append((pipeline, later))
+                self._subscription.replace(pane, info.pane)
+                self._named[info.pane] = target
                 later.begin(self._subscription.offset(info.pane, pipeline.began))
         except (TimeoutError, StreamrelayError):
             pass

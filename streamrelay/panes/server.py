@@ -31,6 +31,11 @@ from streamrelay.recordings.writing import RecordingWriter
 _PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
 
 
+def _exactly(target: str, info: PaneInfo) -> str:
+    """Return what finds a target again that named the session of `info`, and never one whose name only begins so."""
+    return f"={target}" if target.partition(":")[0] == info.session_name else target
+
+
 def _is_same_file(one: str, other: str) -> bool:
     with contextlib.suppress(OSError):
         return Path(one).samefile(other)
@@ -181,7 +186,9 @@ class Server:
             if info.dead:
                 raise PaneGone(f"the program in pane {info.pane} has ended", data={"pane": info.pane})
         subscription = Subscription(infos, size=queue)
-        named = {info.pane: target for info, target in zip(found, targets, strict=False) if "%" not in target}
+        named = {
+            info.pane: _exactly(target, info) for info, target in zip(found, targets, strict=False) if "%" not in target
+        }
         async with Returning(
             self._attachments, subscription, named, find=self._find, running=self._running, pid=self.info.pid
         ) as watching:
