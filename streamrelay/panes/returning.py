@@ -121,7 +121,7 @@ class Returning:
                 later = _Later(self._hear)
                 [pipeline] = await self._attachments.watch([info], later)
                 self._heard.append((pipeline, later))
-                self._subscription.replace(pane, info.pane)
+                self._subscription.replace(pane, info.pane, pipeline.began)
                 self._named[info.pane] = target
                 later.begin(self._subscription.offset(info.pane, pipeline.began))
         except (TimeoutError, StreamrelayError):

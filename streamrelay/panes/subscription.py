@@ -38,11 +38,11 @@ class Subscription:
         self._awaited -= 1
         self._filled.set()
 
-    def replace(self, pane: str, other: str) -> None:
-        """Go on with another pane in the place of one that closed, of a server that was started again."""
+    def replace(self, pane: str, other: str, began: float) -> None:
+        """Go on with another pane, since it `began` (loop time), in the place of one whose server was started again."""
         self.panes = tuple(other if one == pane else one for one in self.panes)
         self._open_panes.add(other)
-        self.publish([Gap(reason="restarted", t=asyncio.get_running_loop().time() - self._began)])
+        self.publish([Gap(reason="restarted", t=began - self._began)])
 
     def offset(self, pane: str, began: float) -> float:
         """Return what the times of a pane lack whose stream began at `began`, when the pane's own offset is added.
