@@ -170,7 +170,7 @@ async def _arguments(operation: Operation[Any, Any], request: Request) -> Any:
 def _decoded(body: bytes) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"the body is no JSON object: {error}") from error
     return fields
 

@@ -170,19 +170,22 @@ class Journal:
         now = time.time()
         rows: list[tuple[int, float, str]] = []
         touched: dict[int, Utterance] = {}
+        # What is refused was not said: the next append goes on with what is in the file.
+        utterances = self._utterances.copied(event.pane for event in events)
         with transaction(connection):
             for seq, event in enumerate(events, _last_seq(connection) + 1):
                 event.seq = seq
                 at = event.at if isinstance(event.at, float) else now
                 event.at = at
                 rows.append((seq, at, encode(event).decode()))
-                utterance = self._utterances.take(seq, event, at)
+                utterance = utterances.take(seq, event, at)
                 if utterance is not None:
                     touched[utterance.first] = utterance
             connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
             connection.executemany(_WRITE, map(_row, touched.values()))
             connection.executemany(_KEEP, [(key, value) for key, value in keep.items() if value is not None])
             connection.executemany(_DISCARD, [(key,) for key, value in keep.items() if value is None])
+        self._utterances = utterances
 
 
 def _last_seq(connection: sqlite3.Connection) -> int:

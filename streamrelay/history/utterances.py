@@ -5,7 +5,8 @@ origin ends it, a turn that begins or ends, a gap, `REST` seconds of silence (a 
 to speak of), or `LONGEST` characters: what is indexed again with every line has to be bounded.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from streamrelay.events import (
     Activity,
@@ -69,6 +70,16 @@ class Utterances:
     def __init__(self) -> None:
         self._open: dict[str, Utterance] = {}
         self._agents: dict[str, str] = {}
+
+    def copied(self, panes: Iterable[str]) -> "Utterances":
+        """Return the same, of which those panes' events can be taken without a change here."""
+        copy = Utterances()
+        copy._agents = dict(self._agents)
+        copy._open = dict(self._open)
+        for pane in self._open.keys() & set(panes):
+            utterance = self._open[pane]
+            copy._open[pane] = replace(utterance, lines=list(utterance.lines))
+        return copy
 
     def take(self, number: int, event: Event, at: float) -> Utterance | None:
         """Take the event of that place in the journal; return the utterance that it began or continued, if any."""

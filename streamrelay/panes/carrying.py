@@ -239,20 +239,22 @@ class Carrier:
         """Splice a snapshot into the stream: what was printed before it is in it, what comes after it is fed."""
 
         def splice(blocks: list[Sequence[bytes]]) -> bool:
-            there: list[bool] = []
-            self.guarded(pipeline, lambda: there.append(pipeline.answer(blocks)))
-            return any(there)
+            return bool(self.guarded(pipeline, lambda: pipeline.answer(blocks)))
 
         return await self.at_reply(pipeline.info.pane, pipeline.question(), splice)
 
     async def _rejoin(self, pipeline: PanePipeline) -> bool:
         """Go on with a pane that moved once all it printed has come, or with what tmux holds if it says no more."""
         line = place_line(pipeline.info.pane)
+
+        def arrived(blocks: list[Sequence[bytes]]) -> bool | None:
+            return self.guarded(pipeline, lambda: pipeline.arrived(blocks))
+
         for _ in range(_LOOKS):
             changed = asyncio.ensure_future(pipeline.changed())
             try:
-                if await self.at_reply(pipeline.info.pane, line, pipeline.arrived) is not False:
-                    return True
+                if await self.at_reply(pipeline.info.pane, line, arrived) is not False:
+                    return not pipeline.closed
                 await asyncio.wait([changed], timeout=_LATE)
             finally:
                 changed.cancel()
@@ -287,12 +289,12 @@ class Carrier:
             words = f"tmux did not show pane {pane} in {SEED_TIMEOUT:g} s"
             raise CommandTimeout(words, data={"pane": pane}) from error
 
-    def guarded(self, pipeline: PanePipeline, step: Callable[[], object]) -> None:
-        """Let one pane take a step; a defect that its bytes bring to light ends its stream and nobody else's."""
-        try:
-            step()
-        except Exception:  # noqa: BLE001  # it is logged
-            self._failed(pipeline)
+    def guarded(self, pipeline: PanePipeline, step: Callable[[], _Result]) -> _Result | None:
+        """Let one pane take a step; a defect that its bytes bring to light ends its stream and nobody else's.
+
+        Returns what the step does, None where it failed.
+        """
+        return self.rendering.guarded(pipeline, step)
 
     def _failed(self, pipeline: LiveStream) -> None:
         pane = pipeline.info.pane

@@ -83,7 +83,8 @@ class Follower:
                 )
             case Pause(pane=pane) if pane in self._carrier.carried:
                 # tmux has dropped what this pane was behind; its history is asked for it.
-                if (pipeline := self._carrier.carried[pane].pipeline).paused():
+                pipeline = self._carrier.carried[pane].pipeline
+                if self._carrier.guarded(pipeline, pipeline.paused):
                     self._carrier.spawn(self._carrier.seed_again(pipeline))
             case SessionsChanged() | ClientDetached():
                 self._sessions_changed = True
@@ -146,7 +147,7 @@ class Follower:
                 moved.append(one.pipeline)
             elif (was.columns, was.lines) != (here.columns, here.lines):
                 resized.append(one.pipeline)
-            one.pipeline.update(here)
+            self._carrier.guarded(one.pipeline, partial(one.pipeline.update, here))
             if here.remains:
                 self._carrier.follow_deaths(hub)
         if gone:
@@ -157,8 +158,9 @@ class Follower:
                 # With the last session the server ends, hubs or not; of that the pane was the last.
                 ended_alone = not left or carried[pane].pipeline.info.session in left
                 self._carrier.close([pane], "pane_gone" if ended_alone else "session_gone")
-        await self._carrier.carry_on(moved)
-        await asyncio.gather(*map(self._carrier.seed, resized))
+        # What failed above has ended, and is not to be carried again.
+        await self._carrier.carry_on([one for one in moved if not one.closed])
+        await asyncio.gather(*(self._carrier.seed(one) for one in resized if not one.closed))
 
     async def _let_go(self, hub: Hub, now: dict[str, PaneInfo]) -> None:
         """See what becomes of windows that only hubs hold; takes the panes of those that end out of `now`."""
@@ -192,4 +194,5 @@ class Follower:
         if look.dead:
             self._want(carried.window)
         elif look.command != carried.pipeline.info.command:
-            carried.pipeline.update(replace(carried.pipeline.info, command=look.command))
+            info = replace(carried.pipeline.info, command=look.command)
+            self._carrier.guarded(carried.pipeline, partial(carried.pipeline.update, info))

@@ -61,7 +61,7 @@ class LiveStream:
         self._audience = Audience()
         self._rendering = rendering
         self._backlog = Backlog()
-        self._alarm = Alarm(self._time_passes)
+        self._alarm = Alarm(self._ring)
         self._seeded = False
         self._resuming = False
         """Whether it was not yet told all that was printed while no process listened: no time passes."""
@@ -268,6 +268,9 @@ class LiveStream:
         self._alarm.set(due, not_before=not_before)
         if due is None and self._seeded and not self.closed and not self._backlog:
             self._stream.rest()
+
+    def _ring(self) -> None:
+        self._rendering.guarded(self, self._time_passes)
 
     def _time_passes(self) -> None:
         known = self._rendering.known_until()

@@ -104,13 +104,14 @@ class Renders(Protocol):
 
 
 Pane = TypeVar("Pane", bound=Renders)
+_Result = TypeVar("_Result")
 
 
 class Rendering(Generic[Pane]):
     """The turns of the panes of one event loop.
 
     `hold` is called with True where reading has to stop, as often as more comes in all the same, and with False when
-    it may go on. `failed` is called with a pane whose rendering raised, while that is being handled.
+    it may go on. `failed` is called with a pane whose step raised (`guarded`), while that is being handled.
     """
 
     def __init__(self, *, hold: Callable[[bool], None], failed: Callable[[Pane], None]) -> None:
@@ -179,6 +180,14 @@ class Rendering(Generic[Pane]):
         """
         return self._read_at if self._held or self._just_read else self._loop.time()
 
+    def guarded(self, pane: Pane, step: Callable[[], _Result]) -> _Result | None:
+        """Let one pane take a step; returns what it does, None where it raised, which is that pane's failure alone."""
+        try:
+            return step()
+        except Exception:  # noqa: BLE001  # `failed` logs it
+            self._failed(pane)
+            return None
+
     def close(self) -> None:
         """Render no more."""
         for handle in (self._turn, self._collected):
@@ -211,10 +220,7 @@ class Rendering(Generic[Pane]):
         self._end_collecting(now)
         while self._sparse or self._flooding:
             pane = (self._sparse or self._flooding).popleft()
-            try:
-                pane.render(TURN)
-            except Exception:  # noqa: BLE001  # `failed` logs it
-                self._failed(pane)
+            self.guarded(pane, functools.partial(pane.render, TURN))
             if pane.waits:
                 self._flooding.append(pane)
             if self._loop.time() >= until:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from io import StringIO
 
+import httpx
 import pytest
 
 from streamrelay.control import Tmux
@@ -18,12 +19,14 @@ from streamrelay.daemon.address import Address, address_of
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import listening, only_daemon, running_pid, until_ended
 from streamrelay.daemon.logs import open_log
+from streamrelay.daemon.page import Page
 from streamrelay.daemon.peers import peer_uid
 from streamrelay.daemon.process import Running, run_daemon
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import ConfigError, DaemonRunning, ServerLost, StreamrelayError
 from streamrelay.events import AnyEvent
 from streamrelay.testing.waiting import wait_until_async
+from streamrelay.web.access import PAGE
 from tests.daemon.conftest import PATIENCE, MemoryService, Served
 
 NOBODY = 65534
@@ -42,6 +45,7 @@ class Life:
         self.breaks: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.closing: asyncio.Event | None = None
         self.closed = False
+        self.page: Page | None = None
 
     def run(self) -> "asyncio.Task[None]":
         log = open_log("debug", self.log)
@@ -52,7 +56,7 @@ class Life:
         async def broken() -> None:
             await self.breaks
 
-        yield Running(self.service, reload=self._reload, broken=broken)
+        yield Running(self.service, reload=self._reload, broken=broken, page=self.page)
         if self.closing is not None:
             await self.closing.wait()
         self.closed = True
@@ -90,6 +94,22 @@ async def test_a_signal_ends_it_and_nothing_is_left(life: Life, number: signal.S
     assert not life.address.socket.exists()
     assert running_pid(life.address) is None
     assert not life.address.lock.exists()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'{"listen": 1}', b'{"listen": "\xff"}', b'{"listen": "nowhere:x"}']
+)
+async def test_a_page_that_nobody_can_say_where_to_open_is_refused(life: Life, body: bytes) -> None:
+    life.page = Page(life.address.state / "token")
+    task = life.run()
+    await life.ready()
+    transport = httpx.AsyncHTTPTransport(uds=str(life.address.socket))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=PATIENCE) as client:
+        refused = await client.post(PAGE, content=body)
+        assert (refused.status_code, refused.json()["code"]) == (400, "usage")
+        assert (await client.get(PAGE)).json()["address"] == ""
+    os.kill(os.getpid(), signal.SIGTERM)
+    await task
 
 
 async def _collect(client: DaemonClient, got: list[AnyEvent]) -> None:

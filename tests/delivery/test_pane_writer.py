@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 from streamrelay.control import Tmux
 from streamrelay.delivery.machine import LEAST_WAIT, LONGEST_QUEUE
 from streamrelay.delivery.message import Message, Progress
+from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.errors import PaneGone, PaneSynchronized, ProgramLeft, TargetNotReading
 from streamrelay.panes.server import Server
@@ -124,7 +125,9 @@ class Place:
         assert self.file.read_bytes() == expected
 
     @asynccontextmanager
-    async def delivers(self, pane: str, *, read_timeout: float = 30.0) -> AsyncIterator[Delivery]:
+    async def delivers(
+        self, pane: str, *, read_timeout: float = 30.0, outbox: Outbox | None = None
+    ) -> AsyncIterator[Delivery]:
         reports: list[Progress] = []
         async with Server(Tmux(self.tmux.binary, socket_path=self.tmux.socket_path)) as server, server.watch(pane):
             writer = PaneWriter(
@@ -133,6 +136,7 @@ class Place:
                 program=server.pipeline(pane).info.command,
                 report=reports.append,
                 allow_shell=True,
+                outbox=outbox,
                 read_timeout=read_timeout,
             )
             running = asyncio.create_task(writer.run())
@@ -286,6 +290,31 @@ async def test_a_pane_that_is_closed_ends_its_writer(place: Place) -> None:
         with pytest.raises(PaneGone):
             async with asyncio.timeout(PATIENCE):
                 await delivery.running
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["without an outbox", "with one"])
+async def test_a_writer_that_has_ended_says_of_every_message_why(place: Place, tmp_path: Path, keeps: bool) -> None:
+    pane = await place.reads_lines()
+    async with AsyncExitStack() as stack:
+        outbox = await stack.enter_async_context(Outbox(tmp_path / "outbox.db")) if keeps else None
+        delivery = await stack.enter_async_context(place.delivers(pane, outbox=outbox))
+        assert await delivery.writer.put(Message("m1", "hello"))
+        await delivery.until("m1", "submitted")
+        place.tmux.run("kill-pane", "-t", pane)
+        await wait_until_async(lambda: delivery.server.is_watched(pane) is False, PATIENCE)
+        assert await delivery.writer.put(Message("m2", "to nobody"))
+        with pytest.raises(PaneGone):
+            async with asyncio.timeout(PATIENCE):
+                await delivery.running
+        for message_id in ("m3", "m4"):
+            assert not await delivery.writer.put(Message(message_id, "later"))
+        ended = [(one.message_id, one.state, one.reason) for one in delivery.reports if one.message_id != "m1"]
+        failed = [(message_id, "failed", PaneGone.code) for message_id in ("m2", "m3", "m4")]
+        assert ended == [("m2", "queued", ""), *failed]
+        if outbox is not None:
+            await outbox.flush()
+            found = [(each, entry) for each, _, _ in failed for entry in await outbox.find(each)]
+            assert [(each, entry.state, entry.reason) for each, entry in found] == failed
 
 
 async def test_too_many_messages_are_refused_and_said_to_be(place: Place) -> None:

@@ -210,3 +210,46 @@ async def test_it_is_the_user_s_alone_and_says_what_is_wrong_with_a_file(
                 pass
         assert raised.value.code == "storage"
         assert raised.value.data["path"] == str(bad)
+
+
+async def test_what_was_refused_is_not_there_and_what_is_said_next_is_whole(journal: Journal, path: Path) -> None:
+    """The refused events' numbers are given again: to what another pane says, which is an utterance of its own."""
+    await journal.append(said("alpha", pane="%1"))
+    await journal.append([PaneOpened(columns=80, lines=24, command="claude", pane="%3")])
+    refused = [
+        *said("lost", pane="%1"),
+        *said("gone", pane="%2"),
+        PaneOpened(columns=80, lines=24, command="codex", pane="%3"),
+        TurnEnded(reason="quiet", certain=False, pane="%1", turn=1),
+    ]
+    with pytest.raises(StorageError):
+        await journal.append(refused, keep={"key": {}})  # type: ignore[dict-item]  # nothing that SQLite has a type for
+    await journal.append(said("beta", pane="%4"))
+    await journal.append(said("gamma", pane="%1"))
+    await journal.append(said("delta", pane="%3"))
+    await journal.append(said("epsilon", pane="%2"))
+    assert await searched(journal, "lost") == await searched(journal, "gone") == []
+    for word, pane, agent, text in (
+        ("alpha", "%1", "", "alpha\ngamma"), ("gamma", "%1", "", "alpha\ngamma"), ("beta", "%4", "", "beta"),
+        ("delta", "%3", "claude", "delta"), ("epsilon", "%2", "", "epsilon"),
+    ):  # fmt: skip
+        assert [(one.pane, one.agent, one.text) for one in await searched(journal, word)] == [(pane, agent, text)]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+
+
+async def test_a_full_disk_loses_nothing_that_was_there_and_what_fits_goes_on(journal: Journal) -> None:
+    await journal.append(said("alpha"))
+
+    async def most_pages(count: int) -> None:
+        await journal._database.do(lambda connection: connection.execute(f"PRAGMA max_page_count = {count}"))
+
+    await most_pages(1)
+    with pytest.raises(StorageError, match="full"):
+        await journal.append(said("lost " * 10_000, pane="%2") + said("beta"))
+    await most_pages(1_000_000)
+    await journal.append(said("gamma", pane="%2"))
+    await journal.append(said("beta"))
+    assert [(one.pane, one.text) for one in await searched(journal, "beta")] == [("%1", "alpha\nbeta")]
+    assert [(one.pane, one.text) for one in await searched(journal, "gamma")] == [("%2", "gamma")]
+    assert await searched(journal, "lost") == []

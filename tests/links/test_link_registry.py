@@ -242,6 +242,21 @@ def test_links_are_suspended_while_a_side_is_in_a_relay():
     assert registry.links()[0].deliveries == 1
 
 
+@pytest.mark.requirement("REL-09")
+def test_what_a_link_holds_for_its_rate_is_held_while_it_is_suspended_and_sent_then():
+    registry = linked(Policy(per_minute=1))
+    assert crossed(turn(registry, ANN, "one", now=1.0))
+    assert crossed(turn(registry, BOB, "held", now=2.0)) == []
+    registry.suspend("s-ann", by="relay-7")
+    assert registry.deadline() is None
+    assert registry.advance(61.0) == []
+    assert crossed(registry.pause(62.0)) == crossed(registry.pause(63.0, paused=False)) == []
+    assert registry.deadline() is None
+    registry.suspend("s-ann", by="")
+    assert registry.deadline() <= 64.0
+    assert crossed(registry.advance(64.0)) == [("s-ann", "[From Bob's work] held")]
+
+
 @pytest.mark.parametrize(("direction", "heard"), [("both", "ab"), ("from_a", "a"), ("from_b", "b")])
 def test_a_policy_says_whose_words_cross(direction, heard):
     registry = linked(Policy(direction=direction))

@@ -21,6 +21,7 @@ STEPS = st.one_of(
     st.tuples(st.just("pause"), st.booleans()),
     st.tuples(st.just("mute"), WHO, st.booleans()),
     st.tuples(st.just("extend"), st.integers(1, 3)),
+    st.tuples(st.just("suspend"), st.sampled_from(["", "other"])),
     st.tuples(st.just("restart")),
     st.tuples(st.just("leave"), WHO),
 )
@@ -31,12 +32,14 @@ RULES = st.builds(
     checkpoints=st.just(("[checkpoint]",)),
     acknowledgements=st.integers(0, 2),
     hops=st.sampled_from([0, 3]),
-    per_minute=st.sampled_from([0, 2]),
+    per_minute=st.sampled_from([0, 1, 2]),
 )
+SEQUENCES = st.lists(STEPS, max_size=40) | st.lists(STEPS, min_size=15, max_size=40)
+"""Left to itself, hypothesis hardly makes a list of ten."""
 
 
 @settings(max_examples=200)
-@given(RULES, st.lists(STEPS, max_size=40))
+@given(RULES, SEQUENCES)
 def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
     machine = RelayMachine("r", PEOPLE, rules)
     effects: list[Effect] = []
@@ -44,6 +47,7 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
     now = 0.0
     for number, step in enumerate(steps):
         now += 1.0
+        made = machine.deliveries
         match step:
             case ("turn" | "lines" as how, person, words):
                 line = f"{number}. {words.format(number)}" if words.startswith("news") else words.format(number)
@@ -66,10 +70,17 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
                 effects += machine.mute(person.pane, muted=muted)
             case ("extend", deliveries):
                 effects += machine.extend(deliveries, now)
+            case ("suspend", by):
+                machine.suspend(by)
             case ("restart",):
                 machine = RelayMachine.restored(msgspec.json.decode(msgspec.json.encode(machine.stored()), type=Stored))
             case ("leave", person):
                 effects += machine.leave(person.pane, "pane_gone", now)
+        assert machine.deliveries == made or not machine.standing.suspended_by
+        if step[0] == "wait" and machine.standing.stops and not machine.closed:
+            assert machine.deadline() is None or machine.deadline() > now, (
+                "nothing that waits would be looked at for ever"
+            )
 
     delivered = [effect for effect in effects if isinstance(effect, Deliver)]
     assert len({effect.message_id for effect in delivered}) == len(delivered) == machine.deliveries

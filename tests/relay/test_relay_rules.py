@@ -118,6 +118,46 @@ def test_faster_than_the_rules_allow_waits_for_its_time(talk):
     assert machine.deadline() == 121.0
 
 
+@pytest.mark.requirement("REL-09")
+@pytest.mark.parametrize("paused", [False, True], ids=["suspended", "paused and suspended"])
+def test_what_waits_for_its_time_waits_for_the_end_of_another_relay_as_well(talk, paused):
+    conversation = talk(Rules(per_minute=1))
+    machine = conversation.machine
+    conversation.turn(ANN, "one")
+    conversation.turn(BOB, "held")
+    if paused:
+        machine.pause(3.0)
+    machine.suspend("relay-7")
+    assert machine.deadline() is None
+    assert machine.advance(100.0) == []
+    if paused:
+        (told,) = machine.pause(101.0, paused=False)
+        assert told == Tell(RelayPaused(relay="r", paused=False, waiting=1))
+        assert machine.deadline() is None
+        assert machine.advance(102.0) == []
+    assert machine.deliveries == 1
+    machine.suspend("")
+    assert machine.deadline() <= 103.0
+    assert [effect.text for effect in machine.advance(103.0)] == ["Bob (2):\n\nheld"]
+    assert machine.deadline() is None
+
+
+@pytest.mark.requirement("REL-09")
+def test_one_that_is_suspended_first_and_paused_until_after_that_sends_with_the_end_of_the_pause(talk):
+    conversation = talk(Rules(per_minute=1))
+    machine = conversation.machine
+    conversation.turn(ANN, "one")
+    conversation.turn(BOB, "held")
+    machine.suspend("relay-7")
+    machine.pause(3.0)
+    machine.suspend("")
+    assert machine.deadline() is None
+    assert machine.advance(100.0) == []
+    told, sent = machine.pause(101.0, paused=False)
+    assert isinstance(told, Tell)
+    assert sent.text == "Bob (2):\n\nheld"
+
+
 def test_what_is_too_long_is_cut_and_says_how_much_is_missing(talk):
     conversation = talk(Rules(longest=10))
     conversation.turn(ANN, "0123456789")
