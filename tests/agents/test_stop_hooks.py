@@ -92,6 +92,18 @@ def test_a_file_of_ours_that_others_have_written_into_stays(home: Path, hooks: S
 
 
 @pytest.mark.requirement("AGT-03b")
+@pytest.mark.parametrize(("closing", "kept"), [(1, "{\n// mine\n}"), (3, '{"hooks": {"AfterAgent": [\n// mine\n]}}')])
+def test_a_comment_in_a_file_of_ours_stays_with_the_file(home: Path, hooks: StopHooks, closing: int, kept: str) -> None:
+    file = hooks.install("gemini", PROGRAM).file
+    text = file.read_text()
+    at = len(text) - closing
+    file.write_text(f"{text[:at]}\n// mine\n{text[at:]}")
+    assert hooks.remove("gemini")
+    assert hooks.show("gemini").command is None
+    assert file.read_text() == kept
+
+
+@pytest.mark.requirement("AGT-03b")
 def test_a_link_stays_a_link(home: Path, hooks: StopHooks, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.json"
     real.write_text('{"a": 1}')
