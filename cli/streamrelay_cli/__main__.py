@@ -1,5 +1,5 @@
 """`python -m streamrelay_cli`: the command, where nothing is said of any PATH."""
 
-from streamrelay_cli.main import run
+from streamrelay_cli.entry import run
 
 run()

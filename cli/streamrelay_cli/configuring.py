@@ -18,7 +18,7 @@ from streamrelay.config.layers import Layer
 from streamrelay.config.resolving import Setting
 from streamrelay.config.settings import Settings, all_keys, value_of
 from streamrelay.delivery.message import Policy
-from streamrelay.errors import ConfigError, StreamrelayError, UsageError
+from streamrelay.errors import ConfigError, UsageError
 from streamrelay_cli.options import AsJson, ConnectionAnywhere, takes_options
 from streamrelay_cli.output import Output
 
@@ -42,9 +42,9 @@ def configure(context: typer.Context) -> None:
         return
     try:
         settings = load().settings
-    except ConfigError as error:
+    except ConfigError:
         if context.invoked_subcommand not in WITHOUT and not any(word in HELP for word in sys.argv):
-            Output().fail(error)
+            raise
         return
     context.obj = settings
     context.default_map = {
@@ -91,13 +91,10 @@ def show(
     The lines could stand in a file as they are.
     """
     output = Output(as_json=as_json)
-    try:
-        found = (_without_secrets(one) for one in load(flags=_flags(context, connection)))
-        shown = [one for one in found if _is_within(one.key, key)]
-        if not shown:
-            raise UsageError(f"there is no key {key!r}", hint="without a key, all are listed")
-    except StreamrelayError as error:
-        output.fail(error)
+    found = (_without_secrets(one) for one in load(flags=_flags(context, connection)))
+    shown = [one for one in found if _is_within(one.key, key)]
+    if not shown:
+        raise UsageError(f"there is no key {key!r}", hint="without a key, all are listed")
     if as_json:
         for one in shown:
             output.json({"key": one.key, "value": one.value, "from": one.source.kind, "where": one.source.where})

@@ -2,9 +2,12 @@
 
 import sys
 
+from streamrelay_cli.descriptors import open_closed
+
 
 def run() -> None:
     """Run the command line."""
+    open_closed()
     words = sys.argv[1:]
     if words[:1] == ["hook"] and len(words) > 1 and not words[1].startswith("-"):
         from streamrelay_cli.telling import tell

@@ -1,6 +1,5 @@
 """`streamrelay explain`: why a line of a recording was said, or why it was not."""
 
-import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ import msgspec
 import typer
 
 from streamrelay.agents import load_profiles
-from streamrelay.errors import StreamrelayError, UsageError
+from streamrelay.errors import UsageError
 from streamrelay.recordings import open_recording
 from streamrelay.recordings.excerpts import shortened
 from streamrelay.recordings.explaining import Explanation, Painted, Painting
@@ -19,7 +18,7 @@ from streamrelay.recordings.page import page
 from streamrelay.vt.widths import unicode14
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, Profiles
-from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
+from streamrelay_cli.output import Output
 
 WIDTH = 100
 """Columns that are enough for every line printed."""
@@ -51,28 +50,21 @@ def explain(
 ) -> None:
     """Say why each line of a recording was said or left out: the rule, the turn, the bytes, the row over time."""
     output = Output()
-    try:
-        known = [profile.reading for profile in load_profiles()] if profiles else []
-        found = explained(open_recording(recording), known)
-        lines = [line for line in found.lines if turn is None or line.turn == turn]
-        if text is not None:
-            lines = _containing(lines, text)
-        if html is not None:
-            write_private(
-                html, page("/".join(recording.absolute().parts[-2:]), found._replace(lines=lines)), force=force
-            )
-            output.note(f"{len(lines)} {'line is' if len(lines) == 1 else 'lines are'} in {html}")
-        elif as_json:
-            for line in lines:
-                output.json(msgspec.to_builtins(line))
-        elif text is None:
-            output.lines(_table(lines))
-        else:
-            output.lines(part for line in lines for part in _in_full(line, text))
-    except StreamrelayError as error:
-        output.fail(error)
-    except ReaderGoneError:
-        sys.exit(READER_GONE)
+    known = [profile.reading for profile in load_profiles()] if profiles else []
+    found = explained(open_recording(recording), known)
+    lines = [line for line in found.lines if turn is None or line.turn == turn]
+    if text is not None:
+        lines = _containing(lines, text)
+    if html is not None:
+        write_private(html, page("/".join(recording.absolute().parts[-2:]), found._replace(lines=lines)), force=force)
+        output.note(f"{len(lines)} {'line is' if len(lines) == 1 else 'lines are'} in {html}")
+    elif as_json:
+        for line in lines:
+            output.json(msgspec.to_builtins(line))
+    elif text is None:
+        output.lines(_table(lines))
+    else:
+        output.lines(part for line in lines for part in _in_full(line, text))
 
 
 def _containing(lines: list[Explanation], text: str) -> list[Explanation]:

@@ -11,7 +11,6 @@ import typer
 from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import InstalledHook, StopHooks
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import StreamrelayError
 from streamrelay_cli.options import AsJson, Printing, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.telling import tell
@@ -25,10 +24,7 @@ Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another wh
 def install(printing: Printing, agent: Agent, as_json: AsJson = False) -> None:
     """Put a stop hook into an agent's configuration; `remove` leaves it as it was, to the byte."""
     output = printing.output(as_json=as_json)
-    try:
-        _print(output, [own_hooks().install(agent, [_program()])])
-    except StreamrelayError as error:
-        output.fail(error)
+    _print(output, [own_hooks().install(agent, [_program()])])
     output.note("an agent that runs already may have to be started again")
 
 
@@ -41,22 +37,15 @@ def show(
 ) -> None:
     """Show which agents have our hook, and where."""
     output = printing.output(as_json=as_json)
-    try:
-        hooks = own_hooks()
-        _print(output, [hooks.show(name) for name in ([agent] if agent else hooks.agents)])
-    except StreamrelayError as error:
-        output.fail(error)
+    hooks = own_hooks()
+    _print(output, [hooks.show(name) for name in ([agent] if agent else hooks.agents)])
 
 
 @app.command("remove")
 @takes_options
 def remove(printing: Printing, agent: Agent) -> None:
     """Take our hook out of an agent's configuration; everything else there stays as it is."""
-    output = printing.output()
-    try:
-        output.note("removed" if own_hooks().remove(agent) else "there was none")
-    except StreamrelayError as error:
-        output.fail(error)
+    printing.output().note("removed" if own_hooks().remove(agent) else "there was none")
 
 
 def hook(

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from streamrelay.agents import parse_profile
-from streamrelay.errors import RecordingError, StreamrelayError, UsageError
+from streamrelay.errors import RecordingError, UsageError
 from streamrelay.learning import Proof, prove
 from streamrelay.learning import learn as learnt
 from streamrelay.recordings import open_recording
@@ -43,26 +43,23 @@ def learn(
 ) -> None:
     """Propose a profile from a recording: how to recognise the program, its composer, its furniture, with evidence."""
     output = Output(quiet=quiet, as_json=as_json)
-    try:
-        if proof is not None:
-            _prove(output, recording, proof)
-            return
-        if file is not None and file.suffix != ".toml":
-            raise UsageError(f"{file}: a profile is a .toml file", hint="its name is what the program is called here")
-        name = file.stem if file is not None else _name(recording)
-        source = "/".join(recording.absolute().parts[-2:]) if recording.is_dir() else recording.name
-        proposal = learnt(open_recording(recording), name=name, source=source, title=title, command=command)
-        if file is not None:
-            write_private(file, proposal.text, force=force)
-            proved = msgspec.json.format(msgspec.json.encode(proposal.proof)).decode() + "\n"
-            write_private(file.with_suffix(PROOF), proved, force=force)
-            output.note(f"{file} is a proposal: read it, then put it into the folder that `streamrelay profiles` names")
-        elif as_json:
-            output.json(msgspec.to_builtins(proposal.proof))
-        else:
-            output.lines(proposal.text.splitlines())
-    except StreamrelayError as error:
-        output.fail(error)
+    if proof is not None:
+        _prove(output, recording, proof)
+        return
+    if file is not None and file.suffix != ".toml":
+        raise UsageError(f"{file}: a profile is a .toml file", hint="its name is what the program is called here")
+    name = file.stem if file is not None else _name(recording)
+    source = "/".join(recording.absolute().parts[-2:]) if recording.is_dir() else recording.name
+    proposal = learnt(open_recording(recording), name=name, source=source, title=title, command=command)
+    if file is not None:
+        write_private(file, proposal.text, force=force)
+        proved = msgspec.json.format(msgspec.json.encode(proposal.proof)).decode() + "\n"
+        write_private(file.with_suffix(PROOF), proved, force=force)
+        output.note(f"{file} is a proposal: read it, then put it into the folder that `streamrelay profiles` names")
+    elif as_json:
+        output.json(msgspec.to_builtins(proposal.proof))
+    else:
+        output.lines(proposal.text.splitlines())
 
 
 def _prove(output: Output, recording: Path, file: Path) -> None:

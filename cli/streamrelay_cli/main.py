@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import streamrelay
+from streamrelay.errors import StreamrelayError
 from streamrelay_cli import (
     benching,
     configuring,
@@ -34,6 +35,7 @@ from streamrelay_cli import (
     uninstalling,
     watching,
 )
+from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError, own_standard_output
 
 app = typer.Typer(
     name="streamrelay",
@@ -98,10 +100,19 @@ def streamrelay_command(
 
 
 def run() -> None:
-    """Run the command line; tmux's own options are taken in front of the command as well, as tmux takes them."""
+    """Run the command line; tmux's own options are taken in front of the command as well, as tmux takes them.
+
+    An error that no command has dealt with is said, and a reader that went away ends any command, both here.
+    """
     words = sys.argv[1:]
     if len(words) > 2 and words[0] in {"-L", "-S"}:
         # A group's options are those of its commands.
         behind = 4 if words[2] in _GROUPS and len(words) > 3 and not words[3].startswith("-") else 3
         words = [*words[2:behind], *words[:2], *words[behind:]]
-    app(words)
+    with own_standard_output():
+        try:
+            app(words)
+        except StreamrelayError as error:
+            Output().fail(error)
+        except ReaderGoneError:
+            sys.exit(READER_GONE)

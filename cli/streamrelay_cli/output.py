@@ -4,18 +4,22 @@ What comes from panes is hostile to the terminal it is printed on, so text that 
 A reader that goes away (`| head`) ends the command quietly.
 """
 
+import io
 import json
 import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from streamrelay.delivery.sanitise import sanitised
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, encode
 from streamrelay_cli.background import BackgroundWriter
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 READER_GONE = 141
 """Exit code when nobody reads standard output any more (128 + SIGPIPE)."""
@@ -109,11 +113,39 @@ class Output:
         sys.exit(error.exit_code)
 
     def _write(self, data: bytes) -> None:
-        if not data:
-            return
-        with _writing():
+        if data:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
+
+
+class _StandardOutput(io.FileIO):
+    """Standard output whose errors are ours, whoever prints: the help and the version are not printed by `Output`."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        """Write what can be written at once; return how much that was."""
+        with _writing():
+            return super().write(data)
+
+
+@contextmanager
+def own_standard_output() -> Iterator[None]:
+    """Have all that is printed meanwhile raise ReaderGoneError or StreamrelayError where it cannot be.
+
+    Standard output is not to be used afterwards.
+    """
+    was = sys.stdout
+    raw = _StandardOutput(was.fileno(), "w", closefd=False)
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=was.encoding, errors=was.errors, line_buffering=was.isatty()
+    )
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except (ReaderGoneError, StreamrelayError):
+            # It has been said; Python would try to print the same once more as it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), raw.fileno())
 
 
 class _LogHandler(logging.Handler):

@@ -8,7 +8,7 @@ import regex
 import typer
 
 from streamrelay.agents import AgentProfile, load_profiles
-from streamrelay.errors import StreamrelayError, UsageError
+from streamrelay.errors import UsageError
 from streamrelay_cli.options import AsJson
 from streamrelay_cli.output import Output
 
@@ -23,7 +23,7 @@ def profiles(context: typer.Context, as_json: AsJson = False) -> None:
     if context.invoked_subcommand is not None:
         return
     output = Output(as_json=as_json)
-    known = _load(output)
+    known = load_profiles()
     if as_json:
         for profile in known:
             output.json(msgspec.to_builtins(profile, enc_hook=_plain))
@@ -37,18 +37,11 @@ def profiles(context: typer.Context, as_json: AsJson = False) -> None:
 def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.")]) -> None:
     """Print a profile's file: what is known of the program, and a start for a profile of one's own."""
     output = Output()
-    known = {profile.name: profile for profile in _load(output)}
+    known = {profile.name: profile for profile in load_profiles()}
     if name not in known:
-        output.fail(UsageError(f"there is no profile {name!r}", hint=f"there are {', '.join(sorted(known))}"))
+        raise UsageError(f"there is no profile {name!r}", hint=f"there are {', '.join(sorted(known))}")
     output.note(known[name].source)
     output.lines(known[name].text.splitlines())
-
-
-def _load(output: Output) -> tuple[AgentProfile, ...]:
-    try:
-        return load_profiles()
-    except StreamrelayError as error:
-        output.fail(error)
 
 
 def _row(profile: AgentProfile) -> tuple[str, ...]:

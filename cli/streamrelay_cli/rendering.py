@@ -26,7 +26,7 @@ def render(
     try:
         data = sys.stdin.buffer.read() if file == STANDARD_INPUT else file.read_bytes()
     except OSError as error:
-        output.fail(RecordingError(f"{file} cannot be read: {error.strerror}"))
+        raise RecordingError(f"{file} cannot be read: {error.strerror}") from error
     rendering = vt.render(data, columns=columns, lines=lines)
     if as_json:
         output.json(msgspec.to_builtins(rendering))

@@ -1,18 +1,16 @@
 """`streamrelay replay`: a recording through the pipeline."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from streamrelay.agents import load_profiles
-from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Text
 from streamrelay.recordings import open_recording
 from streamrelay.recordings import replay as replayed
 from streamrelay_cli.options import AsEvents, Profiles
-from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
+from streamrelay_cli.output import Output
 
 EVENTS_AT_ONCE = 512
 
@@ -38,14 +36,9 @@ def replay(
             output.lines(event.text for event in batch if isinstance(event, Text) and event.origin == "program")
         batch.clear()
 
-    try:
-        known = [profile.reading for profile in load_profiles()] if profiles else []
-        for event in replayed(open_recording(recording), known):
-            batch.append(event)
-            if len(batch) >= EVENTS_AT_ONCE:
-                flush()
-        flush()
-    except StreamrelayError as error:
-        output.fail(error)
-    except ReaderGoneError:
-        sys.exit(READER_GONE)
+    known = [profile.reading for profile in load_profiles()] if profiles else []
+    for event in replayed(open_recording(recording), known):
+        batch.append(event)
+        if len(batch) >= EVENTS_AT_ONCE:
+            flush()
+    flush()

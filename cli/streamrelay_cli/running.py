@@ -1,14 +1,13 @@
-"""How a command runs: one event loop, ended cleanly by Ctrl-C, SIGTERM, SIGHUP, an error or a reader that went away."""
+"""How a command runs: one event loop, ended cleanly by Ctrl-C, SIGTERM, SIGHUP or an error."""
 
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from streamrelay.errors import StreamrelayError
-from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError
+from streamrelay_cli.output import Output
 
 ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -24,10 +23,6 @@ def run_to_end(output: Output, main: Callable[[], Coroutine[Any, Any, int]], *, 
             code = 0
     except StreamrelayError as error:
         output.fail(error)
-    except ReaderGoneError:
-        # Python flushes standard output once more at exit, into the same closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = READER_GONE
     sys.exit(code)
 
 

@@ -52,7 +52,7 @@ def socket_paths(server: str, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _read_input() -> bytes:
-    return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(LONGEST_REPORT)
+    return b"" if sys.stdin.isatty() else sys.stdin.buffer.read(LONGEST_REPORT)
 
 
 def _post(address: str, body: bytes) -> bool:

@@ -10,7 +10,7 @@ import typer
 import streamrelay
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
-from streamrelay.errors import DaemonLost, StreamrelayError, UsageError
+from streamrelay.errors import DaemonLost, UsageError
 from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
 from streamrelay_cli.asking import service_needed
@@ -30,11 +30,10 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
 
     The daemon does what is asked for; where none runs, the first call starts it.
     """
-    output = Output()
     if context.invoked_subcommand is not None:
         given = {context.get_parameter_source(name) for name in ("socket_name", "socket_path", "tmux")}
         if any(source is not None and source.name == "COMMANDLINE" for source in given):
-            output.fail(UsageError("-L, -S and --tmux stand behind the command: streamrelay mcp token -L work"))
+            raise UsageError("-L, -S and --tmux stand behind the command: streamrelay mcp token -L work")
         return
 
     async def main() -> None:
@@ -62,10 +61,7 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
 
     # Everything is the daemon's, so a signal may end this at any moment; and nothing else would (serve_stdio).
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        asyncio.run(main())
-    except StreamrelayError as error:
-        output.fail(error)
+    asyncio.run(main())
 
 
 @app.command()

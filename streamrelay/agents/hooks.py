@@ -64,7 +64,7 @@ class StopHooks:
         text = read_text(file) or ""
         try:
             if hook.format == "notify":
-                words = notify_file.installed(text)
+                words = notify_file.installed(text, agent)
                 command = None if words is None else shlex.join(words)
             else:
                 command = settings_file.installed(text, hook.event, _ours(agent))
@@ -88,7 +88,7 @@ class StopHooks:
             new: tuple[Made, ...] = ()
             try:
                 if hook.format == "notify":
-                    after = notify_file.install(text or "", words)
+                    after = notify_file.install(text or "", program, agent)
                 else:
                     after, new = settings_file.install(text or "", hook.event, shlex.join(words), _ours(agent))
             except (JsonError, TomlError) as error:
@@ -118,7 +118,7 @@ class StopHooks:
                 return None
             try:
                 if hook.format == "notify":
-                    after = notify_file.remove(text)
+                    after = notify_file.remove(text, agent)
                 else:
                     after = settings_file.remove(text, hook.event, _ours(agent), note.made)
             except (JsonError, TomlError) as error:

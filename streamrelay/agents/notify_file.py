@@ -2,8 +2,9 @@
 
     notify = ["streamrelay", "hook", "codex"]
 
-There can be one such program only, so one of the user's is never replaced. Ours is the first line of the file, because
-a key behind a table's heading would be the table's; taking that line out gives the very same text. Pure.
+The last word is the name of the agent's profile. There can be one such program only, so one of the user's is never
+replaced. Ours is the first line of the file, because a key behind a table's heading would be the table's; taking that
+line out gives the very same text. Pure.
 """
 
 import json
@@ -20,20 +21,24 @@ class TomlError(ValueError):
     """What is wrong with a text, or stands in the way."""
 
 
-def install(text: str, words: Sequence[str]) -> str:
-    """Return the text with the program in it, instead of one of ours; raises TomlError where another has the place."""
-    text = remove(text)
+def install(text: str, program: Sequence[str], agent: str) -> str:
+    """Return the text with the program for an agent in it, instead of the one it has of ours.
+
+    Raises TomlError where another has the place.
+    """
+    text = remove(text, agent)
     if (other := _parse(text).get(KEY)) is not None:
         raise TomlError(f"{KEY} has a program already: {other}")
     mark, rest = _without_mark(text)
     end = "\r\n" if rest[: rest.find("\n") + 1].endswith("\r\n") else "\n"
+    words = [*program, "hook", agent]
     # A JSON string is a basic string of TOML.
-    return f"{mark}{KEY} = {json.dumps(list(words), ensure_ascii=False)}{end}{rest}"
+    return f"{mark}{KEY} = {json.dumps(words, ensure_ascii=False)}{end}{rest}"
 
 
-def remove(text: str) -> str:
-    """Return the text without our program, however it is written now."""
-    if not _is_ours(_parse(text).get(KEY)):
+def remove(text: str, agent: str) -> str:
+    """Return the text without our program for an agent, however it is written now."""
+    if not _is_ours(_parse(text).get(KEY), agent):
         return text
     mark, rest = _without_mark(text)
     lines = rest.splitlines(keepends=True)
@@ -41,28 +46,28 @@ def remove(text: str) -> str:
         if not _BEGINNING.match(line):
             continue
         for last in range(first + 1, len(lines) + 1):
-            if _alone("".join(lines[first:last])):
+            if _alone("".join(lines[first:last]), agent):
                 return "".join((mark, *lines[:first], *lines[last:]))
     raise TomlError(f"{KEY} is written in a way that is not understood")
 
 
-def installed(text: str) -> list[str] | None:
-    """Return our program's words; None where it is not there."""
+def installed(text: str, agent: str) -> list[str] | None:
+    """Return the words of our program for an agent; None where it is not there."""
     value = _parse(text).get(KEY)
-    return [str(word) for word in value] if _is_ours(value) and isinstance(value, list) else None
+    return [str(word) for word in value] if _is_ours(value, agent) and isinstance(value, list) else None
 
 
-def _alone(text: str) -> bool:
+def _alone(text: str, agent: str) -> bool:
     """Tell whether a text is our entry and nothing else."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return False
-    return table.keys() == {KEY} and _is_ours(table[KEY])
+    return table.keys() == {KEY} and _is_ours(table[KEY], agent)
 
 
-def _is_ours(value: object) -> bool:
-    return isinstance(value, list) and value[-2:] == ["hook", "codex"] and "streamrelay" in str(value[0])
+def _is_ours(value: object, agent: str) -> bool:
+    return isinstance(value, list) and value[-2:] == ["hook", agent] and "streamrelay" in str(value[0])
 
 
 def _without_mark(text: str) -> tuple[str, str]:

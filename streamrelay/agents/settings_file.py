@@ -47,7 +47,7 @@ def install(text: str, event: str, command: str, ours: regex.Pattern[str]) -> tu
 
 
 def remove(text: str, event: str, ours: regex.Pattern[str], made: Sequence[Made]) -> str:
-    """Return the text without the hook, and without what was `made` for it if nothing else is in there now."""
+    """Return the text without the hook, and without what was `made` for it if that is blank now, without a comment."""
     if trivia_end(text, 0) == len(text):
         return text
     while (found := _find(text, root := _container(parse(text), "object", "the file"), event, ours)) is not None:
@@ -55,14 +55,14 @@ def remove(text: str, event: str, ours: regex.Pattern[str], made: Sequence[Made]
         text = _take_out(text, found.groups, found.group) if alone else _take_out(text, found.handlers, found.handler)
     hooks = root.last("hooks")
     groups = hooks.value.last(event) if hooks is not None else None
-    if hooks is not None and groups is not None and "event" in made and _is_empty(groups.value, "array"):
+    if hooks is not None and groups is not None and "event" in made and _is_empty(text, groups.value, "array"):
         text = _take_out(text, hooks.value, groups)
         root = parse(text)
         hooks = root.last("hooks")
-    if hooks is not None and "hooks" in made and _is_empty(hooks.value, "object"):
+    if hooks is not None and "hooks" in made and _is_empty(text, hooks.value, "object"):
         text = _take_out(text, root, hooks)
         root = parse(text)
-    if "settings" in made and _is_empty(root, "object"):
+    if "settings" in made and _is_empty(text, root, "object"):
         text = text[: root.start] + text[root.end :]
     return text
 
@@ -81,8 +81,9 @@ def _container(node: Node, kind: Literal["object", "array"], name: str) -> Node:
     return node
 
 
-def _is_empty(node: Node, kind: Literal["object", "array"]) -> bool:
-    return node.kind == kind and not node.items
+def _is_empty(text: str, node: Node, kind: Literal["object", "array"]) -> bool:
+    # A comment is the user's, who may have no other copy of it.
+    return node.kind == kind and not text[node.start + 1 : node.end - 1].strip("\ufeff \t\r\n")
 
 
 def _member(key: str, value: object) -> str:

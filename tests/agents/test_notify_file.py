@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from streamrelay.agents.notify_file import TomlError, install, installed, remove
 
-WORDS = ["/opt/a b/streamrelay", "hook", "codex"]
+PROGRAM = ["/opt/a b/streamrelay"]
+WORDS = [*PROGRAM, "hook", "codex"]
 LINES = st.lists(
     st.sampled_from([
         "# notify = []", "", "  ", 'model = "x"', "a.b = 1", "[tui]", 'notifications = ["a"]', "[[x]]",
@@ -38,10 +39,10 @@ FILES = st.builds(
 @pytest.mark.requirement("AGT-03b")
 @given(FILES)
 def test_what_was_put_in_is_taken_out_to_the_byte(text: str) -> None:
-    with_hook = install(text, WORDS)
-    assert installed(with_hook) == WORDS
-    assert remove(with_hook) == text
-    assert install(with_hook, WORDS) == with_hook
+    with_hook = install(text, PROGRAM, "codex")
+    assert installed(with_hook, "codex") == WORDS
+    assert remove(with_hook, "codex") == text
+    assert install(with_hook, PROGRAM, "codex") == with_hook
     read = tomllib.loads(with_hook.lstrip("\ufeff"))
     assert read.pop("notify") == WORDS
     assert read == tomllib.loads(text.lstrip("\ufeff"))
@@ -57,19 +58,30 @@ def test_what_was_put_in_is_taken_out_to_the_byte(text: str) -> None:
     ],
 )
 def test_it_is_taken_out_however_it_is_written_now(written: str) -> None:
-    assert remove(f'a = 1\n{written}b = "x"\n[t]\n') == 'a = 1\nb = "x"\n[t]\n'
+    assert remove(f'a = 1\n{written}b = "x"\n[t]\n', "codex") == 'a = 1\nb = "x"\n[t]\n'
 
 
 def test_a_program_of_the_users_stays() -> None:
     text = 'notify = ["say", "done"]\n'
-    assert remove(text) == text
+    assert remove(text, "codex") == text
     with pytest.raises(TomlError, match="already"):
-        install(text, WORDS)
+        install(text, PROGRAM, "codex")
+
+
+@pytest.mark.requirement("AGT-03b")
+def test_the_program_of_another_profile_is_not_this_ones() -> None:
+    text = install("", PROGRAM, "mycodex")
+    assert installed(text, "mycodex") == [*PROGRAM, "hook", "mycodex"]
+    assert installed(text, "codex") is None
+    assert remove(text, "codex") == text
+    with pytest.raises(TomlError, match="already"):
+        install(text, PROGRAM, "codex")
+    assert remove(text, "mycodex") == ""
 
 
 @pytest.mark.parametrize("text", ["a = ", "\x00", '"""'])
 def test_what_is_no_toml_is_refused(text: str) -> None:
     with pytest.raises(TomlError):
-        install(text, WORDS)
+        install(text, PROGRAM, "codex")
     with pytest.raises(TomlError):
-        remove(text)
+        remove(text, "codex")

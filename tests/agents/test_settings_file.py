@@ -152,6 +152,22 @@ def test_a_hook_of_the_users_in_the_same_group_stays() -> None:
     assert remove(text, "Stop", OURS, ()) == text.replace(f", {ours}", "")
 
 
+@pytest.mark.requirement("AGT-03b")
+@pytest.mark.parametrize(
+    ("closing", "kept"),
+    [
+        (0, "// mine\n"),
+        (1, "{// mine\n}"),
+        (2, '{"hooks": {// mine\n}}'),
+        (3, '{"hooks": {"Stop": [// mine\n]}}'),
+    ],
+)
+def test_a_comment_that_was_written_meanwhile_keeps_what_it_is_in(closing: int, kept: str) -> None:
+    text, made = install("", "Stop", COMMAND, OURS)
+    at = len(text) - closing
+    assert remove(f"{text[:at]}// mine\n{text[at:]}", "Stop", OURS, made) == kept
+
+
 def test_a_command_that_only_names_us_is_not_ours() -> None:
     text = '{"hooks": {"Stop": [{"hooks": [{"command": "echo streamrelay hook claude; date"}]}]}}'
     assert installed(text, "Stop", OURS) is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamrelay.agents import shipped_profiles
+from streamrelay.agents import parse_profile, shipped_profiles
 from streamrelay.agents.hooks import StopHooks
 from streamrelay.agents.stop_report import LONGEST_ANSWER, Stop, read_stop
 from streamrelay.errors import ConfigError, UsageError
@@ -89,6 +89,32 @@ def test_a_file_of_ours_that_others_have_written_into_stays(home: Path, hooks: S
     hooks.remove("claude")
     assert json.loads(file.read_text()) == {"model": "x"}
     assert (file.parent / "notes").exists()
+
+
+@pytest.mark.requirement("AGT-03b")
+@pytest.mark.parametrize(("closing", "kept"), [(1, "{\n// mine\n}"), (3, '{"hooks": {"AfterAgent": [\n// mine\n]}}')])
+def test_a_comment_in_a_file_of_ours_stays_with_the_file(home: Path, hooks: StopHooks, closing: int, kept: str) -> None:
+    file = hooks.install("gemini", PROGRAM).file
+    text = file.read_text()
+    at = len(text) - closing
+    file.write_text(f"{text[:at]}\n// mine\n{text[at:]}")
+    assert hooks.remove("gemini")
+    assert hooks.show("gemini").command is None
+    assert file.read_text() == kept
+
+
+@pytest.mark.requirement("AGT-03b")
+def test_a_profile_of_the_users_has_a_hook_of_its_own_name(home: Path, tmp_path: Path) -> None:
+    (shipped,) = (profile for profile in shipped_profiles() if profile.name == "codex")
+    mine = parse_profile("mycodex", shipped.text, source="agents.d/mycodex.toml")
+    hooks = StopHooks([mine, *shipped_profiles()], tmp_path / "state")
+    (tmp_path / "state").mkdir()
+    shown = hooks.install("mycodex", PROGRAM)
+    assert shown.command == "'/opt/a b/streamrelay' hook mycodex"
+    assert hooks.install("mycodex", PROGRAM) == shown
+    assert hooks.show("codex").command is None
+    assert hooks.remove("mycodex")
+    assert tree(home) == {}
 
 
 @pytest.mark.requirement("AGT-03b")
