@@ -9,6 +9,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from streamrelay.control import CommandResult, ControlClient, ControlEvent, Tmux, TransportName, command_line
@@ -207,7 +208,7 @@ class Carrier:
         for pane in panes:
             carried = self.carried.pop(pane, None)
             if carried is not None:
-                carried.pipeline.close(reason)
+                self.guarded(carried.pipeline, partial(carried.pipeline.close, reason))
                 if self.hub is not None:
                     self.hub.release(carried.window)
 
