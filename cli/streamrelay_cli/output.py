@@ -11,15 +11,12 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any, NoReturn
 
 from streamrelay.delivery.sanitise import sanitised
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, encode
 from streamrelay_cli.background import BackgroundWriter
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 READER_GONE = 141
 """Exit code when nobody reads standard output any more (128 + SIGPIPE)."""
@@ -121,7 +118,7 @@ class Output:
 class _StandardOutput(io.FileIO):
     """Standard output whose errors are ours, whoever prints: the help and the version are not printed by `Output`."""
 
-    def write(self, data: "ReadableBuffer", /) -> int:
+    def write(self, data: Any, /) -> int:  # collections.abc.Buffer came with Python 3.12
         """Write what can be written at once; return how much that was."""
         with _writing():
             return super().write(data)
