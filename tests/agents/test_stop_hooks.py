@@ -131,6 +131,12 @@ def test_a_link_stays_a_link(home: Path, hooks: StopHooks, tmp_path: Path) -> No
     assert (tree(home), real.read_text()) == (before, '{"a": 1}')
 
 
+def written(folder: Path) -> dict[Path, tuple[int, ...]]:
+    """What changes when a file is written to, and not when it is only read, as its time of access does."""
+    found = {path: path.lstat() for path in folder.iterdir()}
+    return {path: (was.st_ino, was.st_mode, was.st_size, was.st_mtime_ns) for path, was in found.items()}
+
+
 @pytest.mark.parametrize(
     ("break_it", "wrong"),
     [
@@ -149,12 +155,12 @@ def test_a_file_that_cannot_be_changed_is_named_and_left_alone(
     file.parent.mkdir()
     file.write_text("{}")
     break_it(file)  # type: ignore[operator]
-    before = {path: path.lstat() for path in file.parent.iterdir()}
+    before = written(file.parent)
     with pytest.raises(ConfigError, match=wrong) as error:
         hooks.install("claude", PROGRAM)
     assert str(file) in str(error.value)
     assert error.value.hint
-    assert {path: path.lstat() for path in file.parent.iterdir()} == before
+    assert written(file.parent) == before
 
 
 def test_a_program_that_codex_notifies_already_is_not_replaced(home: Path, hooks: StopHooks) -> None:
