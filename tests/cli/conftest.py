@@ -49,7 +49,12 @@ class RunningCommand:
         ]
 
     def until(self, predicate: Callable[[], object], message: str) -> None:
-        wait_until(lambda: predicate() or self.process.poll() is not None, PATIENCE, message)
+        try:
+            wait_until(lambda: predicate() or self.process.poll() is not None, PATIENCE, message)
+        except TimeoutError as error:
+            said = self.stdout
+            last = f"of {len(said)} characters the last: {said[-400:]!r}; {self.stderr}"
+            raise AssertionError(f"{error}; {last}") from error
         assert predicate(), f"{message}: ended with {self.process.returncode}, {self.stderr}"
 
     def until_ready(self) -> None:
