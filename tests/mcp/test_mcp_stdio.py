@@ -64,7 +64,12 @@ async def test_the_caller_is_found_by_its_ancestors_where_nothing_else_says_it(h
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_while_it_waits_for_its_agent(household, number):
     with subprocess.Popen(
-        household.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=household.environment("")
+        household.command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=household.environment(""),
+        # Under nohup the tests ignore a hangup, and what they start would.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509  # nothing else runs here
     ) as process:
         process.stdin.write(HELLO)
         process.stdin.flush()
