@@ -31,6 +31,7 @@ async def test_who_cannot_be_heard_is_named_and_not_linked(stage: Stage) -> None
         await stage.until_heard("Bob", "[From Wrapped] hello")
 
 
+@pytest.mark.requirement("LNK-01c")
 async def test_a_note_to_oneself_says_whose_it_is(stage: Stage) -> None:
     ann = stage.start("Ann")
     async with stage.service() as service:
