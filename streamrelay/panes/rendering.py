@@ -21,8 +21,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-LIMIT = 1 << 19
-"""Bytes of all panes that may wait: some tens of milliseconds of rendering."""
+from streamrelay.control.transport import READ_SIZE
+
+LIMIT = (1 << 19) - READ_SIZE
+"""Bytes of all panes that may wait, and a read on top: some tens of milliseconds of rendering."""
 TURN = 1 << 13
 """Bytes of one pane that are rendered in one go."""
 SLICE = 0.002

@@ -72,14 +72,14 @@ async def test_an_indirect_message_delivers_and_the_caller_is_told_once(stage: S
 
 
 @pytest.mark.requirement("LNK-01c")
-@pytest.mark.parametrize("caller", ["%99", "nobody"])
-async def test_a_caller_that_is_not_there_is_a_warning(stage: Stage, caller: str):
+@pytest.mark.parametrize(("caller", "heard"), [("%99", "hello"), ("nobody", "hello"), ("Bob", "[From Bob] hello")])
+async def test_a_caller_that_is_not_there_is_a_warning(stage: Stage, caller: str, heard: str):
     stage.start("Bob")
     async with stage.service() as service:
         sent = await service.send_message(SendMessage(to="Bob", text="hello", caller=caller, direct=True))
         assert sent.warning
         assert sent.link == ""
-        await stage.until_heard("Bob", "hello")
+        await stage.until_heard("Bob", heard)
 
 
 @pytest.mark.requirement("LNK-05a", "LNK-05b")

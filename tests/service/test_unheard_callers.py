@@ -31,15 +31,6 @@ async def test_who_cannot_be_heard_is_named_and_not_linked(stage: Stage) -> None
         await stage.until_heard("Bob", "[From Wrapped] hello")
 
 
-@pytest.mark.requirement("LNK-01c")
-async def test_a_note_to_oneself_says_whose_it_is(stage: Stage) -> None:
-    ann = stage.start("Ann")
-    async with stage.service() as service:
-        sent = await service.send_message(SendMessage(to="Ann", text="later", caller=ann, direct=True))
-        assert sent.warning == "a session cannot be linked with itself"
-        await stage.until_heard("Ann", "[From Ann] later")
-
-
 @pytest.mark.parametrize("decided", ["paused", "muted"])
 async def test_what_a_person_decided_holds_for_whoever_cannot_be_heard(stage: Stage, decided: str) -> None:
     wrapped = start_wrapped(stage)
