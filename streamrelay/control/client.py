@@ -18,6 +18,7 @@ another session; nobody asked for that one, so the connection then ends by itsel
 """
 
 import asyncio
+import contextlib
 import os
 import secrets
 from collections.abc import Callable, Sequence
@@ -31,12 +32,15 @@ from streamrelay.control.notifications import Exit, Notification, SessionChanged
 from streamrelay.control.pipes import PipeTransport
 from streamrelay.control.protocol import ControlEvent, ControlProtocol, PaneOutput, Reply
 from streamrelay.control.pty import PtyTransport
+from streamrelay.control.quoting import command_line
+from streamrelay.control.reminder import Reminder
 from streamrelay.control.requests import CommandResult, OnReply, RequestQueue, lost
 from streamrelay.control.tmux import Tmux, environment, refusal
 from streamrelay.control.transport import Transport, TransportName
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
+_NOTHING = command_line(("display-message", "-p", ""))
 _STRAYS = 20
 """Lines of the client program's own words that are kept until it is attached."""
 
@@ -73,6 +77,7 @@ class ControlClient:
         self._protocol = ControlProtocol()
         self._requests = RequestQueue(secrets.token_hex(8))
         self._gate = Gate(lambda: self._finished or not self._requests.full)
+        self._reminder = Reminder(owes=lambda: bool(self._requests), remind=self._ask_for_nothing)
         self._strays: list[bytes] = []
         self._transport: Transport | None = None
         self._attached: asyncio.Future[None] | None = None
@@ -169,6 +174,7 @@ class ControlClient:
         if self._transport is None or not self._session:
             raise errors.UsageError("the client is not attached")
         self._transport.write(self._requests.submit(line, on_reply))
+        self._reminder.asked()
 
     async def command(self, line: str, *, timeout: float = 10.0) -> CommandResult:  # noqa: ASYNC109
         """Write one line of commands and return what became of it; waits for a slot where too many wait already.
@@ -190,7 +196,12 @@ class ControlClient:
             raise errors.CommandTimeout(f"tmux did not answer in {timeout:g} s", data={"line": line}) from error
         return result.unwrap()
 
+    def _ask_for_nothing(self) -> None:
+        with contextlib.suppress(errors.StreamrelayError):
+            self.request(_NOTHING, lambda _result: None)
+
     def _read(self, data: bytes) -> None:
+        self._reminder.heard()
         self._take(self._protocol.receive(data))
 
     def _eof(self) -> None:
@@ -253,6 +264,7 @@ class ControlClient:
         if self._finished:
             return
         self._finished, self._words = True, words
+        self._reminder.stop()
         self._attach_is_decided()
         if self._transport is not None and self._end is not None:
             ending = self._conclude(self._transport, self._end, guess)

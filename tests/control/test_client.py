@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("ENG-01a", "ENG-01b")
 IDLE = ["sleep", "1000"]
+REMINDERS = 3
 
 
 def first_difference(one: bytes | bytearray, other: bytes) -> tuple[int, bytes, bytes] | None:
@@ -142,6 +143,21 @@ async def test_a_cancelled_command_leaves_the_others_their_answers(
             await waiting
         private_tmux.run("wait-for", "-S", "never")
         assert (await client.command(say("mine"))).text == "mine"
+
+
+@pytest.mark.requirement("ENG-07b")
+async def test_who_owes_an_answer_is_reminded_a_few_times(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        owed = asyncio.create_task(client.command("wait-for never ; display-message -p done", timeout=60))
+        await wait_until_async(lambda: client.outstanding == 1 + REMINDERS, 20)
+        with pytest.raises(CommandTimeout):
+            await client.command(say("not a fourth"), timeout=2.5)
+        assert client.outstanding == 1 + REMINDERS + 1
+        private_tmux.run("wait-for", "-S", "never")
+        assert (await owed).text == "done"
+        assert (await client.command(say("mine"))).text == "mine"
+        await wait_until_async(lambda: client.outstanding == 0)
 
 
 @pytest.mark.parametrize("line", ["", "a\nkill-server", "detach-client ;", 'send-keys "x'])

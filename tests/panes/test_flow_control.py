@@ -52,6 +52,27 @@ async def test_a_pane_that_tmux_paused_goes_on_without_a_line_lost_or_twice(priv
             assert says.of(Gap) == []
 
 
+@pytest.mark.requirement("ENG-07b")
+async def test_a_flood_goes_on_though_an_answer_stood_behind_it(private_tmux, server, heard, impatient):
+    """A tmux that drops what a pane printed forgets to write what stood behind it, until it has more to say."""
+    loop = asyncio.get_running_loop()
+    pane = private_tmux.new_session("work", ["sh", "-c", "stty -echo; read go; exec seq 100000000"])
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        private_tmux.run("send-keys", "-t", pane, "Enter")
+        await says.until(lambda s: s.said)
+        client = server._attachments._carrier.client()
+        for _ in range(3):
+            client.pause_reading()
+            client.request("display-message -p here", lambda _: None)
+            until = loop.time() + 1.3
+            await wait_until_async(lambda until=until: loop.time() > until)
+            before = len(says.said)
+            client.resume_reading()
+            await says.until(lambda s, before=before: len(s.said) > before + 20_000)
+
+
 @pytest.mark.requirement("ENG-07e")
 async def test_what_history_no_longer_held_is_a_gap(private_tmux, server, heard, impatient):
     private_tmux.run("set-option", "-g", "history-limit", "500")
