@@ -128,9 +128,14 @@ class StopHooks:
         if was_there:
             change(file, changed)
         _remove_folders(note.folders)
-        if notes.pop(str(file), None) is not None:
+        if not self._is_shared(file) and notes.pop(str(file), None) is not None:
             self._write_notes(notes)
         return was_there
+
+    def _is_shared(self, file: Path) -> bool:
+        """Tell whether a configuration has the hook of any agent."""
+        hooks = {agent: located(hook.file, hook.home) for agent, hook in self._hooks.items()}
+        return any(at == file and self.show(agent).command is not None for agent, at in hooks.items())
 
     def _hook(self, agent: str) -> StopHook:
         hook = self._hooks.get(agent)

@@ -135,7 +135,7 @@ class Carrier:
             waiting = [one for one in waiting if one.info.pane in infos]
         if any(heard[one.info.pane][0].remains for one in pipelines if one.info.pane in heard):
             self.follow_deaths(hub)
-        there = [one for one in pipelines if one.info.pane in heard]
+        there = [one for one in pipelines if one.info.pane in heard and not one.closed]
         seeded: set[str] = set()
         for at in range(0, len(there), _AT_ONCE):
             batch = there[at : at + _AT_ONCE]
@@ -152,7 +152,7 @@ class Carrier:
             await hub.hold(info.window)
         if carried is not None:
             hub.release(carried.window)
-        pipeline.update(info)
+        self.guarded(pipeline, partial(pipeline.update, info))
 
     def pause(self, hub: Hub, pane: str) -> None:
         """Have tmux neither send nor keep what a pane prints, until it is carried."""

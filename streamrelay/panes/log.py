@@ -6,6 +6,7 @@ log is a control-mode recording (`streamrelay.recordings`), not packed, and nobo
 refuses, the log is given up: what is said is still heard, but would be lost with the process.
 """
 
+import contextlib
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -119,7 +120,8 @@ class PaneLog:
                 view = view[os.write(self._descriptor, view) :]
         except OSError as error:
             logger.warning("%s cannot be written, and is given up: %s", self.path, error.strerror)
-            self.discard()
+            with contextlib.suppress(OSError):
+                self.discard()
         self.size += len(data)
 
     def close(self) -> None:

@@ -118,6 +118,23 @@ def test_a_profile_of_the_users_has_a_hook_of_its_own_name(home: Path, tmp_path:
 
 
 @pytest.mark.requirement("AGT-03b")
+@pytest.mark.parametrize("one", ["claude", "myclaude"])
+def test_two_hooks_in_one_file_of_ours_leave_nothing(home: Path, tmp_path: Path, one: str) -> None:
+    (shipped,) = (profile for profile in shipped_profiles() if profile.name == "claude")
+    mine = parse_profile("myclaude", shipped.text, source="agents.d/myclaude.toml")
+    (tmp_path / "state").mkdir()
+    hooks = StopHooks([mine, *shipped_profiles()], tmp_path / "state")
+    assert hooks.install(one, PROGRAM).file == home / ".claude" / "settings.json"
+    (other,) = {"claude", "myclaude"} - {one}
+    assert not hooks.remove(other), "there was none"
+    hooks.install(other, PROGRAM)
+    assert hooks.remove(one)
+    assert hooks.show(other).command
+    assert hooks.remove(other)
+    assert tree(home) == {}
+
+
+@pytest.mark.requirement("AGT-03b")
 def test_a_link_stays_a_link(home: Path, hooks: StopHooks, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.json"
     real.write_text('{"a": 1}')
