@@ -39,6 +39,7 @@ from streamrelay.service.api import (
     TakePulse,
     Transcript,
 )
+from streamrelay.service.encoding import check_encodes
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.web.access import PAGE, Access, OpenPage
 
@@ -230,6 +231,7 @@ class DaemonClient:
             return False
 
     async def _ask(self, operation: Operation[Arguments, Answer], arguments: Arguments) -> Answer:
+        check_encodes(arguments)
         fields: dict[str, Any] = msgspec.to_builtins(arguments)
         named = {name: quote(fields.pop(name), safe="") for name in operation.in_path}
         path = operation.path.format(**named)

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,8 @@ LONGEST_SOCKET_PATH = 103
 ENDING = 30.0
 """Seconds: longer than what a daemon takes at most to end what is under way."""
 _LOOK_AGAIN = 0.02
+_ASKED_FOR = 0.1
+"""Seconds: whoever asks whether a daemon runs holds the lock for a moment, which is not a daemon."""
 
 
 @contextlib.contextmanager
@@ -103,6 +106,7 @@ def _close_to_others(folder: Path) -> None:
 
 
 def _locked(address: Address) -> int:
+    until = time.monotonic() + _ASKED_FOR
     while True:
         descriptor = os.open(address.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -111,6 +115,9 @@ def _locked(address: Address) -> int:
                 return descriptor
         except BlockingIOError as error:
             os.close(descriptor)
+            if time.monotonic() < until:
+                time.sleep(_LOOK_AGAIN)
+                continue
             pid = _pid_in(address.lock)
             raise DaemonRunning(
                 f"a daemon runs for {address.tmux} already (process {pid})",

@@ -9,8 +9,8 @@ import logging
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, Literal, TextIO
+from contextlib import contextmanager, suppress
+from typing import Any, Literal, TextIO, cast
 
 import structlog
 import structlog.typing
@@ -42,7 +42,7 @@ Line = tuple[Level, str, dict[str, object]]
 def open_log(level: Level, stream: TextIO | None = None) -> structlog.typing.FilteringBoundLogger:
     """Return a log of that level and everything above it, to standard error if nothing else is named."""
     log: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
-        structlog.WriteLogger(stream or sys.stderr),
+        structlog.WriteLogger(cast(TextIO, _Expendable(stream or sys.stderr))),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -51,6 +51,21 @@ def open_log(level: Level, stream: TextIO | None = None) -> structlog.typing.Fil
         wrapper_class=structlog.make_filtering_bound_logger(level),
     )
     return log
+
+
+class _Expendable:
+    """A log that may have lost its reader, or its disk: nothing ends for want of it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
 
 
 @contextmanager

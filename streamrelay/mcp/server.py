@@ -20,6 +20,7 @@ from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.tool import Tool
 from streamrelay.mcp.tools import TOOLS
 from streamrelay.service.api import Service
+from streamrelay.service.encoding import check_encodes
 
 FindCaller = Callable[[ServerRequestContext[Any, Any]], Awaitable[str]]
 """Returns the session id of who makes a request, or nothing."""
@@ -84,6 +85,7 @@ def build_server(
 
 def read_arguments(kind: type[Arguments], given: Mapping[str, object]) -> Arguments:
     """Return arguments as their struct; raises UsageError in words that name the argument."""
+    check_encodes(given)
     try:
         return msgspec.convert(dict(given), kind, strict=False)
     except msgspec.ValidationError as error:

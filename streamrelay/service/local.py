@@ -45,6 +45,7 @@ from streamrelay.service.api import (
     Transcript,
 )
 from streamrelay.service.core import Core, new_id, party
+from streamrelay.service.encoding import check_encodes
 from streamrelay.sessions.hearing import hear_hook
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Own
@@ -145,6 +146,7 @@ class LocalService:
 
     async def start_session(self, request: StartSession) -> Session:
         """Start a session; returns when its program is there, and was given the prompt where there is one."""
+        check_encodes(request)
         return await sending.start(self._core, request)
 
     async def end_session(self, session: str) -> None:
@@ -159,6 +161,7 @@ class LocalService:
 
     async def send_message(self, request: SendMessage) -> SendResult:
         """Take a message: once this returns it is in the outbox, and its receipts follow as events."""
+        check_encodes(request)
         return await sending.send(self._core, request)
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
@@ -202,6 +205,7 @@ class LocalService:
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
         """Close a link, for one of its sides or for a person; the other side is told."""
+        check_encodes(last_words)
         if await far.wish(self._core, Wish(link=link, what="close", by=by, last_words=last_words)):
             return
         side = (await self._core.find(by)).session if by else ""
@@ -215,6 +219,7 @@ class LocalService:
 
     async def create_relay(self, request: CreateRelay) -> Relay:
         """Let sessions hear each other; raises SessionTaken for one that is in another relay or circle."""
+        check_encodes(request)
         core = self._core
         sessions = [await core.find(each.session) for each in request.participants]
         for session in sessions:
@@ -260,6 +265,7 @@ class LocalService:
 
     async def start_gathering(self, request: StartGathering) -> Gathering:
         """Start the sessions of a gathering, and the gathering."""
+        check_encodes(request)
         return await gatherings.start(self._core, request)
 
     async def gatherings(self) -> list[Gathering]:
@@ -276,6 +282,7 @@ class LocalService:
 
     async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
         """Say something for a person in the circle."""
+        check_encodes(text)
         return await gatherings.say(self._core, gathering, number, text)
 
     async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:  # as the service's callers say it

@@ -42,6 +42,8 @@ _LOOK_AGAIN = 0.02
 _TAIL_ROWS = 12
 _VARIABLE = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ATTEMPTS = 5
+_EXACT = regex.compile(r"[%@$][0-9]+|[^%@$=:.][^:.]*(:[0-9]*(\.[0-9]*)?)?")
+"""An id, a name, or a place such as work:1.0; tmux takes any other target for a pattern, too."""
 Own = Callable[[str], Mapping[str, str]]
 
 
@@ -63,9 +65,10 @@ class Sessions:
         return [self._session(info, marks.get(info.pane), alone=names.count(info.session_name) == 1) for info in infos]
 
     async def find(self, text: str) -> Session:
-        """Return a session by its id, by a title that only one has, or by its pane as tmux writes it.
+        """Return a session by its id, by a title that only one has, or by its pane: its id, or where it is in tmux.
 
-        Raises TargetNotFound, and UsageError for a title that several have.
+        What only begins like a name is not taken for it, as tmux would: what is said to one that has gone is nobody
+        else's. Raises TargetNotFound, and UsageError for a title that several have.
         """
         sessions = await self.all()
         for known in (
@@ -77,7 +80,9 @@ class Sessions:
                 raise UsageError(f"several sessions have the title {text!r}: {panes}", hint="name it by its id")
             if known:
                 return known[0]
-        pane = (await self._server.find(text)).pane
+        if not _EXACT.fullmatch(text):
+            raise TargetNotFound(f"{text!r} is no session", data={"target": text})
+        pane = (await self._server.find(text if text[0] in "%@$" else f"={text}")).pane
         for one in sessions:
             if one.pane == pane:
                 return one

@@ -2,7 +2,10 @@
 
 import json
 import logging
+import os
+from contextlib import suppress
 from io import StringIO
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
@@ -74,6 +77,27 @@ def test_a_log_is_of_its_level_and_one_json_object_a_line() -> None:
     failed = EventLog().line(Receipt(message_id="m", state="failed", reason="needs_human", pane="%1"))
     assert failed is not None
     assert failed[0] == "warning"
+
+
+@pytest.mark.requirement("OPS-03")
+def test_a_log_that_nobody_reads_any_more_ends_nothing() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", buffering=1) as stream:
+        log = open_log("info", stream)
+        log.info("one")
+        log.info("another")
+        with suppress(BrokenPipeError):
+            stream.close()
+
+
+@pytest.mark.requirement("OPS-03")
+def test_a_log_on_a_full_disk_ends_nothing() -> None:
+    with Path("/dev/full").open("w") as stream:
+        log = open_log("info", stream)
+        log.info("one")
+        with suppress(OSError):
+            stream.close()
 
 
 def test_libraries_are_told_of_without_their_words() -> None:

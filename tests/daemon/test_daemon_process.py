@@ -1,12 +1,14 @@
 """One daemon at a time, for one user, that leaves nothing behind."""
 
 import asyncio
+import fcntl
 import os
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from io import StringIO
@@ -190,6 +192,19 @@ def test_only_one_of_many_holds_the_lock(address: Address) -> None:
         for one in several:
             one.communicate(timeout=PATIENCE)
     assert running_pid(address) is None
+
+
+@pytest.mark.requirement("OPS-03")
+def test_who_asks_whether_one_runs_is_not_taken_for_one(address: Address) -> None:
+    address.lock.parent.mkdir(parents=True, exist_ok=True)
+    address.lock.write_text("4242\n")
+    asking = os.open(address.lock, os.O_RDONLY)
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    answered = threading.Timer(0.03, os.close, (asking,))
+    answered.start()
+    with only_daemon(address):
+        assert running_pid(address) == os.getpid()
+    answered.join()
 
 
 def test_what_a_dead_daemon_left_is_taken_over(address: Address) -> None:

@@ -9,10 +9,11 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from streamrelay.errors import SessionTaken
+from streamrelay.errors import SessionTaken, UsageError
 from streamrelay.events import Text
 from streamrelay.history.found import Found
-from streamrelay.mcp.server import build_server
+from streamrelay.mcp.arguments import SendMessage
+from streamrelay.mcp.server import build_server, read_arguments
 from streamrelay.service import api
 from streamrelay.sessions.model import StartSession
 
@@ -163,6 +164,12 @@ async def test_bad_arguments_are_a_tool_error_that_says_what_to_do(client, servi
     assert error["message"] in text
     assert error["hint"] in text
     assert service.asked == []
+
+
+@pytest.mark.parametrize("name", ["to", "text", "message_id"])
+def test_half_of_a_cut_emoji_is_refused(name):
+    with pytest.raises(UsageError, match=r"U\+D83D is no character"):
+        read_arguments(SendMessage, {"to": "Bob", "text": "x", name: "hello \ud83d"})
 
 
 async def test_what_a_careless_agent_means_is_taken(client, service):

@@ -8,6 +8,7 @@ import streamrelay
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.outbox import Outbox, server_key
+from streamrelay.errors import UsageError
 from streamrelay.service import core
 from streamrelay.service.api import SendMessage
 from streamrelay.service.local import LocalService
@@ -25,6 +26,15 @@ def swept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def until_let_go(service: LocalService, pane: str) -> None:
     await wait_until_async(lambda: pane not in service._core.conversation.panes, PATIENCE, f"{pane} to be let go of")
+
+
+async def test_half_of_a_cut_emoji_is_refused_and_ends_nothing(stage: Stage) -> None:
+    bob = stage.start("Bob")
+    async with stage.service() as service:
+        with pytest.raises(UsageError, match=r"U\+D83D is no character"):
+            await service.send_message(SendMessage(to=bob, text="cut \ud83d"))
+        await service.send_message(SendMessage(to=bob, text="whole \U0001f600"))
+        await stage.until_heard("Bob", "whole \U0001f600")
 
 
 @pytest.mark.usefixtures("swept")

@@ -119,8 +119,12 @@ async def test_a_session_is_found_by_what_it_is_known_by_and_ended_by_nothing_el
     assert (await sessions.find(f"{other.session_name}:")).session == other.session
     with pytest.raises(UsageError, match="several"):
         await sessions.find("Ann")
-    with pytest.raises(TargetNotFound):
-        await sessions.find("nobody")
+    # What only begins so, or looks like it, is somebody else.
+    for text in ("nobody", "keep", "keep*", "keep:0", "=keep", "{last}", "!", "~", ".0", ":", "-t", "k?eper:0.0"):
+        with pytest.raises(TargetNotFound):
+            await sessions.find(text)
+    keeper = await sessions.find("keeper")
+    assert [await sessions.find(f"keeper:{place}") for place in ("", "0", "0.0")] == [keeper] * 3
     with pytest.raises(UsageError, match="not started"):
         await sessions.end("keeper")
 
