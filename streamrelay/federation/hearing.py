@@ -3,6 +3,7 @@
 import msgspec
 
 from streamrelay.delivery.message import FINAL
+from streamrelay.errors import NotAllowed
 from streamrelay.events import LinkClosed, Receipt, RelayDelivered
 from streamrelay.federation.images import created, image_of
 from streamrelay.federation.messages import (
@@ -138,9 +139,12 @@ def _grant(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:
         return []
     match wish.what:
         case "close":
-            # They have closed it already; what a pause holds back is not said any more.
-            last_words = "" if link.relay.standing.paused else wish.last_words
-            return node.decider.close_link(wish.link, f"{wish.by}@{peer}" if wish.by else "", last_words)
+            by = f"{wish.by}@{peer}" if wish.by else ""
+            try:
+                return node.decider.close_link(wish.link, by, wish.last_words)
+            except NotAllowed:
+                # They have closed it already; what may not cross it now is not said any more.
+                return node.decider.close_link(wish.link, by)
         case "extend":
             return node.decider.extend(wish.link, wish.deliveries, now)
         case "pause" | "resume":

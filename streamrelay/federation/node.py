@@ -60,7 +60,7 @@ class Decider(Machine, Protocol):
         """Add to a budget."""
 
     def close_link(self, link_id: str, by: str = "", last_words: str = "") -> list[Effect]:
-        """End a link."""
+        """End a link; raises NotAllowed for last words that may not cross it."""
 
     def pause(self, of: str, now: float, *, paused: bool) -> list[Effect]:
         """Let nothing cross a link, or let it cross again."""

@@ -18,7 +18,7 @@ from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.callers import Caller, calling
 from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.federating import Federation
-from streamrelay.service.messages import Sending, check_may_speak
+from streamrelay.service.messages import Sending, check_last_words, check_may_speak
 
 LONGEST_TEXT = 1_000_000
 """Characters of one message to another machine."""
@@ -71,7 +71,10 @@ def _linked(
 
 
 async def wish(core: Core, wished: Wish) -> bool:
-    """Have a link that another machine keeps closed, extended or paused; False where it is none of those."""
+    """Have a link that another machine keeps closed, extended or paused; False where it is none of those.
+
+    Raises NotAllowed for last words that may not cross it.
+    """
     if core.federation is None or wished.link not in core.federation.node.images:
         return False
     node = core.federation.node
@@ -81,7 +84,9 @@ async def wish(core: Core, wished: Wish) -> bool:
         if wished.link not in node.images:
             return []
         if by and wished.what == "close":
-            core.machine.part(node.images[wished.link].link)
+            link = node.images[wished.link].link
+            check_last_words(link, by, wished.last_words, core.machine.settings)
+            core.machine.part(link)
         return node.wish(wished.link, structs.replace(wished, by=by))
 
     await core.do(decide)

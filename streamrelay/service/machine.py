@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from streamrelay.errors import NotAllowed, TargetNotFound
+from streamrelay.errors import TargetNotFound
 from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.prompts import Texts as CircleTexts
@@ -22,7 +22,7 @@ from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.registry import Seats
 from streamrelay.relay.rules import Close, Effect, Participant, Rules, Tell
 from streamrelay.service.circles import Circles
-from streamrelay.service.messages import Sending, Sent, check, notice
+from streamrelay.service.messages import Sending, Sent, check, check_last_words, notice
 from streamrelay.service.relays import Relays
 from streamrelay.service.settings import Settings
 
@@ -229,18 +229,12 @@ class ServiceMachine:
         """End a link for one of its sides, or for a person; raises TargetNotFound for one that is not there.
 
         A side that closes one that waits for a person, because it is spent or paused, does not begin another one in its
-        place: only a person does. Raises NotAllowed for last words into a pause.
+        place: only a person does. Raises NotAllowed for last words that may not cross it (`messages`).
         """
         link = self.found(link_id)
         a, b = link.parties
-        standing = link.relay.standing
-        if by and last_words.strip() and standing.paused:
-            raise NotAllowed(
-                "your last words do not cross the link: it is paused by a person",
-                hint="close it without them, or wait until the pause is over",
-                data={"link": link_id, "reason": "paused"},
-            )
         if by:
+            check_last_words(link, by, last_words, self.settings)
             self.part(link)
         reason = "closed" if by else "stopped"
         return self.links.sever(a.session, b.session, by=by, last_words=last_words, reason=reason)

@@ -55,14 +55,7 @@ def check(sending: Sending, caller: Party, links: LinkRegistry, settings: Settin
             hint="only a person links you two again: tell your user what is open (streamrelay link A B)",
         )
     link = links.between(caller.session, peer.session)
-    policy = sending.policy if link is None else link.policy
-    longest, length = policy.longest if policy is not None else 0, len(sending.text)
-    if 0 < longest < length:
-        raise NotAllowed(
-            f"{length:,} characters are more than the {longest:,} that one message may have",
-            hint="say it shorter, or put it into a file and name that",
-            data={"longest": longest},
-        )
+    check_length(sending.text, sending.policy if link is None else link.policy)
     refusal = links.refusal(caller.session, peer.session, sending.text, now)
     if link is None or refusal is None:
         return
@@ -82,6 +75,43 @@ def check_may_speak(session: str, settings: Settings) -> None:
         raise NotAllowed("a person has paused everything", hint=_HINTS["paused"], data={"reason": "paused"})
     if session in settings.muted:
         raise NotAllowed("a person has muted you", hint=_HINTS["muted"], data={"reason": "muted"})
+
+
+def check_length(text: str, policy: Policy | None) -> None:
+    """Raise NotAllowed for a text that is longer than one delivery may be."""
+    longest, length = policy.longest if policy is not None else 0, len(text)
+    if 0 < longest < length:
+        raise NotAllowed(
+            f"{length:,} characters are more than the {longest:,} that one message may have",
+            hint="say it shorter, or put it into a file and name that",
+            data={"longest": longest},
+        )
+
+
+def check_last_words(link: Link, session: str, words: str, settings: Settings) -> None:
+    """Raise NotAllowed for words with which a session may not close its link; a spent budget does not hold them back.
+
+    Nothing is asked where there are no words: a link is closed whatever holds.
+    """
+    if not words.strip():
+        return
+    check_may_speak(session, settings)
+    check_length(words, link.policy)
+    standing = link.relay.standing
+    pane = next((party.pane for party in link.parties if party.session == session), "")
+    if standing.paused:
+        reason, why = "paused", "it is paused by a person"
+    elif pane in standing.muted:
+        reason, why = "muted", "nothing of what you say is to cross it"
+    elif standing.suspended_by:
+        reason, why = "suspended", f"one of its sides is in {standing.suspended_by}"
+    else:
+        return
+    raise NotAllowed(
+        f"your last words do not cross the link: {why}",
+        hint="close it without them" if reason == "muted" else "close it without them, or wait until that is over",
+        data={"link": link.link_id, "reason": reason},
+    )
 
 
 _HINTS = {

@@ -185,3 +185,19 @@ def test_a_pause_of_everything_holds_for_a_link_that_is_made_elsewhere(two: Two)
     two.alpha.says("%1", "hello")
     two.settle()
     assert not two.beta.typed
+
+
+@pytest.mark.parametrize("holds", ["a relay", "a pause"])
+def test_last_words_from_elsewhere_are_held_back_as_those_of_here_and_the_link_is_closed(two: Two, holds: str) -> None:
+    two.link("link-1")
+    two.settle()
+    if holds == "a relay":
+        members = [Participant(one.session, one.pane, one.title, n) for n, one in enumerate((ANN, CARL), 1)]
+        two.alpha.take(two.alpha.machine.open_relay("relay-1", members, Rules(), 0.0))
+    else:
+        two.alpha.take(two.alpha.machine.pause("link-1", 0.0, paused=True))
+    wish = Wish(link="link-1", what="close", by=BOB.session, last_words="farewell")
+    two.beta.take(two.beta.node.wish("link-1", wish))
+    two.settle()
+    assert not two.alpha.machine.links.links()
+    assert not [message.text for message in two.alpha.typed if "farewell" in message.text]

@@ -270,3 +270,39 @@ def test_what_a_session_sends_has_the_size_and_rate_of_its_link(kept: Kept):
         send("three")
     kept.now += 60
     assert send("three")
+
+
+@pytest.mark.requirement("LNK-05a", "REL-10c")
+def test_last_words_cross_where_a_message_would(kept: Kept):
+    kept.link(ANN, BOB, Policy(longest=10))
+
+    def refused(words: str) -> str:
+        with pytest.raises(NotAllowed) as error:
+            kept.machine.close_link("l-Ann-Bob", "s-Ann", words)
+        assert error.value.hint
+        assert kept.machine.links.links(), "it is closed without them, or not at all"
+        return error.value.message
+
+    kept.machine.mute("s-Ann", muted=True)
+    assert "muted" in refused("bye")
+    kept.machine.mute("s-Ann", muted=False)
+    kept.relay(BOB, CY)
+    assert "relay-1" in refused("bye")
+    kept.machine.stop_relay("relay-1")
+    kept.machine.pause("", 0.0, paused=True)
+    assert "paused everything" in refused("bye")
+    kept.machine.pause("", 0.0, paused=False)
+    assert "11 characters" in refused("x" * 11)
+    kept.machine.mute("s-Ann", muted=True)
+    effects = kept.machine.close_link("l-Ann-Bob", "s-Ann")
+    assert [effect.text for effect in effects if isinstance(effect, Notice)] == [
+        "[streamrelay] Ann has closed the link: nothing crosses any more. No answer is needed."
+    ]
+
+
+@pytest.mark.requirement("LNK-05a")
+def test_a_side_that_is_not_heard_has_no_last_words(kept: Kept):
+    kept.link(ANN, BOB, Policy(direction="from_a"))
+    with pytest.raises(NotAllowed, match="nothing of what you say"):
+        kept.machine.close_link("l-Ann-Bob", "s-Bob", "bye")
+    assert kept.machine.close_link("l-Ann-Bob", "s-Ann", "bye")
