@@ -28,6 +28,7 @@ from streamrelay.service.core import Core, new_id
 from streamrelay.service.gathering_api import Gathering, Invited, StartGathering, Transcript
 from streamrelay.service.gathering_views import exported, shown
 from streamrelay.service.gathering_views import transcript as as_transcript
+from streamrelay.service.messages import check_may_speak
 from streamrelay.service.pulsing import pulse
 from streamrelay.sessions.commands import mark_gathering
 from streamrelay.sessions.model import Session, StartSession
@@ -39,9 +40,10 @@ FOLDER = "gatherings"
 
 
 async def start(core: Core, request: StartGathering) -> Gathering:
-    """Start the sessions of a gathering, and the gathering."""
+    """Start the sessions of a gathering, and the gathering; raises NotAllowed for a caller that may not speak."""
     caller = await core.find(request.caller) if request.caller else None
     if caller is not None:
+        check_may_speak(caller.session, core.machine.settings)
         held = core.machine.circles.of(caller.session)
         check_not_nested(caller.session, None if held is None else held.gathering_id)
     plan, texts = _plan(core, request), load_texts()
@@ -51,6 +53,12 @@ async def start(core: Core, request: StartGathering) -> Gathering:
 
     async def mark(session: Session) -> None:
         await core.server.query(mark_gathering(session.pane, gathering_id))
+
+    def opens(circle: Circle, now: float, going_on: str) -> list[Effect]:
+        # A person may have paused everything, or muted the caller, while sessions were started.
+        if caller is not None:
+            check_may_speak(caller.session, core.machine.settings)
+        return core.machine.open_gathering(circle, now, going_on)
 
     started: dict[int, Session] = {}
     sensing = asyncio.ensure_future(pulse(core, scope=plan.keywords))
@@ -70,7 +78,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
             end_sessions=request.end_sessions,
         )
         going_on = (await sensing).text(core.pulse.longest)
-        await core.do(lambda now: core.machine.open_gathering(circle, now, going_on))
+        await core.do(lambda now: opens(circle, now, going_on))
     except BaseException:
         sensing.cancel()
         await asyncio.shield(_end_all(core, (session.session for session in started.values())))

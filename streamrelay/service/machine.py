@@ -319,7 +319,10 @@ class ServiceMachine:
     # Gatherings
 
     def open_gathering(self, circle: Circle, now: float, pulse: str = "") -> list[Effect]:
-        """Begin a gathering; raises SessionTaken for a session that is in another relay or circle."""
+        """Begin a gathering; raises SessionTaken for a session that is in another relay or circle.
+
+        Into a pause of everything goes its opening alone: that is the word of the person who calls it together.
+        """
         self.circles.add(circle)
         effects: list[Effect] = []
         for seat in circle.present:

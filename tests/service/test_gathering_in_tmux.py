@@ -4,14 +4,24 @@ import json
 import re
 import stat
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from msgspec import structs
 
 from streamrelay.config.settings import HistoryTable, SessionsTable
-from streamrelay.errors import InGathering, NestedGathering, PieceNotHeld, SessionTaken, StreamrelayError, UsageError
+from streamrelay.errors import (
+    InGathering,
+    NestedGathering,
+    NotAllowed,
+    PieceNotHeld,
+    SessionTaken,
+    StreamrelayError,
+    UsageError,
+)
 from streamrelay.links.link import Policy
 from streamrelay.relay.rules import Rules
+from streamrelay.service import gatherings
 from streamrelay.service.api import Invited, SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
@@ -199,6 +209,41 @@ async def test_beside_the_piece_nothing_is_sent_and_no_other_circle_begun(circle
             "unconfirmed",
         }
     assert not any("psst" in got for name in ("Eve", "Sage") for got in circle.heard(name))
+
+
+@pytest.mark.requirement("REL-10c")
+@pytest.mark.parametrize("decided", ["paused", "muted", "paused meanwhile"])
+async def test_whoever_may_not_speak_calls_no_gathering_together(
+    circle: CircleStage, decided: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("Eve", "Sage", "Rex", "Ada")
+    for name in names:
+        circle.start(name)
+    members = [
+        Invited(name=name, number=number, session=name, role="harvester" if name == "Ada" else "speaker")
+        for number, name in enumerate(names[1:], 1)
+    ]
+    async with circle.service() as service:
+        if decided == "muted":
+            await service.mute("Eve", True)
+        elif decided == "paused":
+            await service.pause(True)
+        else:
+            taken = gatherings.pulse
+
+            async def pulse(*given: Any, **said: Any) -> Any:
+                await service.pause(True)
+                return await taken(*given, **said)
+
+            monkeypatch.setattr(gatherings, "pulse", pulse)
+        with pytest.raises(NotAllowed, match="muted you" if decided == "muted" else "paused everything"):
+            await circle.held(service, *members, caller="Eve", opening_question="a secret?")
+        assert await service.gatherings() == []
+        if decided != "muted":
+            await service.pause(False)
+        await service.send_message(SendMessage(to="Sage", text="a person's"))
+        await circle.until_heard("Sage", "a person's")
+    assert circle.heard("Sage") == ["a person's"]
 
 
 def held_again(circle: CircleStage) -> list[Invited]:
