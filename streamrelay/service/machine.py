@@ -27,6 +27,8 @@ from streamrelay.service.relays import Relays
 from streamrelay.service.settings import Settings
 
 LINK, LISTENERS, SETTINGS = "link/", "listeners", "settings"
+GONE = frozenset({"pane_gone", "session_gone", "server_lost", "ended"})
+"""Why somebody leaves whose pane is not there any more; of anybody else the program alone has left."""
 
 
 class ServiceMachine:
@@ -132,6 +134,9 @@ class ServiceMachine:
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
         """What was in a pane is gone."""
+        if reason in GONE and self.settings.muted:
+            self.settings.muted -= self._sessions_in(pane)
+            self._settings_changed = True
         effects = self.links.leave(pane, reason, now)
         for relay in self.relays.with_pane(pane):
             effects += self._in_relay(relay, relay.leave(pane, reason, now))
@@ -140,6 +145,12 @@ class ServiceMachine:
         if pane in self.settings.watched:
             self.watch(pane, watched=False)
         return effects
+
+    def _sessions_in(self, pane: str) -> set[str]:
+        parties = [party for link in self.links.links() for party in link.parties]
+        seats = [seat for circle in self.circles.with_pane(pane) for seat in circle.present]
+        there = [*parties, *self.relays.present, *seats]
+        return {pane} | {each.session for each in there if each.pane == pane}
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None while nothing is waited for."""
@@ -303,9 +314,10 @@ class ServiceMachine:
         (self.settings.watched.add if watched else self.settings.watched.discard)(pane)
         self._settings_changed = True
 
-    def forget_pairs(self) -> None:
-        """Forget who may not link themselves again: their tmux server has ended, and its names mean others now."""
+    def forget_sessions(self) -> None:
+        """Forget who is muted, or may not link itself again: the tmux server has ended, its names mean others now."""
         self.settings.apart.clear()
+        self.settings.muted.clear()
         self._settings_changed = True
 
     def stop_all(self, now: float) -> tuple[int, list[Effect]]:

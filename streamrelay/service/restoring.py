@@ -108,7 +108,7 @@ class Restoring:
         panes = self.machine.panes | set(remembered(before))
 
         def decide(now: float) -> list[Effect]:
-            self.machine.forget_pairs()
+            self.machine.forget_sessions()
             effects = [effect for pane in sorted(panes) for effect in self.machine.leave(pane, "server_lost", now)]
             return [*(effect for effect in effects if isinstance(effect, Tell)), *map(Tell, receipts)]
 

@@ -131,6 +131,7 @@ async def test_another_tmux_server_has_nothing_of_it_and_nothing_is_sent_again(s
         await service.create_relay(CreateRelay(participants=members))
         sent = await service.send_message(SendMessage(to="Bob", text="never", message_id="m1"))
         assert sent.delivery.state == "queued"
+        await service.mute("Cy", True)
     stage.tmux.kill()
     for name in ("keeper", "Bob"):
         stage.tmux.new_session(name, ["cat"])
@@ -143,3 +144,4 @@ async def test_another_tmux_server_has_nothing_of_it_and_nothing_is_sent_again(s
         assert (delivery.state, delivery.reason) == ("unconfirmed", "server_lost")
         assert [event.state for event in await journaled(service, Receipt)][-1] == "unconfirmed"
         assert "never" not in stage.tmux.run("capture-pane", "-p", "-t", "Bob")
+        assert service._core.machine.settings.muted == set()

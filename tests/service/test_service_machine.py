@@ -306,3 +306,22 @@ def test_a_side_that_is_not_heard_has_no_last_words(kept: Kept):
     with pytest.raises(NotAllowed, match="nothing of what you say"):
         kept.machine.close_link("l-Ann-Bob", "s-Bob", "bye")
     assert kept.machine.close_link("l-Ann-Bob", "s-Ann", "bye")
+
+
+@pytest.mark.requirement("REL-10c")
+def test_a_mute_ends_with_its_session_and_its_server_and_not_with_a_program(kept: Kept):
+    kept.link(ANN, BOB)
+    for session in ("s-Ann", "%3", "%4"):
+        kept.machine.mute(session, muted=True)
+    kept.machine.leave("%1", "program_left", 1.0)
+    kept.link(ANN, BOB)
+    kept.die()
+    assert kept.machine.settings.muted == {"s-Ann", "%3", "%4"}
+    assert crossed(kept.hear(text(ANN, "x"), ended(ANN))) == []
+    kept.machine.leave("%1", "pane_gone", 2.0)
+    kept.machine.leave("%3", "ended", 2.0)
+    kept.die()
+    assert kept.machine.settings.muted == {"%4"}
+    kept.machine.forget_sessions()
+    kept.die()
+    assert kept.machine.settings.muted == set(), "another session has that name on the next server"
