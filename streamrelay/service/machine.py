@@ -147,10 +147,10 @@ class ServiceMachine:
         return effects
 
     def _sessions_in(self, pane: str) -> set[str]:
-        parties = [party for link in self.links.links() for party in link.parties]
-        seats = [seat for circle in self.circles.with_pane(pane) for seat in circle.present]
-        there = [*parties, *self.relays.present, *seats]
-        return {pane} | {each.session for each in there if each.pane == pane}
+        seats = [(party.pane, party.session) for link in self.links.links() for party in link.parties]
+        seats += [(member.pane, member.session) for member in self.relays.present]
+        seats += [(seat.pane, seat.session) for circle in self.circles.held for seat in circle.present]
+        return {pane} | {session for where, session in seats if where == pane}
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None while nothing is waited for."""
