@@ -16,7 +16,7 @@ def _about(meaning: str) -> Meta:
 
 
 _Text = Annotated[str, Meta(min_length=1)]
-_Count = Annotated[int, Meta(ge=0)]
+_Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 _Amount = Annotated[float, Meta(ge=0)]
 _Span = Annotated[float, Meta(gt=0, le=86_400)]
 

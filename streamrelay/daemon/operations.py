@@ -7,7 +7,7 @@ are fields of it; of the rest, GET and DELETE take the fields from the query, PO
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from streamrelay.events import AnyEvent
 from streamrelay.history.found import History, SearchHistory, Whole
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
+from streamrelay.relay.rules import MOST
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
@@ -113,7 +114,7 @@ class ExtendLink(msgspec.Struct, frozen=True, kw_only=True):
     """Deliveries to be added to a budget."""
 
     link: str
-    deliveries: int
+    deliveries: Annotated[int, msgspec.Meta(ge=1, le=MOST)]
 
 
 class CloseLink(msgspec.Struct, frozen=True, kw_only=True):

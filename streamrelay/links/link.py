@@ -6,7 +6,7 @@ import msgspec
 
 from streamrelay.errors import UsageError
 from streamrelay.relay.attribution import filled
-from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS, Participant, Rules, Stored
+from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS, Count, Participant, Rules, Stored
 
 BUDGET = 8
 FRAME = "[From {name}] {text}"
@@ -25,21 +25,21 @@ class Party(msgspec.Struct, frozen=True):
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What may cross one link, how much and how fast; 0 stands for no limit."""
 
-    budget: int = BUDGET
+    budget: Count = BUDGET
     """Deliveries, both directions together."""
     direction: Literal["both", "from_a", "from_b"] = "both"
     """Whose words cross: those of both, or of the first or second party alone."""
     checkpoints: tuple[str, ...] = CHECKPOINTS
     """What answers to checkpoints begin with; of either the first 50 characters count."""
-    acknowledgements: int = ACKNOWLEDGEMENTS
+    acknowledgements: Count = ACKNOWLEDGEMENTS
     """How many turns in a row that say nothing new cross."""
     phrases: tuple[str, ...] = ()
     """What else counts as saying nothing new, as literal sentences."""
-    hops: int = HOPS
+    hops: Count = HOPS
     """How many times an answer may follow an answer."""
-    longest: int = 0
+    longest: Count = 0
     """Characters of one delivery."""
-    per_minute: int = 0
+    per_minute: Count = 0
     """Deliveries within 60 seconds."""
     start_sessions: bool = True
     """Whether its sides may start sessions."""

@@ -34,6 +34,7 @@ from streamrelay.events import (
 )
 from streamrelay.relay.attribution import content, filled
 from streamrelay.relay.rules import (
+    MOST,
     Close,
     Deliver,
     Effect,
@@ -60,7 +61,7 @@ class RelayMachine:
     """One relay of two or more participants."""
 
     def __init__(self, relay_id: str, participants: Sequence[Participant], rules: Rules | None = None) -> None:
-        """Begin a relay; raises UsageError for participants that cannot be told apart."""
+        """Begin a relay; raises UsageError for participants that cannot be told apart, and rules that are none."""
         if len(participants) < 2:
             raise UsageError("a relay needs at least two participants")
         for what in ("pane", "number", "name"):
@@ -70,6 +71,7 @@ class RelayMachine:
         self.relay_id = relay_id
         self.participants = tuple(participants)
         self.rules = rules or Rules()
+        self.rules.check()
         if "{text}" not in self.rules.frame:
             raise UsageError(f"the template {self.rules.frame!r} has no {{text}}")
         filled(self.rules.frame, name="", number=0, text="")
@@ -161,10 +163,10 @@ class RelayMachine:
         self.standing.suspended_by = by
 
     def extend(self, deliveries: int, now: float) -> list[Effect]:
-        """Add to the budget; what was said since it was spent goes out."""
+        """Add to the budget, up to the largest there is; what was said since it was spent goes out."""
         if self.closed or deliveries < 1 or not self.standing.budget:
             return []
-        self.standing.budget += deliveries
+        self.standing.budget = min(self.standing.budget + deliveries, MOST)
         self.standing.spent = False
         self.standing.manners.begin_anew()
         return self._release(now)

@@ -4,11 +4,12 @@ All of it can be stored and restored with msgspec, but for effects, which are ca
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from streamrelay.delivery.message import Policy
+from streamrelay.errors import UsageError
 from streamrelay.events import Event, Traffic
 from streamrelay.relay.attribution import ATTRIBUTED
 from streamrelay.relay.politeness import Manners
@@ -16,6 +17,9 @@ from streamrelay.relay.utterances import Utterance
 
 ACKNOWLEDGEMENTS = 2
 HOPS = 1_000
+MOST = 1_000_000_000
+"""The largest number that a limit may be."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
 
 
 class Participant(msgspec.Struct, frozen=True):
@@ -36,7 +40,7 @@ class Participant(msgspec.Struct, frozen=True):
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """What holds in one relay; 0 stands for no limit throughout."""
 
-    budget: int = 0
+    budget: Count = 0
     """How many deliveries there are."""
     when_spent: Literal["close", "wait"] = "close"
     """Whether a spent budget is the end, or waits to be extended."""
@@ -44,16 +48,22 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """What listeners get: a template of `{name}`, `{number}` and `{text}`."""
     checkpoints: tuple[str, ...] = ()
     """What answers to checkpoints begin with (see `is_checkpoint`)."""
-    acknowledgements: int = ACKNOWLEDGEMENTS
+    acknowledgements: Count = ACKNOWLEDGEMENTS
     """How many turns without news are delivered in a row (streamrelay.relay.politeness)."""
     phrases: tuple[str, ...] = ()
     """What else counts as an acknowledgement, as literal sentences."""
-    hops: int = HOPS
+    hops: Count = HOPS
     """How many times an answer may follow an answer."""
-    longest: int = 0
+    longest: Count = 0
     """Characters of one message; what is beyond is left out, and it says so."""
-    per_minute: int = 0
+    per_minute: Count = 0
     """Deliveries within 60 seconds; more of them wait."""
+
+    def check(self) -> None:
+        """Raise UsageError for a limit that is none."""
+        for name in ("budget", "acknowledgements", "hops", "longest", "per_minute"):
+            if not 0 <= getattr(self, name) <= MOST:
+                raise UsageError(f"{name} is a number from 0, which stands for no limit, to {MOST:,}")
 
 
 class Held(msgspec.Struct, frozen=True):

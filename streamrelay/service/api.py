@@ -15,6 +15,7 @@ from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.found import History, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import ALL_PARTS, Part, Pulse
+from streamrelay.relay.rules import Count
 from streamrelay.service.gathering_api import Gathering, Invited, Member, Said, StartGathering, Transcript
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
@@ -105,7 +106,7 @@ class CreateRelay(msgspec.Struct, frozen=True, kw_only=True):
     """A relay to be opened."""
 
     participants: Sequence[RelayParticipant]
-    budget: int = 0
+    budget: Count = 0
     allow_shell: bool = False
 
 

@@ -165,6 +165,13 @@ def http(served: Served) -> httpx.AsyncClient:
         ("GET", "/v1/journal?seq=99999999999999999999", None, 400, "`$.seq`"),
         ("GET", "/v1/journal?seq=0&limit=99999999999999999999", None, 400, "`$.limit`"),
         ("GET", "/v1/events?after=-99999999999999999999", None, 400, "`$.after`"),
+        ("POST", "/v1/links", b'{"a": "%1", "b": "%2", "policy": {"per_minute": -1}}', 400, "`$.policy.per_minute`"),
+        ("POST", "/v1/links", b'{"a": "%1", "b": "%2", "policy": {"budget": 1000000001}}', 400, "`$.policy.budget`"),
+        ("POST", "/v1/relays", b'{"participants": [], "budget": -1}', 400, "`$.budget`"),
+        ("POST", "/v1/links/l/extend", b'{"deliveries": 0}', 400, "`$.deliveries`"),
+        pytest.param(
+            "POST", "/v1/links/l/extend", b'{"deliveries": ' + b"9" * 4300 + b"}", 400, "`$.deliveries`", id="too many"
+        ),
         ("GET", "/v1/nothing", None, 404, "GET /v1/nothing: Not Found"),
         ("DELETE", "/v1/status", None, 405, "DELETE /v1/status: Method Not Allowed"),
     ],

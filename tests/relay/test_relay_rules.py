@@ -9,7 +9,7 @@ from streamrelay.errors import UsageError
 from streamrelay.events import RelayMuted, RelayPaused, Text, Traffic, TurnEnded, TurnStarted
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.machine import MOST_HELD, RelayMachine
-from streamrelay.relay.rules import Close, Deliver, Participant, Rules, Spend, Stored, Tell, is_checkpoint
+from streamrelay.relay.rules import MOST, Close, Deliver, Participant, Rules, Spend, Stored, Tell, is_checkpoint
 
 ANN = Participant("$1", "%1", "Ann", 1)
 BOB = Participant("$2", "%2", "Bob", 2)
@@ -228,3 +228,18 @@ def test_a_relay_goes_on_as_it_was_stored(talk: Callable[..., object]):
     _, released = again.pause(9.0, paused=False)
     assert (released.message_id, released.text) == ("r-2", "Ann (1):\n\nheld")
     assert [listener.name for listener in released.listeners] == ["Bob"]
+
+
+@pytest.mark.parametrize("limit", ["budget", "acknowledgements", "hops", "longest", "per_minute"])
+@pytest.mark.parametrize("number", [-1, MOST + 1])
+def test_a_limit_is_a_number_that_can_be_counted_to(limit: str, number: int):
+    with pytest.raises(UsageError, match=limit):
+        RelayMachine("r", [ANN, BOB], Rules(**{limit: number}))
+
+
+def test_a_budget_grows_no_further_than_a_budget_may_be():
+    machine = RelayMachine("r", [ANN, BOB], Rules(budget=1, when_spent="wait"))
+    for _ in range(2):
+        machine.extend(10**4300, 0.0)
+    assert machine.standing.budget == MOST
+    assert msgspec.json.decode(msgspec.json.encode(machine.stored()), type=Stored) == machine.stored()
