@@ -5,11 +5,11 @@ A step is kept as a whole or not at all (`Keeper`), and only then does anything 
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from streamrelay.delivery.message import Message
-from streamrelay.events import Event, RelayDelivered
+from streamrelay.events import Event, Receipt, RelayDelivered
 from streamrelay.relay.rules import Close, Deliver, Effect, Notice, Participant, Tell, Withdraw
 
 Decision = Callable[[float], Sequence[Effect]]
@@ -81,13 +81,31 @@ class Step:
                     message = Message(effect.message_id, effect.text, effect.head, effect.policy)
                     self.outgoing.append(Outgoing(message, _panes(effect.listeners)))
                 case Withdraw():
-                    self.withdrawn.append(effect)
+                    self._withdraw(effect)
                 case Tell():
                     self.events.append(effect.event)
                 case Close():
                     self.closed = effect.reason
                 case _:
                     pass
+
+    def _withdraw(self, withdraw: Withdraw) -> None:
+        """Take back what of a message is not on its way yet; the rest is asked of those who have it."""
+        panes = set(_panes(withdraw.listeners))
+        outgoing, self.outgoing = self.outgoing, []
+        for each in outgoing:
+            late = panes.intersection(each.panes) if each.message.message_id == withdraw.message_id else set[str]()
+            self.events += [
+                Receipt(message_id=withdraw.message_id, pane=pane, state="failed", reason="superseded")
+                for pane in each.panes
+                if pane in late
+            ]
+            panes -= late
+            if going := tuple(pane for pane in each.panes if pane not in late):
+                self.outgoing.append(replace(each, panes=going))
+        listeners = tuple(listener for listener in withdraw.listeners if listener.pane in panes)
+        if listeners:
+            self.withdrawn.append(Withdraw(withdraw.message_id, listeners))
 
 
 class Keeper(Protocol):
