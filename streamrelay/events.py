@@ -29,7 +29,7 @@ DeliveryState = Literal["queued", "pasted", "painted", "submitted", "turn_starte
 
 WithheldReason = Literal[
     "muted", "suspended", "checkpoint", "acknowledgement", "repetition", "hops", "too_many_waiting",
-    "without_piece", "too_much",
+    "closed", "without_piece", "too_much",
 ]  # fmt: skip
 NeedKind = Literal["password", "confirmation", "permission", "trust", "login", "picker"]
 

@@ -7,7 +7,8 @@
   `repetition`, or came from farther than the `hops` allow (`streamrelay.relay.politeness`); or it waits already with
   too many others. Nothing of that counts as a delivery.
 * What is said while the relay is paused or spent, or faster than `per_minute`, waits, and goes out in order when it
-  may. So an answer said into a pause is not lost, and no conversation is stuck after it.
+  may. So an answer said into a pause is not lost, and no conversation is stuck after it. What the rate alone holds
+  goes out when its relay ends because somebody leaves; of what waits for a person then, it is told that it does not.
 * The delivery that spends the budget is made; then the relay closes or waits to be extended, as the rules say.
 * A participant whose pane closes, or whose program has left, leaves. Of two that is the end of the relay; of more, the
   others go on for as long as there are two. A closed relay does nothing more.
@@ -179,7 +180,7 @@ class RelayMachine:
         self.standing.gone[pane] = reason
         remaining = [participant for participant in self.participants if participant.pane not in self.standing.gone]
         if len(remaining) < 2:
-            return [*effects, *self.close(reason)]
+            return [*effects, *self._say_last(now), *self.close(reason)]
         label = self._by_pane[pane].label
         left = RelayLeft(relay=self.relay_id, participant=label, reason=reason, remaining=len(remaining))
         return [*effects, Tell(left)]
@@ -281,6 +282,22 @@ class RelayMachine:
             effects += self._send(standing.held.pop(0), now)
         return effects
 
+    def _say_last(self, now: float) -> list[Effect]:
+        """Send what the rate alone holds back to whoever is left, and tell of the rest that it is lost."""
+        effects: list[Effect] = []
+        standing = self.standing
+        held, standing.held = standing.held, []
+        for said in held:
+            if not (standing.stops or self.closed) and self._listeners(said.pane):
+                effects += self._send(said, now)
+            else:
+                why = "it waited to go out when that ended"
+                effects.append(self._withhold(self._by_pane[said.pane], said.text, "closed", why))
+        return effects
+
+    def _listeners(self, pane: str) -> tuple[Participant, ...]:
+        return tuple(p for p in self.participants if p.pane not in {pane, *self.standing.gone})
+
     def _in_time(self, now: float) -> bool:
         while self._sent and now >= self._sent[0] + MINUTE:
             self._sent.popleft()
@@ -288,8 +305,7 @@ class RelayMachine:
 
     def _send(self, said: Held, now: float, *, message_id: str = "", policy: Policy | None = None) -> list[Effect]:
         speaker, standing = self._by_pane[said.pane], self.standing
-        listeners = tuple(p for p in self.participants if p is not speaker and p.pane not in standing.gone)
-        if not listeners:
+        if not (listeners := self._listeners(said.pane)):
             return []
         standing.deliveries += 1
         if self.rules.per_minute:

@@ -243,3 +243,35 @@ def test_a_budget_grows_no_further_than_a_budget_may_be():
         machine.extend(10**4300, 0.0)
     assert machine.standing.budget == MOST
     assert msgspec.json.decode(msgspec.json.encode(machine.stored()), type=Stored) == machine.stored()
+
+
+@pytest.mark.requirement("REL-02c")
+def test_what_the_rate_alone_holds_goes_out_before_a_relay_ends(talk):
+    conversation = talk(Rules(per_minute=1))
+    for said in ("one", "two", "the result"):
+        conversation.turn(ANN, said)
+    conversation.turn(BOB, "to whom?")
+    assert conversation.delivered() == ["one"]
+    effects = conversation.machine.leave(ANN.pane, "pane_gone", 5.0)
+    assert [effect.text for effect in effects if isinstance(effect, Deliver)] == [
+        "Ann (1):\n\ntwo",
+        "Ann (1):\n\nthe result",
+    ]
+    (lost,) = [effect.event for effect in effects if isinstance(effect, Tell)]
+    assert (lost.speaker, lost.reason, lost.text) == ("Bob (2)", "closed", "to whom?")
+    assert isinstance(effects[-1], Close)
+
+
+@pytest.mark.parametrize("waits", ["pause", "budget"])
+def test_of_what_waits_for_a_person_when_somebody_leaves_it_is_told_that_it_is_lost(talk, waits: str):
+    conversation = talk(Rules(budget=1, when_spent="wait"))
+    if waits == "pause":
+        conversation.machine.pause(0.0)
+    else:
+        conversation.turn(BOB, "the last one")
+    conversation.turn(ANN, "one")
+    effects = conversation.machine.leave(ANN.pane, "pane_gone", 5.0)
+    assert not [effect for effect in effects if isinstance(effect, Deliver)]
+    assert [(effect.event.reason, effect.event.text) for effect in effects if isinstance(effect, Tell)] == [
+        ("closed", "one")
+    ]
