@@ -18,7 +18,7 @@ from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.callers import Caller, calling
 from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.federating import Federation
-from streamrelay.service.messages import Sending, check_last_words, check_may_speak
+from streamrelay.service.messages import Sending, check_chosen_id, check_last_words, check_may_speak
 
 LONGEST_TEXT = 1_000_000
 """Characters of one message to another machine."""
@@ -129,6 +129,7 @@ async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
     node = federation.node
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(f"{message_id}@{node.name}")
+    check_chosen_id(message_id)
     if len(request.text) > LONGEST_TEXT:
         raise NotAllowed(f"{len(request.text):,} characters are more than the {LONGEST_TEXT:,} that may go elsewhere")
     if node.channels[there.node].waiting >= MOST_WAITING:

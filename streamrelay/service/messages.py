@@ -14,12 +14,15 @@ from typing import Literal
 import msgspec
 
 from streamrelay.delivery.message import Policy as Typing
-from streamrelay.errors import NotAllowed
+from streamrelay.errors import NotAllowed, UsageError
 from streamrelay.links.link import Link, Party, Policy
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.rules import Notice, Participant
 from streamrelay.service.settings import Settings
+
+OWN_IDS = ("link-", "relay-", "gathering-", "stop-")
+"""What the ids begin with of messages that nobody sends: that of who delivers it, and a number."""
 
 
 class Sending(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +70,15 @@ def check(sending: Sending, caller: Party, links: LinkRegistry, settings: Settin
         hint=_HINTS.get(reason, _NOTHING_NEW).format(link=link.link_id),
         data={"link": link.link_id, "reason": reason},
     )
+
+
+def check_chosen_id(message_id: str) -> None:
+    """Raise UsageError for an id under which a caller would take the place of what a link delivers."""
+    if message_id.startswith(OWN_IDS):
+        raise UsageError(
+            f"the message id {message_id!r} begins as those that streamrelay makes itself",
+            hint=f"begin it otherwise than with {', '.join(OWN_IDS)}",
+        )
 
 
 def check_may_speak(session: str, settings: Settings) -> None:

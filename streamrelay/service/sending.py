@@ -13,7 +13,7 @@ from streamrelay.service import far
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.callers import calling
 from streamrelay.service.core import Core, new_id, party
-from streamrelay.service.messages import Sending, Sent, check_may_speak
+from streamrelay.service.messages import Sending, Sent, check_chosen_id, check_may_speak
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
 
@@ -30,6 +30,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
     core.machine.circles.check_may_send(target.session, to=True)
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(message_id)
+    check_chosen_id(message_id)
     caller = await calling(core, request.caller, target.session)
     connects: Literal["link", "listen"] = "link" if request.direct else "listen"
     await core.admit(target, allow_shell=request.allow_shell)

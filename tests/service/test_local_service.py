@@ -82,6 +82,18 @@ async def test_a_caller_that_is_not_there_is_a_warning(stage: Stage, caller: str
         await stage.until_heard("Bob", heard)
 
 
+async def test_nobody_sends_under_an_id_that_a_link_will_have(stage: Stage):
+    stage.start("Ann"), stage.start("Bob")
+    async with stage.service() as service:
+        link = await service.create_link("Ann", "Bob")
+        for reserved in (f"{link.link_id}-1", "relay-1-1", "gathering-1-1", "stop-1"):
+            with pytest.raises(UsageError, match="begins as those") as refused:
+                await service.send_message(SendMessage(to="Bob", text="hi", message_id=reserved))
+            assert refused.value.hint
+        stage.types("Ann", "speak")
+        await stage.until_heard("Bob", "[From Ann] answer 1")
+
+
 @pytest.mark.requirement("LNK-05a", "LNK-05b")
 async def test_last_words_are_delivered_and_the_link_is_closed(stage: Stage, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.INFO)
