@@ -112,6 +112,7 @@ async def start_gathering(service: Service, caller: str, asked: StartGathering) 
             beat_interval_seconds=asked.beat_interval_seconds,
             opening_question=asked.opening_question,
             caller=caller,
+            unknown_agent=not caller,
         )
     )
     seated = [

@@ -40,6 +40,7 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
             to=asked.to,
             text=asked.text,
             caller=caller,
+            unknown_agent=not caller,
             direct=asked.direct,
             close_link=asked.close_link,
             message_id=asked.message_id,
@@ -129,6 +130,7 @@ async def start_session(service: api.Service, caller: str, asked: arguments.Star
             title=asked.title,
             cwd=asked.cwd,
             caller=caller,
+            unknown_agent=not caller,
             direct=asked.direct,
             prompt=asked.prompt,
         )

@@ -54,6 +54,8 @@ class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     caller: str = ""
     """Who says it, by its session id; empty for a person or a script, then it is only delivered."""
+    unknown_agent: bool = False
+    """Whether an agent says it of which nobody knows the session: it has no caller, and is no person."""
     direct: bool = False
     """Whether it begins a conversation (a link); otherwise the caller is told once when the other one stops."""
     close_link: bool = False

@@ -18,13 +18,15 @@ class Caller(NamedTuple):
     """What hinders that: the message is delivered all the same."""
 
 
-async def calling(core: Core, name: str, target: str = "") -> Caller:
+async def calling(core: Core, name: str, target: str = "", *, unknown_agent: bool = False) -> Caller:
     """Return the session of that name, heard if it can be: who cannot be heard is bound by what binds all sessions.
 
     `target` is whom it is for, where that is a session of here. Raises InGathering for a session that may not send now,
     and NotAllowed for one that nobody knows where no session may.
     """
     if not name:
+        if unknown_agent:
+            check_may_speak("", core.machine.settings)
         return Caller(None, is_heard=False)
     try:
         session = await core.find(name)

@@ -219,7 +219,7 @@ async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Caller
     A session that the other machine does not know raises TargetNotFound; where the other machine cannot be asked the
     message waits for it.
     """
-    caller = await calling(core, request.caller)
+    caller = await calling(core, request.caller, unknown_agent=request.unknown_agent)
     try:
         other = await _federation(core).find(there)
     except (PeerAway, RedisLost) as error:

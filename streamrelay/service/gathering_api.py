@@ -48,6 +48,8 @@ class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
     listening: Literal["each", "digest"] | None = None
     caller: str = ""
     """Who asks, by its session id; a person with no session of its own takes part by it."""
+    unknown_agent: bool = False
+    """Whether an agent asks of which nobody knows the session: it has no caller, and is no person."""
     cwd: str = ""
     """Where sessions are started; empty for where the caller is, or home."""
     end_sessions: bool = False

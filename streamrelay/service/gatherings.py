@@ -42,8 +42,8 @@ FOLDER = "gatherings"
 async def start(core: Core, request: StartGathering) -> Gathering:
     """Start the sessions of a gathering, and the gathering; raises NotAllowed for a caller that may not speak."""
     caller = await core.find(request.caller) if request.caller else None
+    _check_may_open(core, request, caller)
     if caller is not None:
-        check_may_speak(caller.session, core.machine.settings)
         held = core.machine.circles.of(caller.session)
         check_not_nested(caller.session, None if held is None else held.gathering_id)
     plan, texts = _plan(core, request), load_texts()
@@ -56,8 +56,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
 
     def opens(circle: Circle, now: float, going_on: str) -> list[Effect]:
         # A person may have paused everything, or muted the caller, while sessions were started.
-        if caller is not None:
-            check_may_speak(caller.session, core.machine.settings)
+        _check_may_open(core, request, caller)
         return core.machine.open_gathering(circle, now, going_on)
 
     started: dict[int, Session] = {}
@@ -65,7 +64,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
     try:
         cwd = request.cwd or ("" if caller is None else await core.sessions.folder(caller))
         absent = [one for one in request.participants if one.number not in known]
-        await _start_all(core, absent, mark, started, caller=request.caller, cwd=cwd)
+        await _start_all(core, absent, mark, started, request=request, cwd=cwd)
         sessions = known | started
         for number, session in sessions.items():
             await core.admit(session, allow_shell=number in started)
@@ -84,6 +83,11 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         await asyncio.shield(_end_all(core, (session.session for session in started.values())))
         raise
     return shown(circle, asyncio.get_running_loop().time())
+
+
+def _check_may_open(core: Core, request: StartGathering, caller: Session | None) -> None:
+    if caller is not None or request.unknown_agent:
+        check_may_speak("" if caller is None else caller.session, core.machine.settings)
 
 
 def view(core: Core, gathering_id: str) -> Gathering:
@@ -217,7 +221,7 @@ async def _start_all(
     mark: Callable[[Session], Awaitable[None]],
     started: dict[int, Session],
     *,
-    caller: str,
+    request: StartGathering,
     cwd: str,
 ) -> None:
     """Start who is not there, all at once; `started` has them as soon as they are, whatever becomes of the others."""
@@ -231,7 +235,8 @@ async def _start_all(
                 title=invited.name,
                 cwd=invited.cwd or cwd,
                 direct=True,
-                caller=caller,
+                caller=request.caller,
+                unknown_agent=request.unknown_agent,
             ),
         )
         started[invited.number] = session

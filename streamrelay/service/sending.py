@@ -15,7 +15,7 @@ from streamrelay.service.callers import calling
 from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.messages import Sending, Sent, check_chosen_id, check_may_speak
 from streamrelay.sessions.model import Session, StartSession
-from streamrelay.sessions.permission import asking, check_start
+from streamrelay.sessions.permission import UNKNOWN, asking, check_start
 
 PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
 """Seconds for which a program that was started is waited for, without and with something to be given to it."""
@@ -31,7 +31,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(message_id)
     check_chosen_id(message_id)
-    caller = await calling(core, request.caller, target.session)
+    caller = await calling(core, request.caller, target.session, unknown_agent=request.unknown_agent)
     connects: Literal["link", "listen"] = "link" if request.direct else "listen"
     await core.admit(target, allow_shell=request.allow_shell)
     known = await deliveries(core, message_id) if caller.session is not None and request.message_id else []
@@ -95,6 +95,7 @@ async def start(core: Core, request: StartSession) -> Session:
                 to=session.session,
                 text=request.prompt,
                 caller=request.caller,
+                unknown_agent=request.unknown_agent,
                 direct=request.direct,
                 allow_shell=True,
             ),
@@ -129,8 +130,8 @@ async def _check_start(core: Core, request: StartSession) -> None:
     """Raise NotAllowed for whoever may not start sessions."""
     caller = (await core.find(request.caller)).session if request.caller else ""
     there = await core.sessions.all()
-    asks = asking(there, caller, request.within)
-    if request.prompt and caller:
+    asks = asking(there, caller, request.within) or (UNKNOWN if request.unknown_agent else "")
+    if request.prompt and (caller or request.unknown_agent):
         check_may_speak(caller, core.machine.settings)
     links = [link for link in core.links() if asks in {party.session for party in link.parties}]
     forbidden_by = next((link.link_id for link in links if not link.policy.start_sessions), "")

@@ -47,6 +47,8 @@ class StartSession(msgspec.Struct, frozen=True, kw_only=True):
     """0 for what the profile says, or 40."""
     caller: str = ""
     """Who asks, by its session id; empty for a person."""
+    unknown_agent: bool = False
+    """Whether an agent asks of which nobody knows the session: it has no caller, and is no person."""
     within: str = ""
     """The pane of the program that runs the asking command, where nobody types it there: then that one asks."""
     direct: bool = False

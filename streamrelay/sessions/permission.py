@@ -7,15 +7,18 @@ from streamrelay.errors import NotAllowed
 from streamrelay.sessions.model import Session
 
 Starters = Literal["anyone", "people", "nobody"]
+UNKNOWN = "unknown"
+"""Who asks, where an agent does of which nobody knows the session."""
 
 
 def check_start(
     sessions: Sequence[Session], asks: str, *, who: Starters, most: int, being_born: int = 0, forbidden_by: str = ""
 ) -> None:
-    """Raise NotAllowed if a session may not be started for `asks`, a session's id or nothing for a person.
+    """Raise NotAllowed if a session may not be started for `asks`: a session's id, or nothing for a person.
 
-    `sessions` are all there are, `most` of those started here may run (0 for any number), some of which
-    are `being_born`, and `forbidden_by` is a link of `asks` whose sides may start none.
+    An agent whose session nobody knows is `UNKNOWN`. `sessions` are all there are, `most` of those started here may
+    run (0 for any number), some of which are `being_born`, and `forbidden_by` is a link of `asks` whose sides may
+    start none.
     """
     data = {"session": asks}
     if who == "nobody":

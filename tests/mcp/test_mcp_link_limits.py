@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from streamrelay.config.settings import HistoryTable, SessionsTable
 from streamrelay.events import LinkSpent
 from streamrelay.links.link import Policy
+from streamrelay.mcp.server import build_server
+from streamrelay.relay.rules import Rules
 from streamrelay.service.api import SendMessage
 from tests.mcp.staging import call
 
@@ -70,3 +73,32 @@ async def test_a_pause_holds_what_is_said_and_refuses_what_is_sent(stage):
         await stage.until_told("Bob", "[From Ann] Behind it")
         assert (await service.links())[0].deliveries == 1
     assert stage.heard("Bob") == ["[From Ann] Behind it"]
+
+
+@pytest.mark.requirement("REL-10c", "OPS-04c")
+async def test_an_agent_that_nobody_knows_is_no_person(stage):
+    stage.start("Bob")
+    strict = {"policy": Policy(), "rules": Rules(), "retention": HistoryTable()}
+    circle = [
+        {"name": name, "number": number, "agent": "cat", "role": "harvester" if number == 3 else "speaker"}
+        for number, name in enumerate(("A", "B", "C"), 1)
+    ]
+    async with stage.served() as service:
+        nobody = Client(build_server(service, _nobody))
+        async with nobody:
+            await service.pause(True)
+            assert "paused everything" in (await refusal(nobody, "send_message", to="Bob", text="x"))["message"]
+            assert "paused" in (await refusal(nobody, "start_session", agent="cat", prompt="x"))["message"]
+            assert "paused" in (await refusal(nobody, "start_gathering", participants=circle))["message"]
+            await service.pause(False)
+            service.configure(**strict, starting=SessionsTable(start="people"))
+            assert "only people" in (await refusal(nobody, "start_session", agent="cat"))["message"]
+            assert "only people" in (await refusal(nobody, "start_gathering", participants=circle))["message"]
+            assert {session.title for session in await service.sessions()} == {"keeper", "Bob"}
+            await call(nobody, "send_message", to="Bob", text="delivered all the same")
+            await stage.until_told("Bob", "delivered all the same")
+    assert stage.heard("Bob") == ["delivered all the same"]
+
+
+async def _nobody(_: object) -> str:
+    return ""
