@@ -8,12 +8,13 @@ from typing import Literal
 
 from streamrelay.delivery.message import Policy as TypingPolicy
 from streamrelay.delivery.message import check_message_id
+from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service import far
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.callers import calling
 from streamrelay.service.core import Core, new_id, party
-from streamrelay.service.messages import Sending, Sent, check_chosen_id, check_may_speak
+from streamrelay.service.messages import Sending, Sent, check_chosen_id, check_length, check_may_speak
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import UNKNOWN, asking, check_start
 
@@ -86,22 +87,32 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
 
 
 async def start(core: Core, request: StartSession) -> Session:
-    """Start a session, connect it with who asked for it, and give it what it is to do, as soon as it takes that."""
+    """Start a session, connect it with who asked for it, and give it what it is to do, as soon as it takes that.
+
+    Raises NotAllowed for what may not be given to it, and InGathering for a caller that may give nobody anything now:
+    then no session is left.
+    """
     session = await until_heard(core, await begin(core, request), PROMPT_PATIENCE if request.prompt else PATIENCE)
-    if request.prompt:
-        await send(
-            core,
-            SendMessage(
-                to=session.session,
-                text=request.prompt,
-                caller=request.caller,
-                unknown_agent=request.unknown_agent,
-                direct=request.direct,
-                allow_shell=True,
-            ),
-        )
-    elif request.caller:
-        await _connect(core, request, session)
+    try:
+        if request.prompt:
+            await send(
+                core,
+                SendMessage(
+                    to=session.session,
+                    text=request.prompt,
+                    caller=request.caller,
+                    unknown_agent=request.unknown_agent,
+                    direct=request.direct,
+                    allow_shell=True,
+                ),
+            )
+        elif request.caller:
+            await _connect(core, request, session)
+    except StreamrelayError:
+        # Whoever asked is not told its id, and could not end it.
+        with contextlib.suppress(StreamrelayError):
+            await end(core, session.session)
+        raise
     return await core.find(session.session)
 
 
@@ -133,6 +144,9 @@ async def _check_start(core: Core, request: StartSession) -> None:
     asks = asking(there, caller, request.within) or (UNKNOWN if request.unknown_agent else "")
     if request.prompt and (caller or request.unknown_agent):
         check_may_speak(caller, core.machine.settings)
+    if request.prompt and caller:
+        core.machine.circles.check_may_send(caller, to=False)
+        check_length(request.prompt, core.policy)
     links = [link for link in core.links() if asks in {party.session for party in link.parties}]
     forbidden_by = next((link.link_id for link in links if not link.policy.start_sessions), "")
     check_start(

@@ -9,13 +9,14 @@ from msgspec import structs
 
 import streamrelay
 from streamrelay.config.settings import HistoryTable, SessionsTable
-from streamrelay.errors import NotAllowed, SessionTaken, ShellRefused, TargetNotFound, UsageError
+from streamrelay.errors import InGathering, NotAllowed, SessionTaken, ShellRefused, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
 from streamrelay.links.link import Policy
 from streamrelay.relay.rules import Rules
-from streamrelay.service.api import CreateRelay, RelayParticipant, SearchHistory, SendMessage
+from streamrelay.service import sending
+from streamrelay.service.api import CreateRelay, Invited, RelayParticipant, SearchHistory, SendMessage, StartGathering
 from streamrelay.service.core import Core
-from streamrelay.sessions.model import StartSession
+from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage, journaled
 
@@ -269,6 +270,46 @@ async def test_who_may_not_start_sessions_starts_none(stage: Stage):
             await service.end_session(session.session)
         allow(start="nobody")
         await refused(StartSession(agent="cat"), "not started here")
+
+
+@pytest.mark.requirement("AGT-01b")
+@pytest.mark.parametrize("why", ["too long", "in a gathering", "paused meanwhile"])
+async def test_of_a_start_that_is_refused_no_session_is_left(
+    stage: Stage, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("Ann", "Bob", "Cy")
+    for name in names[: 3 if why == "in a gathering" else 1]:
+        stage.start(name)
+    request = StartSession(agent="sprite", arguments=[str(stage.folder / "new")], caller="Ann", prompt="x" * 40)
+    async with stage.service() as service:
+        started, start = [], service._core.sessions.start
+
+        async def counted(request: StartSession) -> Session:
+            started.append(request)
+            return await start(request)
+
+        monkeypatch.setattr(service._core.sessions, "start", counted)
+        if why == "too long":
+            service.configure(policy=Policy(longest=20), rules=Rules(), retention=HistoryTable())
+        elif why == "in a gathering":
+            members = [
+                Invited(name=name, number=number, session=name, role="harvester" if number == 3 else "speaker")
+                for number, name in enumerate(names, 1)
+            ]
+            await service.start_gathering(StartGathering(participants=members))
+        else:
+            heard = sending.until_heard
+
+            async def until_heard(*given: Any) -> Session:
+                await service.pause(True)
+                return await heard(*given)
+
+            monkeypatch.setattr(sending, "until_heard", until_heard)
+        before = {session.session for session in await service.sessions()}
+        with pytest.raises(InGathering if why == "in a gathering" else NotAllowed):
+            await service.start_session(request)
+        assert {session.session for session in await service.sessions()} == before
+        assert len(started) == (why == "paused meanwhile"), "what can be told before is told before"
 
 
 async def test_who_has_something_decided_hears_of_a_defect_and_does_not_wait_for_ever(stage: Stage):
