@@ -253,17 +253,24 @@ class Core:
         """Let go, from time to time, of panes that nobody needs."""
         while True:
             await asyncio.sleep(SWEEP_EVERY)
-            needed = self.panes
-            now = asyncio.get_running_loop().time()
             for pane in self.conversation.panes:
-                place = self.conversation.place(pane)
-                if place is None:
-                    continue
-                quiet = now - self._last_receipts.setdefault(pane, now)
-                if place.outgrown:
-                    await self.renew(pane)
-                elif pane not in needed and place.writer.idle and quiet > UNANSWERED:
-                    await self.dismiss(pane)
+                try:
+                    await self._look_after(pane)
+                except StreamrelayError as error:
+                    # A disk that is full for a while: what is kept of this pane stays, others are let go of later.
+                    if (problem := f"pane {pane} is not let go of: {error.message}") not in self.problems:
+                        self.problems.append(problem)
+
+    async def _look_after(self, pane: str) -> None:
+        """Let go of a pane that nobody needs, and begin another log where one has grown too long."""
+        if (place := self.conversation.place(pane)) is None:
+            return
+        now = asyncio.get_running_loop().time()
+        quiet = now - self._last_receipts.setdefault(pane, now)
+        if place.outgrown:
+            await self.renew(pane)
+        elif pane not in self.panes and place.writer.idle and quiet > UNANSWERED:
+            await self.dismiss(pane)
 
     async def _forget(self) -> NoReturn:
         """Let the journal be no older and no larger than it is to be."""

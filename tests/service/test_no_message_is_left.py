@@ -8,7 +8,7 @@ import streamrelay
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.outbox import Outbox, server_key
-from streamrelay.errors import UsageError
+from streamrelay.errors import StorageError, UsageError
 from streamrelay.service import core
 from streamrelay.service.api import SendMessage
 from streamrelay.service.local import LocalService
@@ -60,6 +60,29 @@ async def test_who_came_back_and_is_not_needed_is_let_go(stage: Stage) -> None:
     async with stage.service() as service:
         assert bob in service._core.conversation.panes
         await until_let_go(service, bob)
+
+
+@pytest.mark.usefixtures("swept")
+async def test_a_disk_that_refuses_once_keeps_no_other_pane_from_being_let_go(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = stage.start("Ann"), stage.start("Bob")
+    async with stage.service() as service:
+        forget, refused = service._core._kept.forget, []
+
+        async def full_once(pane: str) -> None:
+            if not refused:
+                refused.append(pane)
+                raise StorageError("the disk is full")
+            await forget(pane)
+
+        monkeypatch.setattr(service._core._kept, "forget", full_once)
+        for name in ("Ann", "Bob"):
+            await service.send_message(SendMessage(to=name, text="a"))
+            await stage.until_heard(name, "a")
+        for pane in (ann, bob):
+            await until_let_go(service, pane)
+        assert (await service.status()).problems == (f"pane {refused[0]} is not let go of: the disk is full",)
 
 
 async def test_the_longest_id_of_a_message_ends_nothing_when_its_sender_is_told_of_the_answer(stage: Stage) -> None:
