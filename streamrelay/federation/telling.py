@@ -99,7 +99,7 @@ def _hear_for_others(node: Node, step: Step) -> None:
                 node.post(home, Heard(pane=pane, in_turns=node.in_turns(pane), events=part))
     _tell_of_suspensions(node)
     ended = {event.pane: event.reason for event in step.events if isinstance(event, PaneClosed)}
-    for pane in [pane for pane in homes if pane in ended or pane in step.gone]:
+    for pane in [pane for pane in homes if pane in ended or pane in step.gone or pane in step.succeeded]:
         step.follow(node.leave(pane, ended.get(pane, "program_left")))
 
 

@@ -8,7 +8,7 @@ is a `Keeper`, then published, then typed. Each pane has a writer of its own, so
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -74,8 +74,9 @@ class Conversation:
         typing: Typing,
         labels: Mapping[str, str] | None = None,
         keeper: Keeper | None = None,
+        stays: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Take a machine, and what people call its panes."""
+        """Take a machine, what people call its panes, and what tells of a pane whether every program there is heard."""
         self.counts = RelayCounts()
         self.error: StreamrelayError | None = None
         """What ended it, where that was not meant."""
@@ -86,6 +87,7 @@ class Conversation:
         self._labels = labels or {}
         self._typing = typing
         self._keeper = keeper
+        self._stays = stays
         self._places: dict[str, Place] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._inbox: deque[_Item] = deque()
@@ -289,6 +291,11 @@ class Conversation:
     def _gone_for(self, place: Place, error: StreamrelayError, now: float, step: Step) -> list[Effect]:
         """Go on without a participant, or end; who is lost after the end is still missing for the last delivery."""
         pane = place.info.pane
+        if isinstance(error, ProgramLeft) and self._places.get(pane) is place and self._stays(pane):
+            if error.data["program"] != place.info.command:
+                return []  # What writes to it tells so later than the stream.
+            step.succeeded[pane] = place.succeed()
+            return self._machine.leave(pane, error.code, now)
         place.gone.set()
         if self._places.get(pane) is not place:
             return []
@@ -326,6 +333,9 @@ class Conversation:
         for event in step.events:
             self._publish(event)
         self.reason = step.closed or self.reason
+        for pane in step.succeeded:
+            if (succeeding := self._places.get(pane)) is not None:
+                await succeeding.write_anew()
         for withdrawn in step.withdrawn:
             for listener in withdrawn.listeners:
                 if (place := self._places.get(listener.pane)) is not None:

@@ -4,17 +4,18 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Policy, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.writer import READ_TIMEOUT, PaneWriter
-from streamrelay.errors import ShellRefused, StreamrelayError
+from streamrelay.errors import ProgramLeft, ShellRefused, StreamrelayError
 from streamrelay.events import Event
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import PaneLog
+from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
 
 LAST_RECEIPTS_TIMEOUT = 3.0
@@ -81,9 +82,16 @@ class Place:
         self._hear = hear
         self._report = report
         self._lose = lose
+        self._pipeline: PanePipeline | None = None
         self._writer: PaneWriter | None = None
         self._writing: asyncio.Task[None] | None = None
+        self._succeeding = False
         self._entered = AsyncExitStack()
+
+    @property
+    def _streamed(self) -> PanePipeline:
+        assert self._pipeline is not None  # noqa: S101  # as with the writer
+        return self._pipeline
 
     @property
     def writer(self) -> PaneWriter:
@@ -109,20 +117,47 @@ class Place:
             pipeline = await self._entered.enter_async_context(
                 self._server.listen(self.info.pane, self._take, None if self._memory is None else self._memory.log)
             )
-            self._writer = PaneWriter(
-                self._server,
-                pipeline,
-                program=self.info.command,
-                report=self._report,
-                policy=self._typing.policy,
-                outbox=self._typing.outbox,
-                allow_shell=self._typing.allow_shell,
-                read_timeout=self._typing.read_timeout,
-            )
+            self._pipeline = pipeline
+            self._writer = self._new_writer()
             await self._writer.recover()
         except BaseException:
             await self._entered.aclose()
             raise
+
+    def _new_writer(self) -> PaneWriter:
+        return PaneWriter(
+            self._server,
+            self._streamed,
+            program=self.info.command,
+            report=self._report,
+            policy=self._typing.policy,
+            outbox=self._typing.outbox,
+            allow_shell=self._typing.allow_shell,
+            read_timeout=self._typing.read_timeout,
+        )
+
+    def succeed(self) -> str:
+        """Go on with the program that the stream knows to be there now, and return it; `write_anew` has to follow.
+
+        tmux may know of another one already, to which nothing is typed then.
+        """
+        self.info = replace(self.info, command=self._streamed.info.command)
+        # Who hears a pane whatever runs there has it heard at its shell too; what is typed is judged before it comes.
+        self._typing = replace(self._typing, allow_shell=True)
+        self._succeeding = True
+        return self.info.command
+
+    async def write_anew(self) -> None:
+        """Type to the program that is there now; what waited for the one before has failed by then."""
+        await self._stop_writing()
+        self._succeeding = False
+        try:
+            self._writer = self._new_writer()
+            await self._writer.recover()
+        except StreamrelayError as error:
+            self._lose(self, error)
+            return
+        self._writing = asyncio.ensure_future(self._write())
 
     @property
     def outgrown(self) -> bool:
@@ -160,14 +195,18 @@ class Place:
         try:
             await self.writer.run()
         except Exception as error:  # noqa: BLE001  # it is raised where the conversation works
-            self._lose(self, error)
+            if not (self._succeeding and isinstance(error, ProgramLeft)):
+                self._lose(self, error)
 
     async def close(self) -> None:
         """Let go of it; where nothing can be typed any more, as soon as that was told of all that waits."""
+        await self._stop_writing()
+        with contextlib.suppress(StreamrelayError):
+            await self._entered.aclose()
+
+    async def _stop_writing(self) -> None:
         if self._writing is not None:
-            if self.gone.is_set() and not self.writer.idle:
+            if (self.gone.is_set() or self._succeeding) and not self.writer.idle:
                 await asyncio.wait([self._writing], timeout=LAST_RECEIPTS_TIMEOUT)
             self._writing.cancel()
             await asyncio.gather(self._writing, return_exceptions=True)
-        with contextlib.suppress(StreamrelayError):
-            await self._entered.aclose()

@@ -63,11 +63,13 @@ class Step:
     """The panes whose streams began anew; `heard` counts from there."""
     gone: list[str] = field(default_factory=list)
     """The panes that were lost."""
+    succeeded: dict[str, str] = field(default_factory=dict)
+    """The programs that are heard on in panes where the one before has left."""
     closed: str = ""
     """Why a relay has ended, where one has."""
 
     def __bool__(self) -> bool:
-        return bool(self.events or self.outgoing or self.gone or self.renewed)
+        return bool(self.events or self.outgoing or self.gone or self.renewed or self.succeeded)
 
     def follow(self, effects: Iterable[Effect]) -> None:
         """Note what follows, in order."""

@@ -138,7 +138,9 @@ class Core:
             self.federation = Federation(self, self._federated, before, epoch=time.time_ns())
         self._kept = Kept(self.journal, self.feed, logs, self._changes)
         keeper = self._kept if self.federation is None else self.federation.keeper(self._kept)
-        self.conversation = Conversation(self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=keeper)
+        self.conversation = Conversation(
+            self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=keeper, stays=self.machine.is_watched
+        )
         self._entered.callback(self._kept.close)
         self._entered.callback(self.feed.close)
         self._entered.callback(self.provisional.close)

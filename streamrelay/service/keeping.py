@@ -70,6 +70,10 @@ class Kept:
         keep |= dict.fromkeys(there)
         for pane in step.renewed & self._next_logs.keys() & self.places.keys():
             self.places[pane] = msgspec.structs.replace(self.places[pane], log=self._next_logs[pane].path.name)
+        for pane, program in step.succeeded.items():
+            if pane in self.places:
+                self.places[pane] = msgspec.structs.replace(self.places[pane], program=program, allow_shell=True)
+                keep[PLACE + pane] = msgspec.json.encode(self.places[pane])
         keep |= self._taken(step.heard)
         keep |= {PLACE + pane: None for pane in step.gone}
         for outgoing in step.outgoing:

@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from streamrelay.errors import TargetNotFound
+from streamrelay.errors import ProgramLeft, TargetNotFound
 from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.prompts import Texts as CircleTexts
@@ -142,7 +142,7 @@ class ServiceMachine:
             effects += self._in_relay(relay, relay.leave(pane, reason, now))
         for circle in self.circles.with_pane(pane):
             effects += self._in_circle(circle, circle.leave(pane, reason, now))
-        if pane in self.settings.watched:
+        if self.is_watched(pane) and reason != ProgramLeft.code:
             self.watch(pane, watched=False)
         return effects
 
@@ -313,6 +313,10 @@ class ServiceMachine:
         """Have a pane heard whether or not it takes part in anything."""
         (self.settings.watched.add if watched else self.settings.watched.discard)(pane)
         self._settings_changed = True
+
+    def is_watched(self, pane: str) -> bool:
+        """Whether a pane is heard whatever runs there."""
+        return pane in self.settings.watched
 
     def forget_sessions(self) -> None:
         """Forget who is muted, or may not link itself again: the tmux server has ended, its names mean others now."""
