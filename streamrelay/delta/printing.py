@@ -146,6 +146,12 @@ class Printing:
         for piece in self.attribution.ledger.rest():
             self._speaker.say_piece(piece, piece.text)
 
+    def let_pass(self) -> None:
+        """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer."""
+        if self._held:
+            passed = self._passed(self._engine.take(), paints=False)
+            self.say(self.composer.keep(passed) if self.composer.is_open else passed, "repainted")
+
     def close(self) -> None:
         """The pane is gone: whatever stands unfinished is final."""
         self.end_greeting("program")

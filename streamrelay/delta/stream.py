@@ -141,6 +141,7 @@ class DeltaStream:
         self._speaker.now = now
         resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
         self._settle()
+        self._printing.let_pass()
         self._seed(snapshot)
         if resized:
             self._speaker.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
@@ -150,6 +151,7 @@ class DeltaStream:
         """Go on in another size where no snapshot is to be had (a recording)."""
         self._speaker.now = now
         self._settle()
+        self._printing.let_pass()
         self._engine.resize(lines, columns)
         frame = self._engine.take()
         self._printing.seed(frame)

@@ -221,6 +221,22 @@ def test_a_recorded_resize() -> None:
     assert len(of(pane, PaneResized)) == 1
 
 
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("seeded", [True, False])
+def test_lines_printed_under_a_hidden_cursor_outlive_a_new_screen(seeded: bool) -> None:
+    pane = ScriptedPane(20, 4)
+    pane.prints("\x1b[?25lone\r\ntwo\r\n")
+    pane.rests(0.1)
+    if seeded:
+        rows = (b"one", b"two", b"", b"", b"")
+        pane.events += pane.stream.reseed(pane.now, Snapshot(30, 5, rows, (False,) * 5, Cursor(0, 2)))
+    else:
+        pane.events += pane.stream.resize(pane.now, 30, 5)
+    pane.prints("three\r\n\x1b[?25h")
+    pane.rests()
+    assert pane.said() == ["one", "two", "three"]
+
+
 @pytest.mark.parametrize("mode", ["1049", "47"])
 def test_a_full_screen_program_says_nothing_and_leaving_it_goes_on(pane: ScriptedPane, mode: str) -> None:
     pane.prints(f"before\r\n\x1b[?{mode}h\x1b[2J\x1b[Hfull\r\nscreen\r\n")
