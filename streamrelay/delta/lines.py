@@ -25,14 +25,20 @@ class LineTracker:
         self._scrolled: list[str] = []
         self._frame: Frame | None = None
         self._unknown = False
+        self._head = ""
         self.lost = 0
         """Rows that left history before anybody could look at them."""
+
+    def keep_head(self) -> None:
+        """Keep the open line up to the cursor, for a `seed` that shows only the end of it."""
+        self._head = self.open_head()
 
     def seed(self, frame: Frame) -> None:
         """Start at the line that holds the cursor: what stands above it was printed before anybody watched.
 
         Where the alternate screen is shown, the line is not known before the program leaves it.
         """
+        head, self._head = self._head, ""
         self._frame = frame
         self._scrolled.clear()
         self._unknown = frame.alternate
@@ -42,6 +48,10 @@ class LineTracker:
         while y > 0 and self._engine.row(y - 1).wrapped:
             y -= 1
         self._first_row = frame.history_total + y
+        # A narrower screen holds fewer rows of a long line, and no snapshot shows those above it.
+        shown = self.open_head() if y == 0 and head else ""
+        if shown and head.endswith(shown):
+            self._scrolled.append(head.removesuffix(shown))
 
     def passed(self, frame: Frame, *, held: bool = False, keep_blanks: bool = False) -> list[str]:
         """Return the logical lines that this frame has passed, in order, without blanks at their ends or with them.

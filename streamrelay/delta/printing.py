@@ -151,6 +151,8 @@ class Printing:
         if self._held:
             passed = self._passed(self._engine.take(), paints=False)
             self.say(self.composer.keep(passed) if self.composer.is_open else passed, "repainted")
+        if not self.composer.is_open:
+            self._lines.keep_head()
 
     def close(self) -> None:
         """The pane is gone: whatever stands unfinished is final."""

@@ -237,6 +237,43 @@ def test_lines_printed_under_a_hidden_cursor_outlive_a_new_screen(seeded: bool) 
     assert pane.said() == ["one", "two", "three"]
 
 
+LONG_LINE = "compiling the kernel with many options and flags ... "
+
+
+def squeezed(pane: ScriptedPane, *, seeded: bool) -> None:
+    """Let the pane become so small that it holds only the end of its open line."""
+    if seeded:
+        rows = (LONG_LINE[40:].encode(), b"")
+        pane.events += pane.stream.reseed(pane.now, Snapshot(20, 2, rows, (False,) * 2, Cursor(len(LONG_LINE) - 40, 0)))
+    else:
+        pane.events += pane.stream.resize(pane.now, 20, 2)
+
+
+@pytest.mark.requirement("DEL-01", "DEL-08")
+@pytest.mark.parametrize("seeded", [True, False])
+def test_a_new_size_leaves_the_open_line_its_head(seeded: bool) -> None:
+    pane = ScriptedPane(80, 4)
+    pane.prints(LONG_LINE)
+    pane.rests(0.1)
+    squeezed(pane, seeded=seeded)
+    pane.prints("ok\r\nend\r\n")
+    pane.rests()
+    assert pane.said() == [LONG_LINE + "ok", "end"]
+
+
+@pytest.mark.requirement("DEL-02a", "DEL-08")
+@pytest.mark.parametrize("seeded", [True, False])
+def test_an_echo_that_a_new_size_leaves_only_the_end_of_is_an_echo(seeded: bool) -> None:
+    pane = ScriptedPane(80, 4)
+    message_id = pane.pastes(LONG_LINE.strip())
+    pane.prints(LONG_LINE)
+    squeezed(pane, seeded=seeded)
+    pane.submits(message_id)
+    pane.prints("\r\nok\r\n")
+    pane.rests()
+    assert pane.said() == ["ok"]
+
+
 @pytest.mark.parametrize("mode", ["1049", "47"])
 def test_a_full_screen_program_says_nothing_and_leaving_it_goes_on(pane: ScriptedPane, mode: str) -> None:
     pane.prints(f"before\r\n\x1b[?{mode}h\x1b[2J\x1b[Hfull\r\nscreen\r\n")
