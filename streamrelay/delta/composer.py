@@ -102,6 +102,12 @@ class Composer:
         """Return all that was painted inside, prompt included, as it stands at the withdrawal."""
         return "\n".join([*self.lines, *passed, open_head]).rstrip("\n").removeprefix(self._left)
 
+    def reset(self) -> None:
+        """The program is gone, and what it asked for with it: whether the next one has a line editor is unknown."""
+        self.asks_for_paste, self.withdraws, self._withdrawn_by = False, None, None
+        self.lines.clear()
+        self._begun_on = None
+
     def withdraw(self) -> None:
         """The request was withdrawn: what comes next is not an editor's."""
         self.asks_for_paste, self.withdraws, self._withdrawn_by = False, True, self._command

@@ -118,6 +118,13 @@ class Following:
         self._composer.withdraw()
         self.is_active = self._alternate
 
+    def respawned(self) -> None:
+        """Another program was started in the pane, without the one before having left the screen as programs do."""
+        if self._turns.is_open and self.converses:
+            self.read(certain=True, cut_off=self._turns.is_busy, last=True)
+        self._forget_program()
+        self._alternate = self._overlaid = False
+
     def take(self, frame: Frame, *, whole: bool, stands: bool, printed: float | None) -> None:
         """Follow a frame; the program `printed` last at that time. See `Conversation.take`."""
         if frame.alternate and not self._alternate and self.converses:

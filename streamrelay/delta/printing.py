@@ -146,6 +146,11 @@ class Printing:
         for piece in self.attribution.ledger.rest():
             self._speaker.say_piece(piece, piece.text)
 
+    def respawned(self) -> None:
+        """Another program was started in the pane: what the one before asked of the terminal is void."""
+        self.say(self.composer.release())
+        self.composer.reset()
+
     def let_pass(self) -> None:
         """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer."""
         if self._held:

@@ -136,11 +136,14 @@ class DeltaStream:
         opened = PaneOpened(columns=self._engine.columns, lines=self._engine.lines, command=command, title=title)
         return self._say(now, opened)
 
-    def reseed(self, now: float, snapshot: Snapshot) -> list[Event]:
-        """Go on with the pane's screen as tmux holds it now, in its new size or after bytes were missed."""
+    def reseed(self, now: float, snapshot: Snapshot, *, respawned: bool = False) -> list[Event]:
+        """Go on with the screen as tmux holds it now: resized, after bytes were missed, or of a program `respawned`."""
         self._speaker.now = now
         resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
         self._settle()
+        if respawned:
+            self._following.respawned()
+            self._printing.respawned()
         self._printing.let_pass()
         self._seed(snapshot)
         if resized:
@@ -308,8 +311,8 @@ class DeltaStream:
         self._engine.seed(snapshot)
         frame = self._engine.take()
         self._printing.seed(frame)
-        self._cutter.settle()
         self._cutter.hidden = not snapshot.modes.cursor_visible
+        self._cutter.settle()
         self._following.seed(frame)
         self._attention.rests(self.now, self.now)
 

@@ -137,7 +137,7 @@ class Follower:
         await self._let_go(hub, now)
         gone = [pane for pane in carried if pane not in now or now[pane].dead]
         moved: list[PanePipeline] = []
-        resized: list[PanePipeline] = []
+        seeded_anew: list[PanePipeline] = []
         for pane, one in carried.items():
             if pane in gone:
                 continue
@@ -145,8 +145,8 @@ class Follower:
             if here.window != one.window or one.pipeline.has_moved:
                 self._carrier.guarded(one.pipeline, partial(one.pipeline.moved, here))
                 moved.append(one.pipeline)
-            elif (was.columns, was.lines) != (here.columns, here.lines):
-                resized.append(one.pipeline)
+            elif (was.columns, was.lines) != (here.columns, here.lines) or was.is_replaced_by(here):
+                seeded_anew.append(one.pipeline)
             self._carrier.guarded(one.pipeline, partial(one.pipeline.update, here))
             if here.remains:
                 self._carrier.follow_deaths(hub)
@@ -160,7 +160,7 @@ class Follower:
                 self._carrier.close([pane], "pane_gone" if ended_alone else "session_gone")
         # What failed above has ended, and is not to be carried again.
         await self._carrier.carry_on([one for one in moved if not one.closed])
-        await asyncio.gather(*(self._carrier.seed(one) for one in resized if not one.closed))
+        await asyncio.gather(*(self._carrier.seed(one) for one in seeded_anew if not one.closed))
 
     async def _let_go(self, hub: Hub, now: dict[str, PaneInfo]) -> None:
         """See what becomes of windows that only hubs hold; takes the panes of those that end out of `now`."""
@@ -193,6 +193,10 @@ class Follower:
             return
         if look.dead:
             self._want(carried.window)
-        elif look.command != carried.pipeline.info.command:
-            info = replace(carried.pipeline.info, command=look.command)
-            self._carrier.guarded(carried.pipeline, partial(carried.pipeline.update, info))
+            return
+        pipeline, was = carried.pipeline, carried.pipeline.info
+        here = replace(was, command=look.command, pid=look.pid or was.pid)
+        if here != was:
+            self._carrier.guarded(pipeline, partial(pipeline.update, here))
+        if was.is_replaced_by(here):
+            self._carrier.spawn(self._carrier.seed_again(pipeline))

@@ -63,6 +63,10 @@ class PaneInfo:
         """The pane as a person writes it: `session:window.pane`."""
         return f"{self.session_name}:{self.window_index}.{self.pane_index}"
 
+    def is_replaced_by(self, now: "PaneInfo") -> bool:
+        """Whether the pane as it is `now` has another program in place of the one it was made with."""
+        return 0 != self.pid != now.pid != 0
+
 
 def parse_pane(line: str) -> PaneInfo | None:
     """Return the pane of one line in `FORMAT`; None if it is something else."""

@@ -14,7 +14,7 @@ from streamrelay.control import command_line
 
 _EVERY = 1.0
 _MORE = 5
-_FORMAT = "#{pane_id}\t#{pane_dead}\t#{pane_current_command}"
+_FORMAT = "#{pane_id}\t#{pane_dead}\t#{?pane_pid,#{pane_pid},0}\t#{pane_current_command}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Look:
 
     pane: str
     dead: bool
+    pid: int
+    """The process that was started in the pane; 0 where tmux tells none."""
     command: str
 
 
@@ -33,8 +35,12 @@ def look_line(panes: Sequence[str]) -> str:
 
 def read_looks(lines: Sequence[bytes]) -> list[Look]:
     """Return what the replies to `look_line` say."""
-    fields = [line.decode(errors="replace").split("\t", 2) for line in lines]
-    return [Look(one[0], one[1] == "1", one[2]) for one in fields if len(one) == 3 and one[0].startswith("%")]
+    fields = [line.decode(errors="replace").split("\t", 3) for line in lines]
+    return [
+        Look(one[0], one[1] == "1", int(one[2]), one[3])
+        for one in fields
+        if len(one) == 4 and one[0].startswith("%") and one[2].isdigit()
+    ]
 
 
 class Looks:

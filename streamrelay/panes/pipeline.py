@@ -21,7 +21,7 @@ from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_sn
 from streamrelay.recordings.model import Began, Ended, Missed, Output, Pasted, Ran, Reseeded, Submitted
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparing import divergences
-from streamrelay.vt.engine import Snapshot
+from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.widths import Widths, unicode14
 
 
@@ -40,6 +40,7 @@ class PanePipeline(LiveStream):
         """Open the pipeline of a pane; `tap` is handed all that it is told, from the beginning."""
         super().__init__(info, profiles, rendering=rendering, widths=widths, tap=tap)
         self._missing = Missing(self._screen)
+        self._respawned = False
 
     def resume(self, past: Past) -> None:
         """Go on where an earlier process ended: the stream is told what that one was told, and says the same again.
@@ -88,7 +89,10 @@ class PanePipeline(LiveStream):
         self.catch_up()
         now, info = self._now(), self.info
         if self._seeded:
-            self._enter(Reseeded(now, info.pane, snapshot))
+            respawned, self._respawned = self._respawned, False
+            self._enter(Reseeded(now, info.pane, snapshot, respawned))
+            if respawned and snapshot.modes.bracketed_paste:
+                self._enter(Output(now, info.pane, b"\x1b[?2004h"))
         else:
             self._seeded = True
             widths = unicode14() if self._widths is None else self._widths
@@ -98,6 +102,21 @@ class PanePipeline(LiveStream):
                     widths=widths.differing, manners=widths.manners,
                 )
             )  # fmt: skip
+
+    def update(self, info: PaneInfo) -> None:
+        """Take what tmux says of the pane now; where that is another program's, it has to be seeded again."""
+        if self._seeded and not self.closed and self.info.is_replaced_by(info):
+            self.catch_up()
+            self._respawned = True
+            if self._paints:
+                # What the new program has printed so far was taken for pictures of the one before, and not said.
+                screen = self._screen
+                rows, wrapped = (b"",) * screen.lines, (False,) * screen.lines
+                total = screen.history_total
+                self.seed(Snapshot(screen.columns, screen.lines, rows, wrapped, Cursor(0, 0), history_total=total))
+                self._missing.note("respawned")
+                self._respawned = True
+        super().update(info)
 
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn.

@@ -36,7 +36,7 @@ def enter(stream: DeltaStream, entry: Entry) -> list[Event]:
             stream.seed(entry.screen)
             return stream.opened(entry.t, command=entry.command, title=entry.title)
         case Reseeded():
-            return stream.reseed(entry.t, entry.screen)
+            return stream.reseed(entry.t, entry.screen, respawned=entry.respawned)
         case Ran():
             return stream.program_changed(entry.t, entry.command)
         case Missed():

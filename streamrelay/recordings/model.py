@@ -66,6 +66,8 @@ class Reseeded(_Entry, frozen=True):
     """The pane's screen was read again: after a resize, or where bytes were missed."""
 
     screen: Snapshot
+    respawned: bool = False
+    """Whether another program was started in the pane: tmux resets screen and modes then, and prints no byte of it."""
 
 
 class Ran(_Entry, frozen=True):

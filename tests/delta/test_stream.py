@@ -237,6 +237,18 @@ def test_lines_printed_under_a_hidden_cursor_outlive_a_new_screen(seeded: bool) 
     assert pane.said() == ["one", "two", "three"]
 
 
+def test_a_program_in_place_of_another_has_none_of_its_modes() -> None:
+    pane = ScriptedPane(20, 4)
+    pane.prints("\x1b[?2004h$ \x1b[?25l\x1b[?1049h\x1b[Hpicture")
+    pane.rests(0.1)
+    blank = screen(b"", b"", b"", b"", cursor=Cursor(0, 0))
+    pane.events += pane.stream.reseed(pane.now, blank, respawned=True)
+    pane.prints("one\r\ntwo\r\n")
+    assert pane.said() == ["one", "two"]
+    assert not pane.stream.converses
+    assert not pane.stream.standing.asks_for_paste
+
+
 LONG_LINE = "compiling the kernel with many options and flags ... "
 
 

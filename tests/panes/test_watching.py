@@ -264,6 +264,22 @@ async def test_a_program_that_ends_in_a_pane_that_remains_ends_its_stream(privat
             pass
 
 
+@pytest.mark.requirement("DEL-01", "DEL-06")
+async def test_a_program_started_in_place_of_one_that_paints_is_heard_from_its_first_line(private_tmux, server, heard):
+    """tmux resets screen and modes then, and prints no byte of it."""
+    paints = r"printf '\033[?1049h\033[?25l\033[?2004hpainted'; exec sleep 1000"
+    pane = private_tmux.new_session("work", ["sh", "-c", paints])
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        shows = ("display-message", "-p", "-t", pane, "#{alternate_on}")
+        await wait_until_async(lambda: private_tmux.run(*shows).strip() == "1")
+        private_tmux.run("respawn-pane", "-k", "-t", pane, "echo one; echo two; sleep 1000")
+        await says.until(lambda s: len(s.said) >= 2)
+        assert says.said == ["one", "two"]
+        assert says.of(Gap) == []
+
+
 SPRITE = parse_profile(
     "sprite",
     """
