@@ -103,6 +103,12 @@ class LineTracker:
         return lines
 
     @property
+    def has_passed(self) -> bool:
+        """Whether lines stand above the cursor that were not returned, since they may still be repainted."""
+        frame = self._frame
+        return frame is not None and not frame.alternate and self._first_row < frame.history_total + frame.cursor.y
+
+    @property
     def cursor(self) -> Cursor:
         """Where the cursor was in the last frame."""
         return self._frame.cursor if self._frame is not None else Cursor(0, 0)

@@ -132,9 +132,14 @@ class Printing:
         self.attribution.prompts.learn(prompt)
 
     def show_live(self) -> None:
-        """Show people the line at the cursor, as far as it is the program's."""
+        """Show people the line at the cursor, as far as it is the program's; what is held begins a turn.
+
+        The quiet that ends it ends the holding: a program may never show its cursor again.
+        """
         text = ""
         if not self.composer.is_open:
+            if self._held and (self._wrapped or self._lines.has_passed):
+                self._speaker.begin_turn()
             text = self.attribution.ledger.without_echo(self.open_text).rstrip()
         if text not in self.attribution.prompts:
             self._speaker.show(text)

@@ -222,6 +222,16 @@ def test_a_recorded_resize() -> None:
 
 
 @pytest.mark.requirement("DEL-01")
+def test_lines_printed_under_a_hidden_cursor_are_said_when_their_program_is_quiet(pane: ScriptedPane) -> None:
+    pane.prints("\x1b[?25lone\r\ntwo\r\n")
+    pane.rests()
+    assert pane.said() == ["one", "two"]
+    pane.prints("three\r\n")
+    pane.rests()
+    assert pane.said() == ["one", "two", "three"]
+
+
+@pytest.mark.requirement("DEL-01")
 @pytest.mark.parametrize("seeded", [True, False])
 def test_lines_printed_under_a_hidden_cursor_outlive_a_new_screen(seeded: bool) -> None:
     pane = ScriptedPane(20, 4)
