@@ -242,7 +242,7 @@ class Carrier:
         def splice(blocks: list[Sequence[bytes]]) -> bool:
             return bool(self.guarded(pipeline, lambda: pipeline.answer(blocks)))
 
-        return await self.at_reply(pipeline.info.pane, pipeline.question(), splice)
+        return await self.at_reply(pipeline.info.pane, pipeline.question(), splice, refused=pipeline.take_back)
 
     async def _rejoin(self, pipeline: PanePipeline) -> bool:
         """Go on with a pane that moved once all it printed has come, or with what tmux holds if it says no more."""
@@ -266,10 +266,18 @@ class Carrier:
         with contextlib.suppress(StreamrelayError):
             await self.seed(pipeline)
 
-    async def at_reply(self, pane: str, line: str, use: Callable[[list[Sequence[bytes]]], _Result]) -> _Result:
+    async def at_reply(
+        self,
+        pane: str,
+        line: str,
+        use: Callable[[list[Sequence[bytes]]], _Result],
+        *,
+        refused: Callable[[], None] = lambda: None,
+    ) -> _Result:
         """Ask how a pane stands, and return what `use` makes of it at its place in the stream; [] where it is gone.
 
-        Raises ServerLost where the connection ends before: that says nothing of the pane.
+        `refused` is called where it could not even be asked. Raises CommandTimeout then or where no answer comes, and
+        ServerLost where the connection ends before: that says nothing of the pane.
         """
         used: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
 
@@ -282,7 +290,11 @@ class Carrier:
             if not used.done():
                 used.set_result(value)
 
-        self.client().request(line, answered)
+        try:
+            self.client().request(line, answered)
+        except StreamrelayError:
+            refused()
+            raise
         try:
             async with asyncio.timeout(SEED_TIMEOUT):
                 return await used

@@ -71,7 +71,7 @@ class Missing:
     def question(self, pane: str, now: float, *, seeded: bool) -> str:
         """Return the command line that asks how the pane stands, and for what was missed where something was.
 
-        It counts as on its way until `answered`.
+        It counts as on its way until `answered`, or until it is taken back.
         """
         if not seeded or self.reason is None:
             self._asked.append(Asked(ends_pause=not seeded))
@@ -79,6 +79,11 @@ class Missing:
         depth = self._depth(now)
         self._asked.append(Asked(ends_pause=True, depth=depth))
         return recovery_line(pane, depth)
+
+    def take_back(self) -> None:
+        """The last question was not sent: the next answer is another one's."""
+        if self._asked:
+            self._asked.pop()
 
     def answered(self) -> Asked:
         """Return what the first of the questions on their way asked for: it was answered, in whatever way."""

@@ -191,9 +191,13 @@ class PanePipeline(LiveStream):
     def question(self) -> str:
         """Return the command line that asks tmux how the pane stands, and for what was missed where something was.
 
-        It has to be sent, and `answer` to be called with what came of it.
+        It has to be sent, and `answer` to be called with what came of it, or `take_back` where it was not sent.
         """
         return self._missing.question(self.info.pane, self._loop.time(), seeded=self._seeded)
+
+    def take_back(self) -> None:
+        """Note that the last `question` was not sent: nothing answers it."""
+        self._missing.take_back()
 
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""

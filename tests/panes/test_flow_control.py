@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from streamrelay.errors import CommandTimeout
 from streamrelay.events import Gap, PaneOpened
 from streamrelay.panes import hub
 from streamrelay.testing.onlooker import onlooker
@@ -164,3 +165,27 @@ async def test_two_questions_at_once_lose_nothing_between_them(private_tmux, ser
             await says.until(lambda s, last=last: numbers(s.said)[-1] == last)
     assert numbers(says.said) == list(range(1, last + 1))
     assert says.of(Gap) == []
+
+
+@pytest.mark.requirement("ENG-07b")
+async def test_a_question_that_could_not_be_asked_is_waited_for_by_nobody(
+    private_tmux, server, heard, monkeypatch: pytest.MonkeyPatch
+):
+    pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
+    carrier = server._attachments._carrier
+
+    def refuses(*_: object) -> None:
+        raise CommandTimeout("too many commands wait for an answer already")
+
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        pipeline = server.pipeline(pane)
+        assert pipeline.paused()
+        with monkeypatch.context() as patch, pytest.raises(CommandTimeout):
+            patch.setattr(carrier.client(), "request", refuses)
+            await carrier.seed(pipeline)
+        assert pipeline.paused(), "a pause is still taken for one that its question ends"
+        assert await carrier.seed(pipeline)
+        private_tmux.run("send-keys", "-t", pane, "1 3", "Enter")
+        await says.until(lambda s: numbers(s.said) == [1, 2, 3])
