@@ -30,15 +30,19 @@ def replay(
     batch: list[Event] = []
 
     def flush() -> None:
-        if as_json:
-            output.events(batch)
-        else:
-            output.lines(event.text for event in batch if isinstance(event, Text) and event.origin == "program")
+        events = batch.copy()
         batch.clear()
+        if as_json:
+            output.events(events)
+        else:
+            output.lines(event.text for event in events if isinstance(event, Text) and event.origin == "program")
 
     known = [profile.reading for profile in load_profiles()] if profiles else []
-    for event in replayed(open_recording(recording), known):
-        batch.append(event)
-        if len(batch) >= EVENTS_AT_ONCE:
-            flush()
-    flush()
+    try:
+        for event in replayed(open_recording(recording), known):
+            batch.append(event)
+            if len(batch) >= EVENTS_AT_ONCE:
+                flush()
+    finally:
+        # Of a recording that is damaged further on, what was said until there.
+        flush()

@@ -101,6 +101,15 @@ def test_replay_prints_the_truth_of_a_recording(cli):
     assert not any("at" in event or "host" in event for event in events)
 
 
+def test_replay_prints_what_stands_before_the_damage(cli, tmp_path):
+    path = tmp_path / "damaged.cast"
+    said = "".join(f"{number}\r\n" for number in range(200))  # more than a greeting
+    path.write_text('{"version": 2, "width": 80, "height": 24}\n' + json.dumps([1, "o", said]) + '\n[2, "o"')
+    replayed = cli.run("replay", str(path), server=False)
+    assert replayed.stdout.split() == [str(number) for number in range(200)]
+    assert replayed.returncode == errors.RecordingError.exit_code
+
+
 def test_replay_of_what_is_no_recording(cli, tmp_path):
     (tmp_path / "x.cast").write_text("nonsense\n")
     for path in (tmp_path / "x.cast", tmp_path / "missing", tmp_path):
