@@ -14,10 +14,10 @@ import msgspec
 import regex
 
 from streamrelay.errors import RecordingError
+from streamrelay.recordings.limits import is_size
 from streamrelay.recordings.model import Entry, Output, Resized
 
 PANE = "%0"
-LARGEST = 9999
 _SIZE = regex.compile(r"[1-9]\d{0,3}")
 
 
@@ -41,7 +41,7 @@ class Asciicast:
         try:
             with path.open("rb") as file:
                 header = msgspec.json.decode(file.readline(), type=_Header)
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, msgspec.MsgspecError, RecursionError) as error:
             raise RecordingError(
                 f"{path} is no recording: {error}",
                 hint="a recording is a folder of a recorded session, a .jsonl or .jsonl.gz of one, or an asciicast",
@@ -53,7 +53,7 @@ class Asciicast:
         self._intervals = header.version == 3
         size = header.term or _Terminal(header.width, header.height)
         self.columns, self.lines = size.cols, size.rows
-        if not (0 < self.columns <= LARGEST and 0 < self.lines <= LARGEST):
+        if not is_size(self.columns, self.lines):
             raise RecordingError(f"{path}: {self.columns}x{self.lines} is no size of a terminal")
 
     def entries(self) -> Iterator[Entry]:
@@ -82,7 +82,7 @@ class Asciicast:
             event: Any = json.loads(line)
             time, code, data = event
             seconds = float(time)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
             raise RecordingError(f"{self._path}:{number}: not an asciicast event: {error}") from error
         if not (math.isfinite(seconds) and seconds >= 0):
             raise RecordingError(f"{self._path}:{number}: {seconds} is no time")

@@ -20,12 +20,12 @@ import regex
 from streamrelay.control import ControlProtocol, PaneOutput
 from streamrelay.control.notifications import LayoutChange
 from streamrelay.errors import RecordingError
+from streamrelay.recordings.limits import is_size
 from streamrelay.recordings.model import Began, Entry, Output, Pasted, Reseeded, Resized, Submitted
 
 STREAM = "stream.jsonl.gz"
 META = "meta.json"
 PANE = "%0"
-LARGEST = 9999
 _SIZE = regex.compile(r"[0-9a-f]{4},(\d{1,5})x(\d{1,5}),")
 
 
@@ -58,7 +58,8 @@ class ControlRecording:
         self._injected: list[_Injection] = []
         if path.is_dir():
             meta = self._read_meta(path / META)
-            self.columns, self.lines, self._injected = meta.cols, meta.rows, meta.injected
+            self.columns, self.lines = self._checked(meta.cols, meta.rows)
+            self._injected = meta.injected
         else:
             self.columns, self.lines = self._first_size()
 
@@ -93,7 +94,7 @@ class ControlRecording:
                 if isinstance(event, PaneOutput):
                     yield Output(record.t, event.pane, event.data)
                 elif isinstance(event, LayoutChange):
-                    new = _size_of(event.layout)
+                    new = self._size_of(event.layout)
                     if new is not None and new != size:
                         size = new
                         yield Resized(record.t, PANE, *new)
@@ -103,9 +104,10 @@ class ControlRecording:
             if isinstance(record.entry, Began):
                 return record.entry.screen.columns, record.entry.screen.lines
             if record.line.startswith("%layout-change "):
-                size = _size_of(record.line.split(" ")[2])
-                if size is not None:
-                    return size
+                for layout in record.line.split(" ")[2:3]:
+                    size = self._size_of(layout)
+                    if size is not None:
+                        return size
         return 80, 24
 
     def _records(self) -> Iterator[_Line]:
@@ -122,7 +124,7 @@ class ControlRecording:
                         self._check(record.entry)
                     if record.entry is not None or record.dir == "out":
                         yield record
-        except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+        except (OSError, EOFError, zlib.error, msgspec.MsgspecError, RecursionError) as error:
             if tells_all and isinstance(error, EOFError):
                 return
             raise RecordingError(f"{self._stream}: not a control-mode recording: {error}") from error
@@ -130,17 +132,21 @@ class ControlRecording:
     def _check(self, entry: Entry) -> None:
         """Refuse a screen that no terminal has: nothing of it is allocated."""
         if isinstance(entry, Began | Reseeded):
-            columns, lines = entry.screen.columns, entry.screen.lines
-            if not (0 < columns <= LARGEST and 0 < lines <= LARGEST):
-                raise RecordingError(f"{self._stream}: {columns}x{lines} is no size of a terminal")
+            self._checked(entry.screen.columns, entry.screen.lines)
+        elif isinstance(entry, Resized):
+            self._checked(entry.columns, entry.lines)
+
+    def _checked(self, columns: int, lines: int) -> tuple[int, int]:
+        if not is_size(columns, lines):
+            raise RecordingError(f"{self._stream}: {columns}x{lines} is no size of a terminal")
+        return columns, lines
+
+    def _size_of(self, layout: str) -> tuple[int, int] | None:
+        match = _SIZE.match(layout)
+        return self._checked(int(match[1]), int(match[2])) if match else None
 
     def _read_meta(self, path: Path) -> _Meta:
         try:
             return msgspec.json.decode(path.read_bytes(), type=_Meta)
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, msgspec.MsgspecError, RecursionError) as error:
             raise RecordingError(f"{path}: cannot be read: {error}") from error
-
-
-def _size_of(layout: str) -> tuple[int, int] | None:
-    match = _SIZE.match(layout)
-    return (int(match[1]), int(match[2])) if match else None
