@@ -22,6 +22,8 @@ from streamrelay_cli.output import Output
 
 WIDTH = 100
 """Columns that are enough for every line printed."""
+LEAST = 10
+"""Columns of a text that are shown, however much of a row is taken already."""
 MOST_ROWS, MOST_STATES = 3, 6
 """Rows of a line, and states of a row, that are shown; --json has all."""
 
@@ -171,7 +173,7 @@ def _on_one_row(text: str) -> str:
 
 def _fitted(text: str, columns: int) -> str:
     """Return a text that takes no more than so many columns, its middle left out."""
-    longest = columns
+    longest = columns = max(columns, LEAST)
     fitted = text
     while _width(fitted) > columns:
         fitted = shortened(text, longest)

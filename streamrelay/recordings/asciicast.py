@@ -14,7 +14,7 @@ import msgspec
 import regex
 
 from streamrelay.errors import RecordingError
-from streamrelay.recordings.limits import is_size
+from streamrelay.recordings.limits import is_size, is_time
 from streamrelay.recordings.model import Entry, Output, Resized
 
 PANE = "%0"
@@ -66,6 +66,8 @@ class Asciicast:
                     continue
                 time, code, data = self._event(line, number)
                 now = now + time if self._intervals else time
+                if not is_time(now):
+                    raise RecordingError(f"{self._path}:{number}: {now} is no time")
                 if code == "o":
                     yield Output(now, PANE, data.encode("utf-8", "surrogatepass"))
                 elif code == "r":

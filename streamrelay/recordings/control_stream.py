@@ -20,7 +20,7 @@ import regex
 from streamrelay.control import ControlProtocol, PaneOutput
 from streamrelay.control.notifications import LayoutChange
 from streamrelay.errors import RecordingError
-from streamrelay.recordings.limits import is_size
+from streamrelay.recordings.limits import is_size, is_time
 from streamrelay.recordings.model import Began, Entry, Output, Pasted, Reseeded, Resized, Submitted
 
 STREAM = "stream.jsonl.gz"
@@ -72,6 +72,8 @@ class ControlRecording:
         for number, injection in enumerate(self._injected, 1):
             if injection.mode not in {"paste", "keys"}:
                 continue
+            for seconds in (injection.t, injection.t_paste, injection.t_enter):
+                self._check_time(seconds)
             message_id = f"recorded-{number}"
             entries.append(Pasted(injection.t_paste or injection.t, PANE, message_id, injection.text))
             if injection.t_enter is not None:
@@ -119,6 +121,7 @@ class ControlRecording:
                     if tells_all and not line.endswith(b"\n"):
                         return
                     record = decoder.decode(line)
+                    self._check_time(record.t)
                     if record.entry is not None:
                         tells_all = True
                         self._check(record.entry)
@@ -131,10 +134,15 @@ class ControlRecording:
 
     def _check(self, entry: Entry) -> None:
         """Refuse a screen that no terminal has: nothing of it is allocated."""
+        self._check_time(entry.t)
         if isinstance(entry, Began | Reseeded):
             self._checked(entry.screen.columns, entry.screen.lines)
         elif isinstance(entry, Resized):
             self._checked(entry.columns, entry.lines)
+
+    def _check_time(self, seconds: float | None) -> None:
+        if seconds is not None and not is_time(seconds):
+            raise RecordingError(f"{self._stream}: {seconds} is no time")
 
     def _checked(self, columns: int, lines: int) -> tuple[int, int]:
         if not is_size(columns, lines):

@@ -17,11 +17,12 @@ def escaped(data: bytes | memoryview, longest: int = LONGEST_EXCERPT) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text with its middle left out, where it is too long."""
+    """Return a text with its middle left out, where it is too long; no less than the mark of that is left."""
     if len(text) <= longest:
         return text
-    head = (longest - 3) * 2 // 3
-    return f"{text[:head]} … {text[len(text) - (longest - 3 - head) :]}"
+    kept = max(longest - 3, 0)
+    head = kept * 2 // 3
+    return f"{text[:head]} … {text[len(text) - (kept - head) :]}"
 
 
 def _escaped(character: str) -> str:

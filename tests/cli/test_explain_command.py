@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from streamrelay_cli.explaining import LEAST, _fitted
 
 from streamrelay import errors
 from streamrelay.vt.widths import unicode14
@@ -36,6 +37,12 @@ def test_a_line_is_explained_in_full(cli):
 def test_it_fits_a_hundred_columns(cli, name, arguments):
     shown = cli.run("explain", str(CORPUS / name), *arguments, server=False).stdout
     assert max(len(unicode14().cells(line)) for line in shown.splitlines()) <= 100
+
+
+@pytest.mark.parametrize("columns", [100, 10, 1, -200])
+@pytest.mark.parametrize("text", ["x" * 500, "漢" * 500])
+def test_a_text_is_fitted_where_hardly_a_column_is_left(text, columns):
+    assert len(unicode14().cells(_fitted(text, columns))) <= max(columns, LEAST)
 
 
 def test_json_has_all_of_it(cli):

@@ -148,3 +148,7 @@ def test_the_page_lists_every_rule() -> None:
     listed = {row.split("`")[1]: row.split("|")[2].strip() for row in page.splitlines() if row.startswith("| `")}
     assert {rule: listed.get(rule) for rule in WORDS} == WORDS
     assert listed.keys() - WORDS.keys() == {"erased", "unread"}
+
+
+def test_a_text_is_shortened_to_the_mark_of_that_and_no_further() -> None:
+    assert [len(shortened("x" * 50, longest)) for longest in (50, 20, 4, 3, 0, -20)] == [50, 20, 4, 3, 3, 3]

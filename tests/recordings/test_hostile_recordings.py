@@ -22,6 +22,8 @@ HEADER = '{"version": 2, "width": 80, "height": 24}\n'
         HEADER + '[1, "r", "0x0"]\n',
         HEADER + '[1, "r", "99999x10"]\n',
         HEADER + '[1, "r"]\n',
+        HEADER + '[1e300, "o", "x"]\n',
+        '{"version": 3}\n' + '[1e9, "o", "x"]\n' * 2,
         HEADER + "[" + "9" * 401 + ', "o", "x"]\n',
         HEADER + "[" * 100_000 + "\n",
         '{"version": 2, "deep": ' + "[" * 100_000 + "]" * 100_000 + "}\n",
@@ -47,10 +49,12 @@ DEEP = '{"t": 1, "dir": "out", "unknown": ' + "[" * 100_000 + "]" * 100_000 + "}
         '{"t": 1, "dir": "out", "line": "%layout-change @1 abcd,0x0,0,0,1 abcd,0x0,0,0,1 *"}\n' + PRINTED,
         RESIZED.format(-5),
         RESIZED.format(10**9),
+        PRINTED.replace('"t": 1', '"t": 1e300'),
+        RESIZED.format(24).replace('"t": 1, "pane"', '"t": 1e300, "pane"'),
         DEEP,
         "[" * 100_000 + "\n",
     ],
-    ids=["no layout", "below nought", "no memory", "a deep field", "a deep line"],
+    ids=["no layout", "below nought", "no memory", "never", "an entry never", "a deep field", "a deep line"],
 )
 def test_nonsense_in_a_control_stream_is_an_error(tmp_path, text):
     path = tmp_path / "x.jsonl"
@@ -67,7 +71,10 @@ def test_a_layout_that_is_cut_off_tells_no_size(tmp_path):
     assert [*replay(recording)]
 
 
-@pytest.mark.parametrize("meta", [json.dumps({"cols": 0, "rows": -3}), "[" * 100_000])
+NEVER = json.dumps({"cols": 80, "rows": 24, "injected": [{"t": 1, "mode": "paste", "text": "x", "t_enter": 1e300}]})
+
+
+@pytest.mark.parametrize("meta", [json.dumps({"cols": 0, "rows": -3}), "[" * 100_000, NEVER])
 def test_nonsense_beside_a_control_stream_is_an_error(tmp_path, meta):
     (tmp_path / "meta.json").write_text(meta)
     (tmp_path / "stream.jsonl.gz").write_bytes(gzip.compress(PRINTED.encode()))
