@@ -39,8 +39,8 @@ class Composer:
         """Whether the request was withdrawn before, by this program or another."""
         return self._withdrawn_by is not None
 
-    def begin(self, open_head: str) -> None:
-        """Bracketed paste was asked for while the open line read `open_head`."""
+    def begin(self, open_head: str | None) -> None:
+        """Bracketed paste was asked for while the open line read `open_head`; None where nobody has looked at it."""
         self.asks_for_paste = True
         self._forget_another()
         self.entered = False

@@ -102,6 +102,14 @@ class LineTracker:
         self._first_row = max(self._first_row, number - on_screen)
         return lines
 
+    def exceeds(self, characters: int) -> bool:
+        """Tell quickly whether so many characters of the open line, and more, have left the screen."""
+        for row in self._scrolled:
+            characters -= len(row)
+            if characters < 0:
+                return True
+        return False
+
     @property
     def has_passed(self) -> bool:
         """Whether lines stand above the cursor that were not returned, since they may still be repainted."""

@@ -27,6 +27,10 @@ MOST_WRAPPED_ROWS = 200
 LONGEST_GREETING, GREETING_PATIENCE = 100, 10.0
 """Lines, and seconds, after which what a program prints first is taken for what it says, as it asks for no input."""
 
+MOST_SWITCHES, LONGEST_EDITED = 8, 16_384
+"""Switches of bracketed paste between two rests, and characters of an open line that were off the screen already, from
+which on no editor is at work: looking at the whole line with every switch, a flood of them would take minutes."""
+
 
 class Printing:
     """Says the lines of one pane as they pass."""
@@ -43,6 +47,7 @@ class Printing:
         """Rows of a line that have left the screen while the program painted; the next one may go on with it."""
         self._greeting: list[str] | None = [] if newborn else None
         self.greeting_due: float | None = None
+        self._switches = 0
 
     def seed(self, frame: Frame) -> None:
         """Start at the line that holds the cursor."""
@@ -113,16 +118,19 @@ class Printing:
         """A line editor begins: bracketed paste was asked for."""
         self.end_greeting("unknown")
         self.say(self.composer.release())
-        self.composer.begin(self._lines.open_head())
+        self._switches += 1
+        self.composer.begin(None if self._is_flooded else self._lines.open_head())
 
     def settle(self) -> None:
         """The screen rests, and no line editor is at work."""
+        self._switches = 0
         unfinished = self.attribution.settle(self.open_head)
         if unfinished:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
 
     def settle_composer(self) -> None:
         """The screen rests, and a line editor is at work: what stands left of its prompt was printed before."""
+        self._switches = 0
         shown = self.composer.settle(self.open_head)
         if shown is None or not shown[1].strip() or self.composer.lines:
             return
@@ -220,8 +228,15 @@ class Printing:
         if self.attribution.ledger.holding:
             self._speaker.begin_turn()
 
+    @property
+    def _is_flooded(self) -> bool:
+        return self._switches > MOST_SWITCHES and self._lines.exceeds(LONGEST_EDITED)
+
     def _submit(self, passed: list[str]) -> None:
         """A line editor has withdrawn: what it shows was submitted."""
+        if self._is_flooded:
+            self.say([*self.composer.release(), *passed])
+            return
         content = self.composer.content(passed, self._lines.open_head())
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
         prompts = self.attribution.prompts

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamrelay.delta import document
+from streamrelay.delta import document, lines
 from streamrelay.delta.document import MOST_ROWS_ABOVE
 from streamrelay.delta.rows import PaintedRow
 from streamrelay.events import PaneClosed, PaneResized, TurnEnded, TurnStarted
@@ -130,6 +130,43 @@ def test_floods_of_rows_are_kept_within_bounds(look: Look, row: str) -> None:
     assert len(kept) <= MOST_ROWS_ABOVE * 1.1 + look.lines
     pane.ends()
     assert len(pane.said()) <= 60 * 200 + look.lines
+
+
+@pytest.fixture
+def heads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Has the length of the open line for each time that all of it was looked at."""
+    heads: list[int] = []
+    open_head = lines.LineTracker.open_head
+
+    def counted(tracker: lines.LineTracker) -> str:
+        head = open_head(tracker)
+        heads.append(len(head))
+        return head
+
+    monkeypatch.setattr(lines.LineTracker, "open_head", counted)
+    return heads
+
+
+def test_floods_of_switches_do_not_cost_a_look_at_the_whole_line_each(heads: list[int]) -> None:
+    pane = ScriptedPane()
+    pane.prints("z" * 200_000)
+    pane.prints("\x1b[?2004hq\x1b[?2004l" * 200)
+    assert sum(heads) < 20 * 200_000
+    pane.prints("\r\nend\r\n")
+    pane.rests()
+    assert pane.said()[-1] == "end"
+
+
+def test_behind_a_long_line_without_a_line_feed_an_editor_is_still_an_editor() -> None:
+    pane = ScriptedPane()
+    printed = "{" * 40_000
+    for _ in range(20):
+        pane.prints("\x1b[?2004h$ ")
+        pane.rests(0.1)
+        pane.sends("cat it", painted="cat it")
+        pane.prints("\r\n\x1b[?2004l\r" + printed)
+    assert pane.said("injected") == ["cat it"] * 20
+    assert pane.said() == [printed] * 19
 
 
 @pytest.fixture
