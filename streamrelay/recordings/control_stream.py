@@ -26,6 +26,7 @@ from streamrelay.recordings.model import Began, Entry, Output, Pasted, Reseeded,
 STREAM = "stream.jsonl.gz"
 META = "meta.json"
 PANE = "%0"
+_PANE = regex.compile(r"(\d{1,5})x(\d{1,5}),\d+,\d+,(\d+)")
 _SIZE = regex.compile(r"[0-9a-f]{4},(\d{1,5})x(\d{1,5}),")
 
 
@@ -84,6 +85,8 @@ class ControlRecording:
     def _printed(self) -> Iterator[Entry]:
         protocol = ControlProtocol()
         size = (self.columns, self.lines)
+        sizes: dict[str, tuple[int, int]] = {}
+        told = {PANE: size}
         for record in self._records():
             if record.entry is not None:
                 yield record.entry
@@ -94,12 +97,15 @@ class ControlRecording:
                 raise RecordingError(f"{self._stream}: a line is no latin-1: {error}") from error
             for event in protocol.receive(line + b"\n"):
                 if isinstance(event, PaneOutput):
-                    yield Output(record.t, event.pane, event.data)
+                    told.setdefault(event.pane, size)
                 elif isinstance(event, LayoutChange):
-                    new = self._size_of(event.layout)
-                    if new is not None and new != size:
-                        size = new
-                        yield Resized(record.t, PANE, *new)
+                    sizes |= self._panes_of(event.layout)
+                # A window holds panes that print nothing: of these there is no stream.
+                for pane in [pane for pane in told if sizes.get(pane, told[pane]) != told[pane]]:
+                    told[pane] = sizes[pane]
+                    yield Resized(record.t, pane, *told[pane])
+                if isinstance(event, PaneOutput):
+                    yield Output(record.t, event.pane, event.data)
 
     def _first_size(self) -> tuple[int, int]:
         for record in self._records():
@@ -148,6 +154,10 @@ class ControlRecording:
         if not is_size(columns, lines):
             raise RecordingError(f"{self._stream}: {columns}x{lines} is no size of a terminal")
         return columns, lines
+
+    def _panes_of(self, layout: str) -> dict[str, tuple[int, int]]:
+        found = _PANE.findall(layout)
+        return {f"%{number}": self._checked(int(columns), int(lines)) for columns, lines, number in found}
 
     def _size_of(self, layout: str) -> tuple[int, int] | None:
         match = _SIZE.match(layout)

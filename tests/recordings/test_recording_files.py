@@ -57,6 +57,25 @@ def test_without_its_folder_a_stream_knows_of_no_injection() -> None:
     assert {type(entry) for entry in entries} == {Output}
 
 
+def test_every_pane_of_a_control_stream_has_its_own_size(tmp_path: Path) -> None:
+    split = "100x30,0,0{60x30,0,0,4,39x30,61,0,7}"
+    moved = "100x30,0,0{50x30,0,0,4,49x30,51,0,7}"
+    records = [
+        {"t": 0.1, "dir": "out", "line": f"%layout-change @0 aafd,{split} aafd,{split} *"},
+        {"t": 0.2, "dir": "out", "line": "%output %7 one\\015\\012"},
+        {"t": 0.3, "dir": "out", "line": f"%layout-change @0 aafd,{moved} aafd,{moved} *"},
+        {"t": 0.4, "dir": "out", "line": "%output %7 two\\015\\012"},
+    ]
+    recording = open_recording(written(tmp_path / "foreign.jsonl", records))
+    assert (recording.columns, recording.lines) == (100, 30)
+    assert [*recording.entries()] == [
+        Resized(0.2, "%7", 39, 30),
+        Output(0.2, "%7", b"one\r\n"),
+        Resized(0.3, "%7", 49, 30),
+        Output(0.4, "%7", b"two\r\n"),
+    ]
+
+
 def test_injections_that_were_no_text_are_left_out(tmp_path: Path) -> None:
     written(tmp_path / "stream.jsonl.gz", STREAM)
     injected = [
