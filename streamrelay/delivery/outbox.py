@@ -24,6 +24,8 @@ from streamrelay.events import DeliveryState
 
 KEPT = 7 * 86400.0
 SCHEMA = 2
+_OPEN = "state IN ('queued', 'pasted', 'painted')"
+"""Which deliveries have an Enter that is not known to be sent."""
 _UPGRADES = MappingProxyType({1: "ALTER TABLE deliveries ADD COLUMN policy TEXT NOT NULL DEFAULT 'null'"})
 _CREATE = """
 CREATE TABLE IF NOT EXISTS deliveries (
@@ -136,19 +138,19 @@ class Outbox:
 
     async def unfinished(self, *, server: str, pane: str) -> list[Entry]:
         """Return the deliveries to a pane whose Enter is not known to be sent, oldest first."""
-        where = "server = ? AND pane = ? AND state IN ('queued', 'pasted', 'painted')"
+        where = f"server = ? AND pane = ? AND {_OPEN}"
         return await self._database.do(lambda connection: _select(connection, where, (server, pane)))
 
     async def orphans(self, socket: str, *, server: str) -> list[Entry]:
         """Return the deliveries, open like those, of servers that had this socket before `server` had it."""
-        where = "server <> ? AND substr(server, 1, ?) = ? AND state IN ('queued', 'pasted', 'painted')"
+        where = f"server <> ? AND substr(server, 1, ?) = ? AND {_OPEN}"
         return await self._database.do(
             lambda connection: _select(connection, where, (server, len(socket) + 1, socket + " "))
         )
 
     async def panes(self, *, server: str) -> list[str]:
         """Return the panes of a server that have such deliveries."""
-        query = "SELECT DISTINCT pane FROM deliveries WHERE server = ? AND state IN ('queued', 'pasted', 'painted')"
+        query = f"SELECT DISTINCT pane FROM deliveries WHERE server = ? AND {_OPEN}"  # noqa: S608  # from above
         rows = await self._database.do(lambda connection: connection.execute(query, (server,)).fetchall())
         return [row[0] for row in rows]
 
@@ -162,7 +164,10 @@ class Outbox:
         return await self._database.do(lambda connection: _select(connection, "message_id = ?", (message_id,)))
 
     async def forget(self, *, before: float) -> int:
-        """Delete what was last changed before that Unix time, give its room back, and return how many those were."""
+        """Delete what was last changed before that Unix time, give its room back, and return how many those were.
+
+        What is not submitted yet stays, however long it waits: it is still to be typed, or to have a receipt.
+        """
         return await self._database.do(lambda connection: _forget(connection, before))
 
     async def _write_notes(self) -> None:
@@ -204,7 +209,8 @@ def _select(connection: sqlite3.Connection, where: str, values: Sequence[object]
 
 
 def _forget(connection: sqlite3.Connection, before: float) -> int:
-    gone = connection.execute("DELETE FROM deliveries WHERE changed < ?", (before,)).rowcount
+    query = f"DELETE FROM deliveries WHERE changed < ? AND NOT {_OPEN}"  # noqa: S608  # from above
+    gone = connection.execute(query, (before,)).rowcount
     give_back(connection)
     return gone
 

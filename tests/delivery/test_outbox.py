@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from streamrelay.delivery.message import Message, Policy
-from streamrelay.delivery.outbox import Outbox, next_number, server_key
+from streamrelay.delivery.outbox import KEPT, Outbox, next_number, server_key
 from streamrelay.errors import StreamrelayError
+from streamrelay.events import DeliveryState
 
 SERVER = server_key("/run/tmux/default", 10, "1700000000")
 HERE = {"server": SERVER, "pane": "%1", "program": "cat"}
@@ -106,10 +107,26 @@ async def test_only_the_user_can_read_it(path: Path) -> None:
 async def test_old_receipts_are_forgotten_and_their_room_is_given_back(path: Path) -> None:
     async with Outbox(path) as outbox:
         for number in range(50):
-            await outbox.put(Message(f"m{number}", "x" * 10_000), **HERE)
+            entry, _ = await outbox.put(Message(f"m{number}", "x" * 10_000), **HERE)
+            outbox.note(entry.number, "answered")
+        await outbox.flush()
         assert await outbox.forget(before=time.time() - 10) == 0
         assert await outbox.forget(before=time.time() + 10) == 50
     assert path.stat().st_size < 100_000
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_what_is_not_submitted_is_never_forgotten(path: Path) -> None:
+    states: list[DeliveryState] = ["queued", "pasted", "painted", "submitted", "turn_started", "failed", "unconfirmed"]
+    async with Outbox(path) as outbox:
+        for state in states:
+            entry, _ = await outbox.put(Message(state, "x"), **HERE)
+            outbox.note(entry.number, state)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE deliveries SET changed = ?", (time.time() - KEPT - 10,))
+    async with Outbox(path) as outbox:
+        assert [e.message_id for e in await outbox.unfinished(server=SERVER, pane="%1")] == states[:3]
+        assert await outbox.counts() == dict.fromkeys(states[:3], 1)
 
 
 async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
