@@ -20,6 +20,7 @@ import msgspec
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.delivery.commands import Mark
 from streamrelay.delivery.message import FINAL, Message, Policy
+from streamrelay.errors import StorageError
 from streamrelay.events import DeliveryState
 
 KEPT = 7 * 86400.0
@@ -128,9 +129,11 @@ class Outbox:
         self._notes.append(Note(number, state, reason, file))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(self._write_notes())
+            # Nobody may be waiting; `flush` writes again what is left, and says why it cannot.
+            self._writing.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def flush(self) -> None:
-        """Return when everything that was noted is committed."""
+        """Return when everything that was noted is committed; raises StorageError where it cannot be, and keeps it."""
         while self._notes or (self._writing is not None and not self._writing.done()):
             if self._writing is None or self._writing.done():
                 self._writing = asyncio.ensure_future(self._write_notes())
@@ -172,7 +175,12 @@ class Outbox:
 
     async def _write_notes(self) -> None:
         notes, self._notes = self._notes, []
-        await self._database.do(lambda connection: _write(connection, notes))
+        try:
+            await self._database.do(lambda connection: _write(connection, notes))
+        except StorageError:
+            # A disk that is full now, or a transaction of another process: the next write has to say it all.
+            self._notes = notes + self._notes
+            raise
 
 
 def _put(  # noqa: PLR0917  # as `Outbox.put` has them

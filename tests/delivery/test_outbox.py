@@ -11,7 +11,7 @@ import pytest
 
 from streamrelay.delivery.message import Message, Policy
 from streamrelay.delivery.outbox import KEPT, Outbox, next_number, server_key
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import StorageError, StreamrelayError
 from streamrelay.events import DeliveryState
 
 SERVER = server_key("/run/tmux/default", 10, "1700000000")
@@ -127,6 +127,28 @@ async def test_what_is_not_submitted_is_never_forgotten(path: Path) -> None:
     async with Outbox(path) as outbox:
         assert [e.message_id for e in await outbox.unfinished(server=SERVER, pane="%1")] == states[:3]
         assert await outbox.counts() == dict.fromkeys(states[:3], 1)
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_what_could_not_be_written_is_written_later_and_said_to_be_missing_until_then(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamrelay.database.LOCK_TIMEOUT", 0.1)
+    async with Outbox(path) as outbox:
+        first, _ = await outbox.put(Message("m1", "x"), **HERE)
+        second, _ = await outbox.put(Message("m2", "x"), **HERE)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            outbox.note(first.number, "pasted")
+            outbox.note(first.number, "submitted")
+            # Nobody waits for this write.
+            await asyncio.sleep(0.5)
+            outbox.note(second.number, "failed", "pane_gone")
+            with pytest.raises(StorageError):
+                await outbox.flush()
+        await outbox.flush()
+        assert await outbox.unfinished(server=SERVER, pane="%1") == []
+        assert [e.state for e in (*await outbox.find("m1"), *await outbox.find("m2"))] == ["submitted", "failed"]
 
 
 async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
