@@ -8,6 +8,7 @@ loss of power (database.py): then the panes are gone as well.
 """
 
 import asyncio
+import functools
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
@@ -174,13 +175,15 @@ class Outbox:
         return await self._database.do(lambda connection: _forget(connection, before))
 
     async def _write_notes(self) -> None:
-        notes, self._notes = self._notes, []
-        try:
-            await self._database.do(lambda connection: _write(connection, notes))
-        except StorageError:
-            # A disk that is full now, or a transaction of another process: the next write has to say it all.
-            self._notes = notes + self._notes
-            raise
+        # What is noted meanwhile may be the last for a long time: nobody else would begin a write for it.
+        while self._notes:
+            notes, self._notes = self._notes, []
+            try:
+                await self._database.do(functools.partial(_write, notes=notes))
+            except StorageError:
+                # A disk that is full now, or a transaction of another process: the next write has to say it all.
+                self._notes = notes + self._notes
+                raise
 
 
 def _put(  # noqa: PLR0917  # as `Outbox.put` has them

@@ -151,6 +151,19 @@ async def test_what_could_not_be_written_is_written_later_and_said_to_be_missing
         assert [e.state for e in (*await outbox.find("m1"), *await outbox.find("m2"))] == ["submitted", "failed"]
 
 
+@pytest.mark.requirement("DLV-07a")
+async def test_what_is_noted_during_a_write_is_written_without_being_asked_for(path: Path) -> None:
+    async with Outbox(path) as outbox:
+        entry, _ = await outbox.put(Message("m1", "x"), **HERE)
+        outbox.note(entry.number, "turn_started")
+        # The write has begun, and not ended: its thread cannot have told this one yet.
+        await asyncio.sleep(0)
+        outbox.note(entry.number, "answered")
+        async with asyncio.timeout(5):
+            while (await outbox.find("m1"))[0].state != "answered":
+                await asyncio.sleep(0.01)
+
+
 async def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 99")
