@@ -140,6 +140,14 @@ class Outbox:
                 self._writing = asyncio.ensure_future(self._write_notes())
             await asyncio.shield(self._writing)
 
+    async def current(self, entry: Entry) -> Entry:
+        """Return a delivery as it stands, with all that was noted of it until this returns."""
+        while True:
+            await self.flush()
+            found = await self._database.do(lambda connection: _select(connection, "number = ?", (entry.number,)))
+            if not self._notes and (self._writing is None or self._writing.done()):
+                return found[0] if found else entry
+
     async def unfinished(self, *, server: str, pane: str) -> list[Entry]:
         """Return the deliveries to a pane whose Enter is not known to be sent, oldest first."""
         where = f"server = ? AND pane = ? AND {_OPEN}"

@@ -139,7 +139,9 @@ class PaneWriter:
                 message, server=self._server_key, pane=self._pane, program=self._program, removed=removed
             )
             if not is_new:
-                self._tell(entry.message_id, entry.state, entry.reason)
+                # Told and not noted: what is on its way meanwhile knows better.
+                now = await self._outbox.current(entry)
+                self._report(Progress(now.message_id, self._pane, now.state, self._now(), now.reason, file=now.file))
                 return False
             mark = entry.mark
         self._last_number = mark.number if mark is not None else next_number(self._last_number)

@@ -1,9 +1,10 @@
 """The writer of a pane against real programs in a private tmux."""
 
 import asyncio
+import sqlite3
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -315,6 +316,26 @@ async def test_a_writer_that_has_ended_says_of_every_message_why(place: Place, t
             await outbox.flush()
             found = [(each, entry) for each, _, _ in failed for entry in await outbox.find(each)]
             assert [(each, entry.state, entry.reason) for each, entry in found] == failed
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_an_id_that_is_sent_again_puts_no_state_back(place: Place, tmp_path: Path) -> None:
+    pane = await place.reads_lines()
+    path = tmp_path / "outbox.db"
+    async with Outbox(path) as outbox, place.delivers(pane, outbox=outbox) as delivery:
+        await delivery.writer.put(Message("m1", "hello"))
+        await delivery.until("m1", "pasted")
+        await outbox.flush()
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            again = asyncio.ensure_future(delivery.writer.put(Message("m1", "hello")))
+            await delivery.until("m1", "submitted")
+        assert not await again
+        told = delivery.states("m1")
+        assert told == sorted(told, key=["queued", "pasted", "painted", "submitted", "turn_started", "answered"].index)
+        await outbox.flush()
+        (entry,) = await outbox.find("m1")
+        assert entry.state in {"submitted", "turn_started", "answered"}
 
 
 async def test_too_many_messages_are_refused_and_said_to_be(place: Place) -> None:
