@@ -394,4 +394,7 @@ class DeliveryMachine:
         if current is None:
             return []
         self._due = 0.0
+        # An answer that comes all the same is nobody's: this state is the last one.
+        for followed in [each for each in self._followed if each.message_id == current.message.message_id]:
+            self._followed.remove(followed)
         return [Tell(current.message.message_id, state, reason)]

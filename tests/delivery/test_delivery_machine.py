@@ -236,6 +236,28 @@ def test_the_end_of_the_pane_leaves_what_was_begun_unconfirmed_and_fails_the_res
     assert pane.machine.idle
 
 
+@pytest.mark.requirement("DLV-01a")
+@pytest.mark.parametrize("how", ["put off", "not submitted"])
+def test_nothing_is_told_of_an_answer_after_the_message_has_failed(how: str) -> None:
+    pane = Pane(Policy(needs_human="fail"))
+    pane.put("m1")
+    if how == "put off":
+        pane.look(EMPTY)
+        pane.machine.look(Look(holding("text of m1")), 2 * MOST_WAIT)
+        pane.hear(Injected(message_id="m1", state="entering", turn=1))
+        pane.machine.put_off()
+        pane.look(DIALOG, after=3 * MOST_WAIT)
+    else:
+        pane.deliver("m1")
+        pane.look(after=CONFIRM)
+        pane.look(after=CONFIRM)
+    reason = pane.told()[-1]
+    assert reason in {"failed needs_human", "failed not_submitted"}
+    pane.answer("m1", 1)
+    assert pane.told()[-1] == reason
+    assert pane.machine.rests
+
+
 def test_a_refusal_fails_the_message_with_its_reason() -> None:
     machine = DeliveryMachine()
     machine.put(Message("m1", "x"), 0.0)
