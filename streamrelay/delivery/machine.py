@@ -155,7 +155,7 @@ class DeliveryMachine:
         if current is not None and current.message.message_id == message_id and current.stage == "waiting":
             return self._end("failed", WITHDRAWN)
         for waiting in self._queue:
-            if waiting.message.message_id == message_id:
+            if waiting.message.message_id == message_id and waiting.stage == "waiting":
                 self._queue.remove(waiting)
                 return [Tell(message_id, "failed", WITHDRAWN)]
         return []
@@ -219,11 +219,9 @@ class DeliveryMachine:
     def stop(self, reason: str) -> list[Effect]:
         """Nothing can be typed any more: what was begun is unconfirmed, what waits has failed."""
         effects: list[Effect] = []
-        if self._current is not None:
-            begun = self._current.stage != "waiting"
-            effects += self._end("unconfirmed" if begun else "failed", reason)
-        while self._queue:
-            effects.append(Tell(self._queue.popleft().message.message_id, "failed", reason))
+        while self._current is not None or self._queue:
+            self._current = self._current or self._queue.popleft()
+            effects += self._end("failed" if self._current.stage == "waiting" else "unconfirmed", reason)
         self._due = None
         return effects
 

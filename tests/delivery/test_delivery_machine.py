@@ -355,3 +355,17 @@ def test_one_that_is_not_seen_there_is_unconfirmed() -> None:
     pane.look(EMPTY, after=RESUMED)
     assert pane.count(Paste) == 0
     assert pane.told() == ["unconfirmed text_gone"]
+
+
+@pytest.mark.requirement("DLV-01a", "DLV-07a")
+def test_what_an_earlier_process_has_pasted_is_neither_withdrawn_nor_failed_as_if_it_was_never_typed() -> None:
+    pane = Pane()
+    for message_id in ("m1", "m2"):
+        pane.machine.resume(Message(message_id, f"text of {message_id}"), 0.0)
+    pane.put("m3")
+    assert pane.machine.withdraw("m1") == []
+    pane.look(holding("text of m1"), after=0.0)
+    pane.effects += pane.machine.stop("pane_gone")
+    assert [pane.told(each)[-1] for each in ("m1", "m2")] == ["unconfirmed pane_gone"] * 2
+    assert pane.told("m3") == ["queued", "failed pane_gone"]
+    assert pane.machine.idle
