@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streamrelay.daemon.address import Address
+from streamrelay.delivery.lock import is_named
 from streamrelay.errors import DaemonLost, DaemonRunning, StreamrelayError
 
 BACKLOG = 512
@@ -111,7 +112,7 @@ def _locked(address: Address) -> int:
         descriptor = os.open(address.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_named(descriptor, address.lock):
+            if is_named(descriptor, address.lock):
                 return descriptor
         except BlockingIOError as error:
             os.close(descriptor)
@@ -124,15 +125,6 @@ def _locked(address: Address) -> int:
                 data={"pid": pid, "tmux": address.tmux, "socket": str(address.socket)},
             ) from error
         os.close(descriptor)
-
-
-def _is_named(descriptor: int, path: Path) -> bool:
-    try:
-        named = path.stat()
-    except FileNotFoundError:
-        return False
-    found = os.fstat(descriptor)
-    return (found.st_dev, found.st_ino) == (named.st_dev, named.st_ino)
 
 
 def _pid_in(path: Path) -> int:

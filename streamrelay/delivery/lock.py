@@ -22,18 +22,41 @@ def only_writer(server: ServerInfo, pane: str) -> Iterator[None]:
     # A host may hold what no file name can.
     host = f"-{hashlib.sha256(server.address.encode()).hexdigest()[:16]}" if server.host else ""
     path = _folder() / f"{server.pid}{host}-{pane}.lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise PaneTaken(f"somebody else types into pane {pane} already", data={"pane": pane}) from error
+        descriptor = _locked(path)
+    except BlockingIOError as error:
+        raise PaneTaken(f"somebody else types into pane {pane} already", data={"pane": pane}) from error
+    try:
         try:
             yield
         finally:
             # Gone before it is free: whoever opens the name from now on gets a file of his own.
             path.unlink(missing_ok=True)
     finally:
+        os.close(descriptor)
+
+
+def is_named(descriptor: int, path: Path) -> bool:
+    """Tell whether a file is still the one of that name: its holder may have taken it away before it was locked."""
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    found = os.fstat(descriptor)
+    return (found.st_dev, found.st_ino) == (named.st_dev, named.st_ino)
+
+
+def _locked(path: Path) -> int:
+    """Lock the file of that name, as a descriptor; raises BlockingIOError where somebody holds it."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if is_named(descriptor, path):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
 
 

@@ -1,6 +1,8 @@
 """One writer a pane, over all processes of a user."""
 
+import contextlib
 import dataclasses
+import fcntl
 import subprocess
 import sys
 
@@ -42,6 +44,21 @@ def test_a_second_writer_is_refused_and_a_later_one_is_not(runtime):
     with only_writer(ONE, "%1"):
         pass
     assert list((runtime / "streamrelay").iterdir()) == []
+
+
+@pytest.mark.requirement("DLV-03c")
+def test_who_opened_the_file_just_before_its_holder_let_go_is_the_only_writer_too(monkeypatch):
+    holder = contextlib.ExitStack()
+    holder.enter_context(only_writer(ONE, "%1"))
+    lock = fcntl.flock
+
+    def locked_late(descriptor, operation):
+        holder.close()
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", locked_late)
+    with only_writer(ONE, "%1"), pytest.raises(PaneTaken), only_writer(ONE, "%1"):
+        pass
 
 
 def test_a_holder_that_was_killed_holds_nothing():
