@@ -172,7 +172,7 @@ class Outbox:
         return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
 
     async def find(self, message_id: str) -> list[Entry]:
-        """Return the deliveries of a message, one for each pane."""
+        """Return the deliveries of a message, one for each pane of each server, oldest first."""
         return await self._database.do(lambda connection: _select(connection, "message_id = ?", (message_id,)))
 
     async def forget(self, *, before: float) -> int:

@@ -94,7 +94,8 @@ class Core:
         """Other machines, where there are any."""
         self._federated = federation
         self._kept: Kept
-        self._server_key = ""
+        self.server_key = ""
+        """What the outbox tells this tmux server from every other by."""
         self._texts = texts
         self._notify = notify
         self._notifier: Notifier | None = None
@@ -127,7 +128,7 @@ class Core:
     async def _begin(self) -> None:
         before = await self.journal.kept()
         info = self.server.info
-        self._server_key = server_key(info.address, info.pid, await self.server.started())
+        self.server_key = server_key(info.address, info.pid, await self.server.started())
         logs = self.folder / "panes"
         logs.mkdir(mode=0o700, exist_ok=True)
         self.machine = ServiceMachine.restored(
@@ -225,7 +226,7 @@ class Core:
                 return
             info = await self.server.find(pane)
             typing.check([info])
-            await self.journal.note_session(session.session, pane, title=session.title, server=self._server_key)
+            await self.journal.note_session(session.session, pane, title=session.title, server=self.server_key)
             memory = await self._kept.remember(pane, info.command, allow_shell=allow_shell)
             try:
                 await self.conversation.admit(info, typing, memory)

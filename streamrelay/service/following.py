@@ -36,7 +36,9 @@ async def send_through(
     result = await service.send_message(request)
     pane = result.delivery.pane
     sent = Sent(result.message_id, _receipt(result.delivery))
-    if any(one.pane == pane and one.state not in _UNDER_WAY for one in known):
+    # What is known may be of a server before this one, whose panes had the same ids: then it is under way only now.
+    is_over = result.delivery.state not in _UNDER_WAY
+    if is_over and any(one.pane == pane and one.state not in _UNDER_WAY for one in known):
         publish(_receipt(result.delivery))
     else:
         try:

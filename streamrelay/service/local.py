@@ -166,7 +166,7 @@ class LocalService:
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
         """Say how a message stands, one entry a target."""
-        return await sending.deliveries(self._core, message_id)
+        return await sending.last_deliveries(self._core, message_id)
 
     # Links
 

@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import secrets
 import time
+from collections.abc import Iterable
 from typing import Literal
 
 from streamrelay.delivery.message import Policy as TypingPolicy
 from streamrelay.delivery.message import check_message_id
+from streamrelay.delivery.outbox import Entry
 from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service import far
@@ -70,9 +72,29 @@ async def send(core: Core, request: SendMessage) -> SendResult:
 
 
 async def deliveries(core: Core, message_id: str) -> list[Delivery]:
-    """Return how a message stands, one entry a target."""
+    """Return how a message stands, one entry a target.
+
+    Of this tmux server alone: others share the outbox, and their panes have the same ids.
+    """
+    return [*_of_server(await _entries(core, message_id), core.server_key), *far.deliveries(core, message_id)]
+
+
+async def last_deliveries(core: Core, message_id: str) -> list[Delivery]:
+    """Return the same, or for what only a server knew that had this one's socket before, how it was left there."""
+    if found := await deliveries(core, message_id):
+        return found
+    socket = f"{core.server.info.address} "
+    before = [entry for entry in await _entries(core, message_id) if entry.server.startswith(socket)]
+    return _of_server(before, before[-1].server) if before else []
+
+
+async def _entries(core: Core, message_id: str) -> list[Entry]:
     await core.outbox.flush()
-    here = [
+    return await core.outbox.find(message_id)
+
+
+def _of_server(entries: Iterable[Entry], server: str) -> list[Delivery]:
+    return [
         Delivery(
             message_id=entry.message_id,
             pane=entry.pane,
@@ -81,9 +103,9 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
             removed=entry.removed,
             file=entry.file,
         )
-        for entry in await core.outbox.find(message_id)
+        for entry in entries
+        if entry.server == server
     ]
-    return [*here, *far.deliveries(core, message_id)]
 
 
 async def start(core: Core, request: StartSession) -> Session:

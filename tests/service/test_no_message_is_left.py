@@ -9,8 +9,10 @@ from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.errors import StorageError, UsageError
+from streamrelay.events import Event, Receipt
 from streamrelay.service import core
 from streamrelay.service.api import SendMessage
+from streamrelay.service.following import send_through
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage
@@ -120,3 +122,23 @@ async def test_the_service_starts_while_another_process_types_into_a_pane(stage:
                 assert problem.startswith(f"what waits for pane {bob} is not typed from here: somebody else types")
     async with stage.service():
         await stage.until_heard("Bob", "hello")
+
+
+@pytest.mark.requirement("DLV-07a")
+@pytest.mark.parametrize("is_before", [True, False], ids=["the one before", "another"])
+async def test_an_id_that_another_server_had_is_a_new_one_here(stage: Stage, is_before: bool) -> None:
+    ann, bob = (stage.start(name) for name in ("Ann", "Bob"))
+    socket = stage.tmux.socket_path if is_before else "/tmp/tmux"
+    async with Outbox(stage.folder / "outbox.db") as outbox:
+        entry, _ = await outbox.put(Message("m1", "x"), server=server_key(socket, 1, "1"), pane=bob, program="x")
+        outbox.note(entry.number, "answered")
+    published: list[Event] = []
+    async with stage.service(outbox=stage.folder / "outbox.db") as service:
+        assert [one.state for one in await service.get_delivery("m1")] == (["answered"] if is_before else [])
+        request = SendMessage(to="Bob", text="hello", message_id="m1", caller=ann)
+        await send_through(service, request, publish=published.append)
+        await wait_until_async(lambda: stage.heard("Bob"), PATIENCE, "Bob to hear")
+        (delivery,) = await service.get_delivery("m1")
+        assert delivery.state not in {"queued", "failed"}
+    told = [event.state for event in published if isinstance(event, Receipt)]
+    assert told[:2] == ["queued", "pasted"]
