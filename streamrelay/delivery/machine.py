@@ -200,9 +200,9 @@ class DeliveryMachine:
         held, current.held = current.held, []
         return [Tell(current.message.message_id, "submitted"), *held] if current.attempts == 1 else held
 
-    def refused(self, reason: str) -> list[Effect]:
-        """Tmux has not typed the current message, because of what it found in the pane."""
-        return self._end("failed", reason)
+    def refused(self, reason: str, state: DeliveryState = "failed") -> list[Effect]:
+        """Tmux has not typed the current message, or its Enter, because of what it found in the pane."""
+        return self._end(state, reason)
 
     def put_off(self) -> None:
         """Tmux has not typed the current message, or its Enter, and that can still be done later."""

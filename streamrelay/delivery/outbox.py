@@ -118,11 +118,21 @@ class Outbox:
             await self._database.__aexit__(kind, error, trace)
 
     async def put(
-        self, message: Message, *, server: str, pane: str, program: str, removed: dict[str, int] | None = None
+        self,
+        message: Message,
+        *,
+        server: str,
+        pane: str,
+        program: str,
+        removed: dict[str, int] | None = None,
+        above: int = 0,
     ) -> tuple[Entry, bool]:
-        """Take a message up and return its entry, and whether it is new: an id that is known is not taken twice."""
+        """Take a message up and return its entry, and whether it is new: an id that is known is not taken twice.
+
+        Its number is higher than `above`, and than every other one.
+        """
         return await self._database.do(
-            lambda connection: _put(connection, message, server, pane, program, removed or {})
+            lambda connection: _put(connection, message, server, pane, program, removed or {}, above)
         )
 
     def note(self, number: int, state: DeliveryState, reason: str = "", file: str | None = None) -> None:
@@ -195,7 +205,13 @@ class Outbox:
 
 
 def _put(  # noqa: PLR0917  # as `Outbox.put` has them
-    connection: sqlite3.Connection, message: Message, server: str, pane: str, program: str, removed: dict[str, int]
+    connection: sqlite3.Connection,
+    message: Message,
+    server: str,
+    pane: str,
+    program: str,
+    removed: dict[str, int],
+    above: int,
 ) -> tuple[Entry, bool]:
     with transaction(connection):
         known = _select(connection, "server = ? AND pane = ? AND message_id = ?", (server, pane, message.message_id))
@@ -203,7 +219,7 @@ def _put(  # noqa: PLR0917  # as `Outbox.put` has them
             return known[0], False
         last = connection.execute("SELECT max(number) FROM deliveries").fetchone()[0] or 0
         entry = Entry(
-            next_number(last), message.message_id, server, pane, program, message.text, message.head,
+            next_number(max(last, above)), message.message_id, server, pane, program, message.text, message.head,
             "queued", "", removed, None, time.time(), message.policy,
         )  # fmt: skip
         connection.execute(

@@ -9,9 +9,14 @@ the server that held the pane lives:
 * a later mark stands as pasted: somebody else went on without an account of this one: nobody can tell.
 """
 
+import re
 from typing import Literal, NamedTuple
 
 from streamrelay.delivery.commands import Mark
+
+_NUMBER = re.compile(r"([0-9]{19}) ")
+_MOST = 2**62
+"""What is above fits in no number of an outbox, and was written by nobody who counts microseconds."""
 
 Fate = Literal["send", "enter", "submitted", "unconfirmed"]
 
@@ -21,6 +26,12 @@ class Marks(NamedTuple):
 
     pasted: str = ""
     entered: str = ""
+
+    @property
+    def highest(self) -> int:
+        """The larger of their numbers, which one of this pane has to be above; 0 where there is none that can be."""
+        found = [int(read[1]) for mark in self if (read := _NUMBER.match(mark))]
+        return max((number for number in found if number < _MOST), default=0)
 
 
 def fate(mark: Mark, marks: Marks) -> Fate:

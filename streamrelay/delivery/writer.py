@@ -7,17 +7,18 @@ an outbox, a message is on disk before anything is typed, and its predecessors' 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from streamrelay.delivery.commands import QUERY_MARKS, Mark, Refusal, Seen, enter_line, paste_line, read_refusal
+from streamrelay.delivery.commands import QUERY_MARKS, Mark, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.fitness import is_spooled, unfit
 from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
 from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
 from streamrelay.delivery.reading import until_left_unread
-from streamrelay.delivery.recovery import Marks, fate
+from streamrelay.delivery.recovery import Fate, Marks, fate
+from streamrelay.delivery.refusing import against, left
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
@@ -27,7 +28,6 @@ from streamrelay.delivery.unread import Unread
 from streamrelay.delta.attention import asks_for_secret
 from streamrelay.errors import (
     PaneGone,
-    PaneSynchronized,
     ProgramLeft,
     ShellRefused,
     StreamrelayError,
@@ -110,9 +110,9 @@ class PaneWriter:
 
         To be called before anything is put. What went to a server that has ended, or cannot be told, is unconfirmed.
         """
+        marks = await self._read_marks()
         if self._outbox is None:
             return []
-        marks = await self._read_marks()
         for lost in await self._outbox.orphans(self._server.info.address, server=self._server_key):
             self._outbox.note(lost.number, "unconfirmed", "server_lost")
         left = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
@@ -136,7 +136,12 @@ class PaneWriter:
             if not self._server_key:
                 await self._read_marks()
             entry, is_new = await self._outbox.put(
-                message, server=self._server_key, pane=self._pane, program=self._program, removed=removed
+                message,
+                server=self._server_key,
+                pane=self._pane,
+                program=self._program,
+                removed=removed,
+                above=self._last_number,
             )
             if not is_new:
                 # Told and not noted: what is on its way meanwhile knows better.
@@ -144,8 +149,9 @@ class PaneWriter:
                 self._report(Progress(now.message_id, self._pane, now.state, self._now(), now.reason, file=now.file))
                 return False
             mark = entry.mark
-        self._last_number = mark.number if mark is not None else next_number(self._last_number)
-        self._marks[message.message_id] = mark or Mark(self._last_number, message.message_id)
+        mark = mark or Mark(next_number(self._last_number), message.message_id)
+        self._last_number = max(self._last_number, mark.number)
+        self._marks[message.message_id] = mark
         if reason := self._broken or self._unfit(message):
             self._tell(message.message_id, "failed", reason, removed)
             return False
@@ -186,7 +192,7 @@ class PaneWriter:
                 raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
             if not self._machine.idle and self._pipeline.info.command != self._program:
                 self._unread.take_back()
-                raise self._left(self._pipeline.info.command)
+                raise left(self._pane, self._program, self._pipeline.info.command)
             if not self._machine.idle:
                 look = self._look()
                 if look.standing.withdrawn and self._unread.look(self._now()):
@@ -253,7 +259,7 @@ class PaneWriter:
             self._injected.add(message.message_id)
             self._pipeline.inject(message.message_id, message.text)
         written = self._now()
-        if await self._typed(line):
+        if await self._typed(line, mark, {"enter", "submitted"}):
             self._unread.typed(self._now())
             self._carry_out(self._machine.pasted(written), at=written)
 
@@ -269,48 +275,38 @@ class PaneWriter:
             self._pipeline.submit(message_id)
         key = look.profile.delivery.submit_key if look.profile is not None else "Enter"
         mark, seen = self._marks[message_id], self._seen(look)
-        if await self._typed(enter_line(self._pane, self._program, mark, attempt=enter.attempt, key=key, seen=seen)):
+        line = enter_line(self._pane, self._program, mark, attempt=enter.attempt, key=key, seen=seen)
+        if await self._typed(line, mark, {"submitted"}):
             # An editor of lines withdraws when it has read this: what waits soon after is a person's.
             self._unread.typed(self._now(), lands=0.0)
             self._carry_out(self._machine.entered(self._now()))
 
-    async def _typed(self, line: str) -> bool:
-        """Have tmux type something; False where it has to be tried again. Raises what stands against it for good."""
+    async def _typed(self, line: str, mark: Mark, typed: Collection[Fate]) -> bool:
+        """Have tmux type something; False where it did not. Raises what stands against it for good.
+
+        `typed` are the fates of what was typed already, by a line of an earlier writer that was on its way.
+        """
         result = await self._server.command(self._pane, line)
         refusal = next((read for block in result.blocks if (read := read_refusal(block.lines)) is not None), None)
         if refusal is None:
             self._moved = 0
             self._last_typed = self._now()
             return True
-        error = self._against(refusal)
+        error = against(refusal, self._pane, self._program)
         if error is not None:
             self._unread.take_back()
             self._carry_out(self._machine.refused(error.code))
             raise error
-        # Where it had been typed already, that was by a line of ours that was on its way.
-        if refusal.again or not (refusal.leaving or refusal.moved):
-            return True
-        self._moved = 0 if refusal.leaving else self._moved + 1
+        if refusal.again:
+            if fate(mark, await self._read_marks()) in typed:
+                return True
+            # Whoever types from another machine has a clock that is ahead of this one.
+            self._carry_out(self._machine.refused("overtaken", "unconfirmed"))
+            return False
+        self._moved = self._moved + 1 if refusal.moved and not refusal.leaving else 0
         self._machine.put_off()
         await asyncio.sleep(_LEAVING)
         return False
-
-    def _against(self, refusal: Refusal) -> StreamrelayError | None:
-        """Return what stands against typing for good, if anything."""
-        data = {"pane": self._pane, "program": self._program, "now": refusal.program}
-        if refusal.dead or not refusal.program:
-            return PaneGone(f"the program in pane {self._pane} has ended", data=data)
-        if refusal.program != self._program:
-            return self._left(refusal.program)
-        if refusal.synchronized:
-            return PaneSynchronized(f"pane {self._pane} passes what is typed on to its neighbours", data=data)
-        return None
-
-    def _left(self, now: str) -> ProgramLeft:
-        return ProgramLeft(
-            f"{self._program} left the foreground of pane {self._pane}: {now} is there now",
-            data={"pane": self._pane, "program": self._program, "now": now},
-        )
 
     # What comes back
 
@@ -358,7 +354,10 @@ class PaneWriter:
         started, pasted, entered = (*answer.lines[-1].decode(errors="replace").split("\t"), "", "")[:3]
         info = self._server.info
         self._server_key = server_key(info.address, info.pid, started)
-        return Marks(pasted, entered)
+        marks = Marks(pasted, entered)
+        # Another clock may have numbered them: tmux types nothing whose mark is not above.
+        self._last_number = max(self._last_number, marks.highest)
+        return marks
 
     def _recover(self, entry: Entry, marks: Marks) -> None:
         self._marks[entry.message_id] = entry.mark

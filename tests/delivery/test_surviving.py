@@ -4,12 +4,14 @@ import asyncio
 import random
 import subprocess
 import sys
+import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
 import streamrelay
-from streamrelay.delivery.commands import Mark, enter_line, paste_line
+from streamrelay.delivery.commands import ENTERED, PASTED, Mark, enter_line, paste_line
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.recovery import Marks, fate
@@ -132,6 +134,85 @@ async def test_a_line_that_is_sent_twice_is_carried_out_once(private_tmux: Priva
     assert private_tmux.run("list-buffers") == ""
 
 
+async def start_cat(tmux: PrivateTmux, folder: Path) -> tuple[str, Path]:
+    """Start a program that reads lines into a file, and return its pane with that file."""
+    tmux.new_session("keeper", ["sleep", "1000"])
+    file = folder / "read"
+    pane = tmux.new_session("target", ["sh", "-c", f"exec cat > {file}"])
+    await wait_until_async(
+        lambda: tmux.run("display-message", "-p", "-t", pane, "#{pane_current_command}") == "cat", PATIENCE
+    )
+    return pane, file
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_a_line_of_the_one_before_that_comes_late_is_taken_for_what_it_is(
+    private_tmux: PrivateTmux, tmp_path: Path
+) -> None:
+    pane, file = await start_cat(private_tmux, tmp_path)
+    said: list[str] = []
+    async with connect(private_tmux) as server, server.watch(pane), Outbox(tmp_path / "outbox.db") as outbox:
+        pipeline = server.pipeline(pane)
+        first, second = (
+            PaneWriter(server, pipeline, program="cat", report=lambda one: said.append(one.state), outbox=outbox)
+            for _ in range(2)
+        )
+        await first.put(Message("m1", "hello"))
+        (entry,) = await outbox.find("m1")
+        await second.recover()
+        await server.command(pane, paste_line(pane, "b", "hello", "cat", entry.mark))
+        running = asyncio.ensure_future(second.run())
+        async with asyncio.timeout(PATIENCE):
+            await second.finish()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    await wait_until_async(lambda: file.read_bytes().count(b"\n") == 1, PATIENCE)
+    assert file.read_bytes() == b"hello\n"
+    assert [state for state in said if state in {"pasted", "submitted", "unconfirmed"}] == ["pasted", "submitted"]
+
+
+def mark_ahead(tmux: PrivateTmux, pane: str) -> None:
+    """Leave the marks of somebody whose clock is two minutes ahead: who types here from another machine."""
+    mark = Mark(time.time_ns() // 1000 + 120_000_000, "other")
+    tmux.run("set-option", "-p", "-t", pane, PASTED, str(mark))
+    tmux.run("set-option", "-p", "-t", pane, ENTERED, f"{mark} 1")
+
+
+@pytest.mark.requirement("DLV-01a", "DLV-07a")
+@pytest.mark.parametrize("keeps", [False, True], ids=["without an outbox", "with one"])
+async def test_what_is_typed_after_a_clock_that_is_ahead_is_typed(
+    private_tmux: PrivateTmux, tmp_path: Path, keeps: bool
+) -> None:
+    pane, file = await start_cat(private_tmux, tmp_path)
+    mark_ahead(private_tmux, pane)
+    said: list[Progress] = []
+
+    async with AsyncExitStack() as stack:
+        outbox = await stack.enter_async_context(Outbox(tmp_path / "outbox.db")) if keeps else None
+        server = await stack.enter_async_context(connect(private_tmux))
+        await stack.enter_async_context(server.watch(pane))
+        pipeline = server.pipeline(pane)
+        writer = PaneWriter(server, pipeline, program="cat", report=said.append, outbox=outbox)
+        await writer.recover()
+        running = asyncio.ensure_future(writer.run())
+        for message_id in ("m1", "m2", "m3"):
+            if message_id == "m2":
+                # While this writer is at it: what it had numbered before is not typed, and not said to be.
+                mark_ahead(private_tmux, pane)
+            await writer.put(Message(message_id, message_id))
+            async with asyncio.timeout(PATIENCE):
+                await writer.finish()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    await wait_until_async(lambda: file.read_bytes().count(b"\n") == 2, PATIENCE)
+    assert file.read_bytes() == b"m1\nm3\n"
+    told = {
+        each: [f"{one.state} {one.reason}" for one in said if one.message_id == each] for each in ("m1", "m2", "m3")
+    }
+    assert told["m2"] == ["queued ", "unconfirmed overtaken"]
+    assert all("submitted " in told[each] for each in ("m1", "m3"))
+
+
 @pytest.mark.requirement("DLV-07b")
 async def test_where_tmux_died_too_nothing_is_sent_again(tmp_path: Path) -> None:
     said: list[Progress] = []
@@ -167,6 +248,20 @@ OWN, LATER = Mark(5, "m1"), Mark(6, "m2")
 )
 def test_the_fate_of_a_delivery_is_read_from_the_marks(marks: Marks, expected: str) -> None:
     assert fate(OWN, marks) == expected
+
+
+@pytest.mark.parametrize(
+    ("marks", "highest"),
+    [
+        (Marks(), 0),
+        (Marks(str(OWN), f"{LATER} 1"), 6),
+        (Marks(str(LATER), f"{OWN} 1"), 6),
+        (Marks("a person's", f"{OWN} 1"), 5),
+        (Marks(f"{'9' * 19} m3", ""), 0),
+    ],
+)
+def test_numbers_begin_above_those_that_stand_in_the_pane(marks: Marks, highest: int) -> None:
+    assert marks.highest == highest
 
 
 def test_marks_are_in_order_whatever_their_ids() -> None:
