@@ -362,10 +362,10 @@ class PaneWriter:
     def _recover(self, entry: Entry, marks: Marks) -> None:
         self._marks[entry.message_id] = entry.mark
         self._last_number = max(self._last_number, entry.number)
-        if entry.program != self._program:
-            self._tell(entry.message_id, "failed", ProgramLeft.code)
-            return
         match fate(entry.mark, marks):
+            case "send" | "enter" as found if entry.program != self._program:
+                # Pasted, it may have been read by that program, or by whatever is there now.
+                self._tell(entry.message_id, "failed" if found == "send" else "unconfirmed", ProgramLeft.code)
             case "send" if reason := self._unfit(entry.message):
                 self._tell(entry.message_id, "failed", reason)
             case "send":

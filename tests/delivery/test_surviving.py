@@ -171,6 +171,32 @@ async def test_a_line_of_the_one_before_that_comes_late_is_taken_for_what_it_is(
     assert [state for state in said if state in {"pasted", "submitted", "unconfirmed"}] == ["pasted", "submitted"]
 
 
+@pytest.mark.requirement("DLV-01a", "DLV-07a")
+@pytest.mark.parametrize(
+    ("stage", "told"),
+    [("nothing", "failed program_left"), ("pasted", "unconfirmed program_left"), ("entered", "submitted restarted")],
+)
+async def test_what_a_program_that_has_left_was_given_is_read_from_the_pane(
+    private_tmux: PrivateTmux, tmp_path: Path, stage: str, told: str
+) -> None:
+    pane, _ = await start_cat(private_tmux, tmp_path)
+    said: list[str] = []
+
+    def report(progress: Progress) -> None:
+        said.append(f"{progress.state} {progress.reason}")
+
+    async with connect(private_tmux) as server, server.watch(pane), Outbox(tmp_path / "outbox.db") as outbox:
+        pipeline = server.pipeline(pane)
+        await PaneWriter(server, pipeline, program="cat", report=report, outbox=outbox).put(Message("m1", "hello"))
+        (entry,) = await outbox.find("m1")
+        if stage != "nothing":
+            await server.command(pane, paste_line(pane, "b", "hello", "cat", entry.mark))
+        if stage == "entered":
+            await server.command(pane, enter_line(pane, "cat", entry.mark))
+        await PaneWriter(server, pipeline, program="another", report=report, outbox=outbox).recover()
+    assert said == ["queued ", told]
+
+
 def mark_ahead(tmux: PrivateTmux, pane: str) -> None:
     """Leave the marks of somebody whose clock is two minutes ahead: who types here from another machine."""
     mark = Mark(time.time_ns() // 1000 + 120_000_000, "other")
