@@ -18,12 +18,12 @@ message is typed already, unless the program has to be let finish.
 """
 
 from collections import deque
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 from streamrelay.agents import AgentProfile
-from streamrelay.delivery.message import Message, Obstacle, Policy
+from streamrelay.delivery.message import Message, Policy
 from streamrelay.delivery.readiness import draft, obstacle
+from streamrelay.delivery.underway import Followed, Tell, Underway
 from streamrelay.delta.standing import Standing
 from streamrelay.delta.turns import TELLING
 from streamrelay.events import DeliveryState, Event, Injected, TurnEnded, TurnStarted
@@ -74,45 +74,7 @@ class Enter:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tell:
-    """A delivery stands so now."""
-
-    message_id: str
-    state: DeliveryState
-    reason: str = ""
-
-
 Effect = Paste | Enter | Tell
-Stage = Literal["waiting", "pasting", "settling", "entering", "confirming"]
-
-
-@dataclass(slots=True)
-class _Delivery:
-    message: Message
-    stage: Stage
-    since: float
-    obstacle: Obstacle | None = None
-    painted: float | None = None
-    shown: str = ""
-    attempts: int = 0
-    resumed: bool = False
-    asked: bool = False
-    """Whether a question came up behind the Enter, which may have taken it for its answer."""
-    unjudged: float | None = None
-    """Since when the picture is waited for to rest, where nothing else stands in the way."""
-    held: list[Effect] = field(default_factory=list)
-    """What the stream said of the answer before tmux had answered."""
-
-
-@dataclass(slots=True)
-class _Followed:
-    """A message that was submitted, and the turn that answers it."""
-
-    message_id: str
-    turn: int
-    since: float
-    started: bool = False
 
 
 class DeliveryMachine:
@@ -120,9 +82,9 @@ class DeliveryMachine:
 
     def __init__(self, policy: Policy | None = None) -> None:
         self._policy = policy or Policy()
-        self._queue: deque[_Delivery] = deque()
-        self._current: _Delivery | None = None
-        self._followed: deque[_Followed] = deque(maxlen=MOST_FOLLOWED)
+        self._queue: deque[Underway] = deque()
+        self._current: Underway | None = None
+        self._followed: deque[Followed] = deque(maxlen=MOST_FOLLOWED)
         self._due: float | None = None
 
     @property
@@ -135,6 +97,12 @@ class DeliveryMachine:
         """Whether nothing is left to be typed, and no answer waited for."""
         return self.idle and not self._followed
 
+    @property
+    def message_ids(self) -> set[str]:
+        """The messages of which something may still be told."""
+        typed = self._queue if self._current is None else (self._current, *self._queue)
+        return {each.message.message_id for each in typed} | {each.message_id for each in self._followed}
+
     def deadline(self) -> float | None:
         """Return when `look` is due at the latest; None while nothing is waited for."""
         return self._due
@@ -145,7 +113,7 @@ class DeliveryMachine:
         """Take a message up, behind those that wait."""
         if len(self._queue) >= LONGEST_QUEUE:
             return [Tell(message.message_id, "failed", "too_many_waiting")]
-        self._queue.append(_Delivery(message, "waiting", now))
+        self._queue.append(Underway(message, "waiting", now))
         self._due = now
         return [Tell(message.message_id, "queued")]
 
@@ -162,7 +130,7 @@ class DeliveryMachine:
 
     def resume(self, message: Message, now: float) -> None:
         """Go on with a message that is known to have been pasted before this machine began: its Enter is missing."""
-        self._queue.append(_Delivery(message, "settling", now, painted=now, resumed=True))
+        self._queue.append(Underway(message, "settling", now, painted=now, resumed=True))
         self._due = now
 
     def handle(self, event: Event, now: float) -> list[Effect]:
@@ -171,7 +139,7 @@ class DeliveryMachine:
             case Injected(message_id=message_id, state="painted"):
                 return self._painted(message_id, now)
             case Injected(message_id=message_id, state="entering"):
-                self._followed.append(_Followed(message_id, event.turn, now))
+                self._followed.append(Followed(message_id, event.turn, now))
             case TurnStarted():
                 return self._in_order(self._turn_started(event))
             case TurnEnded():
@@ -198,7 +166,8 @@ class DeliveryMachine:
             return []
         current.stage, current.since, self._due = "confirming", now, now
         held, current.held = current.held, []
-        return [Tell(current.message.message_id, "submitted"), *held] if current.attempts == 1 else held
+        first = [Tell(current.message.message_id, "submitted")] if current.attempts == 1 else []
+        return [*first, *held]
 
     def refused(self, reason: str, state: DeliveryState = "failed") -> list[Effect]:
         """Tmux has not typed the current message, or its Enter, because of what it found in the pane."""
@@ -249,7 +218,7 @@ class DeliveryMachine:
 
     # What is made of it
 
-    def _wait(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
+    def _wait(self, current: Underway, look: Look, now: float) -> list[Effect]:
         message_id = current.message.message_id
         found = obstacle(look.standing, look.profile, answering=self._is_answering(now))
         if found is None and (rests_at := self._rests_at(current, look, now)) is not None:
@@ -270,7 +239,7 @@ class DeliveryMachine:
         current.obstacle = found
         return [Tell(message_id, "queued", found)]
 
-    def _settle(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
+    def _settle(self, current: Underway, look: Look, now: float) -> list[Effect]:
         due = self._settled_at(current, look)
         if now < due:
             self._due = due
@@ -292,7 +261,7 @@ class DeliveryMachine:
         return self._enter(current, look)
 
     @staticmethod
-    def _rests_at(current: _Delivery, look: Look, now: float) -> float | None:
+    def _rests_at(current: Underway, look: Look, now: float) -> float | None:
         """Return when the picture of a program that paints can be judged; None if it can, or never rests."""
         if not look.standing.converses or look.last_output is None or now >= look.last_output + PICTURE_REST:
             current.unjudged = None
@@ -300,7 +269,7 @@ class DeliveryMachine:
         current.unjudged = now if current.unjudged is None else current.unjudged
         return None if now >= current.unjudged + MOST_WAIT else look.last_output + PICTURE_REST
 
-    def _settled_at(self, current: _Delivery, look: Look) -> float:
+    def _settled_at(self, current: Underway, look: Look) -> float:
         delay = look.profile.delivery.submit_delay if look.profile is not None else LEAST_WAIT
         least = current.since + max(LEAST_WAIT, delay)
         most = max(least, current.since + MOST_WAIT + len(current.message.text) / DIGESTED)
@@ -313,13 +282,13 @@ class DeliveryMachine:
             rest.append(look.last_output)
         return min(most, max(least, *(moment + PAINT_REST for moment in rest))) if rest else most
 
-    def _enter(self, current: _Delivery, look: Look) -> list[Effect]:
+    def _enter(self, current: Underway, look: Look) -> list[Effect]:
         current.shown = draft(look.standing, look.profile)
         current.attempts += 1
         current.stage = "entering"
         return [Enter(current.message, current.attempts)]
 
-    def _confirm(self, current: _Delivery, look: Look, now: float) -> list[Effect]:
+    def _confirm(self, current: Underway, look: Look, now: float) -> list[Effect]:
         followed = next((f for f in self._followed if f.message_id == current.message.message_id), None)
         stands = bool(current.shown) and draft(look.standing, look.profile) == current.shown
         started = followed is not None and followed.started

@@ -1,7 +1,7 @@
-"""What it means that tmux typed nothing. Pure."""
+"""What stands against typing into a pane for good, as errors. Pure."""
 
 from streamrelay.delivery.commands import Refusal
-from streamrelay.errors import PaneGone, PaneSynchronized, ProgramLeft, StreamrelayError
+from streamrelay.errors import PaneGone, PaneSynchronized, ProgramLeft, StreamrelayError, TargetNotReading
 
 
 def against(refusal: Refusal, pane: str, program: str) -> StreamrelayError | None:
@@ -21,4 +21,11 @@ def left(pane: str, program: str, now: str) -> ProgramLeft:
     return ProgramLeft(
         f"{program} left the foreground of pane {pane}: {now} is there now",
         data={"pane": pane, "program": program, "now": now},
+    )
+
+
+def not_reading(pane: str, program: str, unread: int, seconds: float) -> TargetNotReading:
+    """Return what is raised when `program` has left that many bytes unread for so long."""
+    return TargetNotReading(
+        f"{program} in pane {pane} has not read {unread} bytes for {seconds:g} s", data={"pane": pane, "unread": unread}
     )

@@ -13,26 +13,21 @@ from typing import NoReturn
 
 from streamrelay.delivery.commands import QUERY_MARKS, Mark, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.fitness import is_spooled, unfit
-from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste, Tell
+from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste
 from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
 from streamrelay.delivery.reading import until_left_unread
 from streamrelay.delivery.recovery import Fate, Marks, fate
-from streamrelay.delivery.refusing import against, left
+from streamrelay.delivery.refusing import against, left, not_reading
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
 from streamrelay.delivery.state import state_folder
 from streamrelay.delivery.terminal import Terminal
+from streamrelay.delivery.underway import Tell
 from streamrelay.delivery.unread import Unread
 from streamrelay.delta.attention import asks_for_secret
-from streamrelay.errors import (
-    PaneGone,
-    ProgramLeft,
-    ShellRefused,
-    StreamrelayError,
-    TargetNotReading,
-)
+from streamrelay.errors import PaneGone, ProgramLeft, ShellRefused, StreamrelayError
 from streamrelay.events import DeliveryState, Event
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
@@ -151,6 +146,7 @@ class PaneWriter:
             mark = entry.mark
         mark = mark or Mark(next_number(self._last_number), message.message_id)
         self._last_number = max(self._last_number, mark.number)
+        self._let_go()
         self._marks[message.message_id] = mark
         if reason := self._broken or self._unfit(message):
             self._tell(message.message_id, "failed", reason, removed)
@@ -337,6 +333,13 @@ class PaneWriter:
         self._report(Progress(message_id, self._pane, state, at, reason, removed or {}, file))
         self._progressed.set()
 
+    def _let_go(self) -> None:
+        """Keep nothing of what nothing more is told of: a writer lives as long as its pane."""
+        still = self._machine.message_ids
+        self._injected &= still
+        self._marks = {each: mark for each, mark in self._marks.items() if each in still}
+        self._files = {each: file for each, file in self._files.items() if each in still}
+
     def _unfit(self, message: Message) -> str:
         return unfit(message, message.policy or self._policy, self._terminal, limit=self._paste_limit)
 
@@ -385,10 +388,7 @@ class PaneWriter:
         """Notice a program that never reads."""
         tty = lambda: self._terminal.path if self._last_typed is not None else ""  # noqa: E731
         unread = await until_left_unread(tty, self._read_timeout)
-        raise TargetNotReading(
-            f"{self._program} in pane {self._pane} has not read {unread} bytes for {self._read_timeout:g} s",
-            data={"pane": self._pane, "unread": unread},
-        )
+        raise not_reading(self._pane, self._program, unread, self._read_timeout)
 
     @staticmethod
     def _now() -> float:
