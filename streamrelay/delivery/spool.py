@@ -36,7 +36,7 @@ def pointer(message: Message, path: Path) -> str:
 
 
 def forget_old(folder: Path, now: float | None = None) -> None:
-    """Delete the files in `folder` that are older than `KEPT`."""
+    """Delete the files in `folder` that are older than `KEPT`; raises StreamrelayError for one that cannot be."""
     before = (time.time() if now is None else now) - KEPT
     for path in folder.glob("*.txt"):
         try:
@@ -44,3 +44,5 @@ def forget_old(folder: Path, now: float | None = None) -> None:
                 path.unlink()
         except FileNotFoundError:
             continue
+        except OSError as error:
+            raise StreamrelayError(f"{path} cannot be deleted: {error.strerror}") from error

@@ -18,7 +18,8 @@ from typing import NoReturn, Self
 import msgspec
 
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
-from streamrelay.delivery.outbox import Outbox, server_key
+from streamrelay.delivery.outbox import KEPT, Outbox, server_key
+from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, GatheringClosed, Piece, Receipt
@@ -276,13 +277,21 @@ class Core:
             await self.dismiss(pane)
 
     async def _forget(self) -> NoReturn:
-        """Let the journal be no older and no larger than it is to be."""
+        """Let the journal be no older and no larger than it is to be, and receipts and spooled texts no older."""
         while True:
             await asyncio.sleep(FORGET_EVERY)
-            try:
-                await keep_to(self.retention, self.journal, time.time())
-            except StorageError as error:
-                self.problems.append(error.message)
+            for duty in (self._forget_events, self._forget_messages):
+                try:
+                    await duty()
+                except StreamrelayError as error:
+                    self.problems.append(error.message)
+
+    async def _forget_events(self) -> None:
+        await keep_to(self.retention, self.journal, time.time())
+
+    async def _forget_messages(self) -> None:
+        await self.outbox.forget(before=time.time() - KEPT)
+        await asyncio.to_thread(lambda: forget_old(state_folder("spool")))
 
 
 def new_id(kind: str) -> str:

@@ -1,6 +1,9 @@
 """What could leave a message behind, or end the service for it: time, an id, a pane that somebody else types into."""
 
 import asyncio
+import os
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -8,6 +11,7 @@ import streamrelay
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.outbox import Outbox, server_key
+from streamrelay.delivery.state import state_folder
 from streamrelay.errors import StorageError, UsageError
 from streamrelay.events import Event, Receipt
 from streamrelay.service import core
@@ -142,3 +146,26 @@ async def test_an_id_that_another_server_had_is_a_new_one_here(stage: Stage, is_
         assert delivery.state not in {"queued", "failed"}
     told = [event.state for event in published if isinstance(event, Receipt)]
     assert told[:2] == ["queued", "pasted"]
+
+
+async def test_a_service_that_runs_for_weeks_forgets_receipts_and_texts_too(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "FORGET_EVERY", 0.1)
+    file = state_folder("spool") / "old.txt"
+    file.write_text("a long text")
+    os.utime(file, (1, 1))
+    path = stage.folder / "outbox.db"
+    async with stage.service(outbox=path) as service, Outbox(path) as outbox:
+        for message_id, state in (("over", "answered"), ("open", "queued")):
+            entry, _ = await outbox.put(Message(message_id, "x"), server="s", pane="%1", program="x")
+            outbox.note(entry.number, state)
+        await outbox.flush()
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("UPDATE deliveries SET changed = 1")
+        async with asyncio.timeout(PATIENCE):
+            while await outbox.find("over"):
+                await asyncio.sleep(0.05)
+        await wait_until_async(lambda: not file.exists(), PATIENCE, "the text to be gone")
+        assert [entry.state for entry in await outbox.find("open")] == ["queued"]
+        assert (await service.status()).problems == ()
