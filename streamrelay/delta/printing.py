@@ -146,7 +146,9 @@ class Printing:
         """
         text = ""
         if not self.composer.is_open:
-            if self._held and (self._wrapped or self._lines.has_passed):
+            # An agent paints its first screen so: that is no answer, and no turn.
+            may_converse = self.composer.asks_for_paste or self._greeting is not None
+            if self._held and not may_converse and (self._wrapped or self._lines.has_passed):
                 self._speaker.begin_turn()
             text = self.attribution.ledger.without_echo(self.open_text).rstrip()
         if text not in self.attribution.prompts:
