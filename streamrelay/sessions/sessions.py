@@ -80,9 +80,10 @@ class Sessions:
                 raise UsageError(f"several sessions have the title {text!r}: {panes}", hint="name it by its id")
             if known:
                 return known[0]
-        if not _EXACT.fullmatch(text):
+        if text and not _EXACT.fullmatch(text):
             raise TargetNotFound(f"{text!r} is no session", data={"target": text})
-        pane = (await self._server.find(text if text[0] in "%@$" else f"={text}")).pane
+        is_name = bool(text) and text[0] not in "%@$"
+        pane = (await self._server.find(f"={text}" if is_name else text)).pane
         for one in sessions:
             if one.pane == pane:
                 return one
