@@ -29,6 +29,8 @@ RUNNER = "sh"
 
 LIST_MARKS = ("list-panes", "-a", "-F", f"#{{pane_id}}\t#{{{SESSION}}}\t#{{{AGENT}}}\t#{{{TITLE}}}")
 FORGET_FOLDER = ("set-option", "-su", _FOLDER)
+LOOK_FOR_ENDED = ("run-shell", "true")
+"""tmux misses the end of a program that ends while it is being started, 1 of 20 (3.3a), until another child ends."""
 _NO_NAME = regex.compile(r"[^\w-]+")
 
 

@@ -20,6 +20,7 @@ from streamrelay.sessions.beginning import RESTED, is_ready
 from streamrelay.sessions.commands import (
     FORGET_FOLDER,
     LIST_MARKS,
+    LOOK_FOR_ENDED,
     RUNNER,
     Birth,
     Mark,
@@ -167,12 +168,17 @@ class Sessions:
         loop = asyncio.get_running_loop()
         until = loop.time() + ARRIVAL
         runs_shell = is_shell(birth.words[0])
+        has_looked = False
         while True:
             try:
                 answer = "".join(await self._server.query(foreground_command(pane)))
             except TargetNotFound as error:
                 raise StartFailed(f"{birth.words[0]} ended at once", data={"pane": pane}) from error
             dead, status, command = (*answer.split("\t", 2), "", "")[:3]
+            if dead == "1" and not status and not has_looked:
+                has_looked = True
+                await self._server.query(LOOK_FOR_ENDED)
+                continue
             if dead == "1":
                 said = await self._tail(pane)
                 await self._server.query(end_command(pane, birth.mark.session))
