@@ -69,6 +69,29 @@ find_python() {
     python=''
 }
 
+# Built with the help of a profile, as distributions do and pyenv does not unless told: that is worth a fifth of the
+# processor time and more (docs/decisions/0036). Debian's builds do not say so of themselves.
+built_by_profile() {
+    "$1" -c 'import sys, sysconfig
+built = str(sysconfig.get_config_var("CONFIG_ARGS"))
+sys.exit("--enable-optimizations" not in built and sys.base_prefix != "/usr")' 2>/dev/null </dev/null
+}
+
+# choose_python: $chosen is the first Python that was built by profile, in the order of names and of PATH, also behind
+# pyenv's shims; where there is none, the one that find_python found.
+choose_python() {
+    for name in python3 python3.13 python3.12 python3.11; do
+        rest=$PATH:
+        while [ -n "$rest" ]; do
+            candidate=${rest%%:*}/$name rest=${rest#*:}
+            [ -x "$candidate" ] || continue
+            chosen=$(python_path "$candidate") || continue
+            if built_by_profile "$chosen"; then return 0; fi
+        done
+    done
+    chosen=$python
+}
+
 fetch_uv() {
     [ -n "$python" ] || missing 'Python 3.11 or newer' "$(what_to_type python3 python)"
     say 'fetching uv into .uv/tool'
@@ -118,7 +141,7 @@ need_environment() {
 # An environment that is there and runs keeps its Python.
 need_main_environment() {
     need_uv
-    chosen=$(python_path "$root/.venv/bin/python") || chosen=$python
+    chosen=$(python_path "$root/.venv/bin/python") || choose_python
     need_environment "$root/.venv" "$chosen" "$@"
 }
 

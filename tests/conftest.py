@@ -3,6 +3,8 @@
 Tests that ask for the `way` to a server run over pipes and over a terminal; those that are marked `over_ssh` also over
 a real ssh server, both ways.
 
+Where tests run side by side, one at most is slow: two that load a machine would wait for each other.
+
 A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
@@ -20,6 +22,8 @@ from streamrelay.testing.sshd import PrivateSshd, missing_program
 
 settings.register_profile("streamrelay", deadline=None)
 settings.load_profile("streamrelay")
+
+_NO_BROWSER = "there is no Chromium here"
 
 
 @pytest.fixture(autouse=True)
@@ -78,28 +82,27 @@ def chromium() -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # scripts/test installs a browser where it can. Where none can be had the rest is tested, and the end says so.
+    without_browser = chromium() is None
     for item in items:
         if "private_tmux" in getattr(item, "fixturenames", ()):
             item.add_marker("tmux")
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
+            if without_browser:
+                item.add_marker(pytest.mark.skip(reason=_NO_BROWSER))
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.xdist_group("slow"))
         if "private_redis" in getattr(item, "fixturenames", ()):
             item.add_marker("redis")
             if shutil.which(redis_binary()) is None:
                 item.add_marker(pytest.mark.skip(reason=f"there is no redis-server here: {HINT}"))
-    # scripts/test installs a browser where it can. Where none can be had the rest is tested, and the end says so.
-    if chromium() is None and (without := [item for item in items if item.get_closest_marker("browser")]):
-        items[:] = [item for item in items if item not in without]
-        config.hook.pytest_deselected(items=without)
-        config.stash[_WITHOUT_BROWSER] = len(without)
 
 
-_WITHOUT_BROWSER = pytest.StashKey[int]()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if count := config.stash.get(_WITHOUT_BROWSER, 0):
-        words = f"{count} tests of the web page were NOT RUN: there is no Chromium here"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", ())
+    if count := sum(_NO_BROWSER in str(report.longrepr) for report in skipped):
+        words = f"{count} tests of the web page were NOT RUN: {_NO_BROWSER}"
         terminalreporter.section("no browser", sep="!", red=True, bold=True)
         terminalreporter.line(f"{words}. scripts/test installs it where it can, and says what to type.", red=True)
 

@@ -174,6 +174,17 @@ def test_a_shim_that_does_not_run_is_no_python(machine: Machine) -> None:
     assert none == "none"
 
 
+def test_a_python_built_by_profile_is_preferred_wherever_it_stands(machine: Machine) -> None:
+    plain, fast = machine.home / "plain" / "python3", machine.home / "fast" / "python3"
+    for python, built in ((plain, "1"), (fast, "0")):
+        does = f'case "$2" in *sysconfig*) exit {built} ;; *) echo {python} ;; esac'
+        machine.has("python3", does, folder=python.parent)
+    path = f"{plain.parent}:{fast.parent}:{machine.path}"
+    assert machine.calls_function("find_python; choose_python; echo $chosen", PATH=path).stdout == f"{fast}\n"
+    fast.unlink()
+    assert machine.calls_function("find_python; choose_python; echo $chosen", PATH=path).stdout == f"{plain}\n"
+
+
 def test_an_old_python_is_no_python(machine: Machine) -> None:
     machine.has("python3", "exit 1")
     done = machine.calls_function("need_uv")
