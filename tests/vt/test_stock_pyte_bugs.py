@@ -78,7 +78,7 @@ def test_right_here(name: str) -> None:
     assert screen.history_text() == case.history
 
 
-@pytest.mark.parametrize("name", CASES.keys() - RIGHT_IN_STOCK)
+@pytest.mark.parametrize("name", sorted(CASES.keys() - RIGHT_IN_STOCK))
 def test_wrong_in_stock_pyte(name: str) -> None:
     case = CASES[name]
     try:
