@@ -3,8 +3,6 @@
 Tests that ask for the `way` to a server run over pipes and over a terminal; those that are marked `over_ssh` also over
 a real ssh server, both ways.
 
-Where tests run side by side, one at most is slow: two that load a machine would wait for each other.
-
 A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
@@ -81,7 +79,7 @@ def chromium() -> str | None:
     return shutil.which(named) if named else next(filter(None, map(shutil.which, names)), None)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # scripts/test installs a browser where it can. Where none can be had the rest is tested, and the end says so.
     without_browser = chromium() is None
     for item in items:
@@ -91,8 +89,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("browser")
             if without_browser:
                 item.add_marker(pytest.mark.skip(reason=_NO_BROWSER))
-        if item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.xdist_group("slow"))
         if "private_redis" in getattr(item, "fixturenames", ()):
             item.add_marker("redis")
             if shutil.which(redis_binary()) is None:

@@ -24,8 +24,9 @@ GATHERING = "@streamrelay_gathering"
 """What a pane was started for, when that was a gathering."""
 _FOLDER = "@streamrelay_folder"
 _RUN = 'exec "$@"'
-RUNNER = "sh"
-"""What is in the foreground until the program itself is."""
+_RUNNER = "sh"
+BEFORE_PROGRAM = frozenset({"tmux", _RUNNER})
+"""What is in the foreground until the program itself is: the server's own child, and what runs the program."""
 
 LIST_MARKS = ("list-panes", "-a", "-F", f"#{{pane_id}}\t#{{{SESSION}}}\t#{{{AGENT}}}\t#{{{TITLE}}}")
 FORGET_FOLDER = ("set-option", "-su", _FOLDER)
@@ -68,7 +69,7 @@ def start_commands(birth: Birth) -> list[tuple[str, ...]]:
     variables = [word for name, value in given.items() for word in ("-e", f"{name}={value}")]
     size = ("-x", str(birth.columns), "-y", str(birth.lines))
     place = ("-s", birth.name, "-c", f"#{{{_FOLDER}}}")
-    run = (RUNNER, "-c", _RUN, RUNNER, *birth.words)
+    run = (_RUNNER, "-c", _RUN, _RUNNER, *birth.words)
     options = {
         SESSION: birth.mark.session,
         TITLE: birth.mark.title,

@@ -18,10 +18,10 @@ from streamrelay.relay.session import checked_name
 from streamrelay.sessions.advice import advice
 from streamrelay.sessions.beginning import RESTED, is_ready
 from streamrelay.sessions.commands import (
+    BEFORE_PROGRAM,
     FORGET_FOLDER,
     LIST_MARKS,
     LOOK_FOR_ENDED,
-    RUNNER,
     Birth,
     Mark,
     end_command,
@@ -167,7 +167,8 @@ class Sessions:
         """Wait until the program is in the foreground."""
         loop = asyncio.get_running_loop()
         until = loop.time() + ARRIVAL
-        runs_shell = is_shell(birth.words[0])
+        program = birth.words[0]
+        is_one_of_them = is_shell(program) or Path(program).name in BEFORE_PROGRAM
         has_looked = False
         while True:
             try:
@@ -183,7 +184,7 @@ class Sessions:
                 said = await self._tail(pane)
                 await self._server.query(end_command(pane, birth.mark.session))
                 raise _start_failed(birth.words[0], status, said)
-            if (command and command != RUNNER) or runs_shell or loop.time() >= until:
+            if (command and command not in BEFORE_PROGRAM) or is_one_of_them or loop.time() >= until:
                 return
             await asyncio.sleep(_LOOK_AGAIN)
 
