@@ -168,7 +168,7 @@ class Sessions:
         loop = asyncio.get_running_loop()
         until = loop.time() + ARRIVAL
         program = birth.words[0]
-        is_one_of_them = is_shell(program) or Path(program).name in BEFORE_PROGRAM
+        resembles_runner = is_shell(program) or Path(program).name in BEFORE_PROGRAM
         has_looked = False
         while True:
             try:
@@ -184,7 +184,7 @@ class Sessions:
                 said = await self._tail(pane)
                 await self._server.query(end_command(pane, birth.mark.session))
                 raise _start_failed(birth.words[0], status, said)
-            if (command and command not in BEFORE_PROGRAM) or is_one_of_them or loop.time() >= until:
+            if (command and command not in BEFORE_PROGRAM) or resembles_runner or loop.time() >= until:
                 return
             await asyncio.sleep(_LOOK_AGAIN)
 
