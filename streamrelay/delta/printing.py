@@ -158,7 +158,7 @@ class Printing:
         """A turn is over: nothing that was held back for its sake can change any more."""
         if self._held:
             self.say(self._passed(self._engine.take(), paints=False), "repainted")
-        for piece in self.attribution.ledger.rest():
+        for piece in self.attribution.ledger.rest(self.open_text):
             self._speaker.say_piece(piece, piece.text)
 
     def respawned(self) -> None:

@@ -60,6 +60,12 @@ class _Injection:
             message.endswith(squeezed) or (half * 2 == squeezed and message.endswith(half))
         )
 
+    def stands_on(self, open_text: str) -> bool:
+        """Tell whether the line to be seen next stands on the open line, where only its line feed is missing."""
+        if self.line_feed_owed or self.spelled_out() or not self.lines[self.seen].text:
+            return False
+        return self.lines[self.seen].find(open_text, self.prompt) is not None
+
     def spelled_out(self) -> bool:
         return self.seen == len(self.lines)
 
@@ -163,11 +169,14 @@ class Ledger:
         for injection in [injection for injection in self._pending if injection.submitted]:
             self._pending.remove(injection)
 
-    def rest(self) -> list[Piece]:
-        """The turn is over: release what was held back, and give up what was shown at once only in part."""
+    def rest(self, open_text: str) -> list[Piece]:
+        """The turn is over: release what was held back, and give up what was shown at once only in part.
+
+        What stands on the open line is not given up: an Enter can take longer than a turn to end.
+        """
         released: list[Piece] = []
         for injection in list(self._pending):
-            if not injection.submitted:
+            if not injection.submitted or (injection.painted_at_once and injection.stands_on(open_text)):
                 continue
             if injection.spelled_out() or injection.painted_at_once:
                 self._pending.remove(injection)

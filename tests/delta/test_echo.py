@@ -115,7 +115,7 @@ def test_a_plain_late_copy_waits_for_what_follows() -> None:
 def test_a_plain_copy_that_nothing_follows_is_an_answer() -> None:
     ledger = entered("hello")
     attribute(ledger, "hello")
-    assert [(piece.text, piece.origin) for piece in ledger.rest()] == [("hello", PROGRAM)]
+    assert [(piece.text, piece.origin) for piece in ledger.rest("")] == [("hello", PROGRAM)]
 
 
 def test_with_a_composer_a_plain_copy_is_the_echo() -> None:

@@ -91,6 +91,18 @@ def test_a_quote_after_the_echo_is_the_programs(pane: ScriptedPane, quote: str, 
 
 
 @pytest.mark.requirement("DEL-02b")
+@pytest.mark.parametrize("enter_takes", [0.1, 2.0, 20.0])
+def test_an_echo_whose_enter_takes_longer_than_the_turn_that_was_open(pane: ScriptedPane, enter_takes: float) -> None:
+    pane.sends("start", painted="start")
+    pane.prints("\r\nmessage 20\r\n")
+    pane.rests(0.1)
+    pane.sends("Vic (19):\n\nmessage 19", painted="Vic (19):\r\n\r\nmessage 19")
+    pane.rests(enter_takes)
+    pane.prints("\r\nmessage 21\r\n")
+    pane.ends()
+    assert pane.said() == ["message 20", "message 21"]
+
+
 def test_an_answer_equal_to_the_injection_after_an_echo_at_once(pane: ScriptedPane) -> None:
     pane.sends("hello", painted="hello")
     pane.prints("\r\nhello\r\n")
