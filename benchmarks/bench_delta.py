@@ -6,7 +6,6 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks import inputs
 from benchmarks.screen import as_fed, chunks
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.events import Text
 from streamrelay.vt import TmuxScreen
 
 _SIZE = 500_000
@@ -20,8 +19,7 @@ def bench_delta(benchmark: BenchmarkFixture, name: str) -> None:
 
     def stream() -> list[str]:
         delta = DeltaStream(TmuxScreen(inputs.COLUMNS, inputs.LINES))
-        events = [event for now, piece in enumerate(pieces) for event in delta.feed(piece, now / 1e3)]
-        return [event.text for event in events if isinstance(event, Text)]
+        return [text for now, piece in enumerate(pieces) for text in delta.feed(piece, now / 1e3).texts()]
 
     benchmark.extra_info["bytes"] = sum(map(len, pieces))
     said = benchmark(stream)

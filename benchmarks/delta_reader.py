@@ -7,7 +7,7 @@ import time
 
 import streamrelay
 from benchmarks.reading import Reading, Watch, arguments, hand_over
-from streamrelay.events import Gap, Text
+from streamrelay.events import Gap
 from streamrelay.panes.subscription import Subscription
 
 
@@ -24,8 +24,8 @@ class Reader:
     async def follow(self, place: int, stream: Subscription) -> None:
         """Take the events of one pane until it says the marker."""
         async for events in stream.batches():
-            texts = [event.text for event in events if isinstance(event, Text) and event.origin == "program"]
-            self._gaps += sum(isinstance(event, Gap) for event in events)
+            texts = events.texts()
+            self._gaps += sum(isinstance(part, Gap) for part in events.parts)
             end = next((number for number, text in enumerate(texts) if text.startswith(self._marker)), None)
             self._seen.append((time.monotonic(), place, texts[:end]))
             if end is not None:

@@ -13,7 +13,7 @@ import time
 import msgspec
 
 import streamrelay
-from streamrelay.events import Gap, Text
+from streamrelay.events import Gap
 from streamrelay.testing.tmux import resident
 
 
@@ -37,8 +37,8 @@ async def read(given: argparse.Namespace) -> None:
         async def take() -> None:
             nonlocal lines, lost
             async for events in stream.batches():
-                lines += sum(isinstance(event, Text) for event in events)
-                lost += sum(event.lost_events or 0 for event in events if isinstance(event, Gap))
+                lines += len(events.texts())
+                lost += sum(part.lost_events or 0 for part in events.parts if isinstance(part, Gap))
                 await asyncio.sleep(given.pause)
 
         taking = asyncio.ensure_future(take())

@@ -17,7 +17,7 @@ import msgspec
 
 import streamrelay
 from benchmarks.reading import processor_time
-from streamrelay.events import Gap, Text
+from streamrelay.events import Gap
 
 
 class Cost(msgspec.Struct):
@@ -70,8 +70,8 @@ async def read(panes: list[str], *, socket: str, tmux: str) -> None:
         async def listen() -> None:
             nonlocal lines, gaps
             async for events in stream.batches():
-                lines += sum(isinstance(event, Text) for event in events)
-                gaps += sum(isinstance(event, Gap) for event in events)
+                lines += len(events.texts())
+                gaps += sum(isinstance(part, Gap) for part in events.parts)
 
         listening = asyncio.ensure_future(listen())
         await done.wait()

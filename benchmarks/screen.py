@@ -2,9 +2,9 @@
 
 No tmux here, and no line ends to translate: the bytes are those a terminal gets (CR LF), cut as reads are. *Feed* is
 rendering only: of printed lines nothing is made yet. *Feed and text* also takes every frame and the text of every row
-that entered history, which is what the *delta stream* does with a screen, besides making an event of every line. pyte
-is so much slower that it gets a smaller part of the same input. All of it happens in one thread, so what is counted is
-processor time.
+that entered history. *Texts* is the delta stream, its texts taken batch by batch, as `watch` and whoever keeps them
+does it; *events* is the same stream, an event made of every line and looked at. pyte is so much slower that it gets a
+smaller part of the same input. All of it happens in one thread, so what is counted is processor time.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import pyte
 
 from benchmarks import inputs, measuring
 from benchmarks.measuring import Report, Sample, Table, progress
+from streamrelay.batch import Batch
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event, Text
 from streamrelay.vt import TmuxScreen
@@ -38,10 +39,12 @@ class ScreenSpeed(msgspec.Struct, frozen=True):
     pyte: Sample
     feed: Sample
     feed_and_text: Sample
-    delta: Sample
+    texts: Sample
+    events: Sample
     times_pyte: Sample
-    delta_of_feed: Sample
-    delta_of_feed_and_text: Sample
+    texts_of_feed: Sample
+    texts_of_feed_and_text: Sample
+    events_of_feed: Sample
 
 
 def as_fed(data: bytes) -> bytes:
@@ -79,15 +82,25 @@ def feed_and_text(pieces: Sequence[bytes]) -> Iterator[list[str]]:
         yield [row.text for row in screen.take().committed]
 
 
-def events(pieces: Sequence[bytes]) -> Iterator[list[Event]]:
+def batches(pieces: Sequence[bytes]) -> Iterator[Batch]:
     """Yield what the delta stream says, each piece read a millisecond after the one before."""
     stream = DeltaStream(TmuxScreen(inputs.COLUMNS, inputs.LINES, _HISTORY))
     for number, piece in enumerate(pieces):
         yield stream.feed(piece, number / 1e3)
 
 
+def texts(pieces: Sequence[bytes]) -> Iterator[list[str]]:
+    """Yield the texts that the delta stream says."""
+    return (batch.texts() for batch in batches(pieces))
+
+
+def events(pieces: Sequence[bytes]) -> Iterator[list[Event]]:
+    """Yield the events that the delta stream says, each of them made."""
+    return (list(batch) for batch in batches(pieces))
+
+
 def all_of(parts: Iterable[Iterable[Part]]) -> list[Part]:
-    """Keep what `feed_and_text` or `events` yields."""
+    """Keep what these yield."""
     return [one for part in parts for one in part]
 
 
@@ -110,27 +123,31 @@ def _measure(name: str, arguments: argparse.Namespace) -> ScreenSpeed:
     if source.lines is not None:
         expected = source.lines[: len(source.lines) - inputs.LINES + 1]
         assert [text.rstrip() for text in all_of(feed_and_text(pieces))] == list(expected), "a line was lost or changed"
-        said = [event.text for event in all_of(events(pieces)) if isinstance(event, Text)]
-        assert said == list(source.lines), "a line was lost or changed"
+        made = [event.text for event in all_of(events(pieces)) if isinstance(event, Text)]
+        assert made == all_of(texts(pieces)) == list(source.lines), "a line was lost or changed"
     stock: list[float] = []
     ours: list[float] = []
     with_text: list[float] = []
-    streamed: list[float] = []
+    by_text: list[float] = []
+    by_event: list[float] = []
     for number in range(1, arguments.repetitions + 1):
         progress(f"screen: {name}, run {number} of {arguments.repetitions}")
         stock.append(_speed(feed_pyte, few))
         ours.append(_speed(feed, pieces))
         with_text.append(_speed(lambda pieces: _let_go(feed_and_text(pieces)), pieces))
-        streamed.append(_speed(lambda pieces: _let_go(events(pieces)), pieces))
+        by_text.append(_speed(lambda pieces: _let_go(texts(pieces)), pieces))
+        by_event.append(_speed(lambda pieces: _let_go(events(pieces)), pieces))
     return ScreenSpeed(
         input=name,
         pyte=Sample.of(stock),
         feed=Sample.of(ours),
         feed_and_text=Sample.of(with_text),
-        delta=Sample.of(streamed),
+        texts=Sample.of(by_text),
+        events=Sample.of(by_event),
         times_pyte=_ratio(ours, stock),
-        delta_of_feed=_ratio(streamed, ours),
-        delta_of_feed_and_text=_ratio(streamed, with_text),
+        texts_of_feed=_ratio(by_text, ours),
+        texts_of_feed_and_text=_ratio(by_text, with_text),
+        events_of_feed=_ratio(by_event, ours),
     )
 
 
@@ -143,7 +160,10 @@ def measure(arguments: argparse.Namespace) -> Report:
     speeds = [_measure(name, arguments) for name in arguments.inputs]
     table = Table(
         f"{inputs.COLUMNS}x{inputs.LINES}, MB/s of processor time, {arguments.repetitions} runs: median (low-high)",
-        ("input", "pyte.HistoryScreen", "feed", "times pyte", "feed and text", "delta stream", "of feed", "of both"),
+        (
+            *("input", "pyte.HistoryScreen", "feed", "times pyte", "feed and text"),
+            *("delta, texts", "of feed", "of feed and text", "delta, events", "of feed"),
+        ),
         [
             (
                 row.input,
@@ -151,9 +171,11 @@ def measure(arguments: argparse.Namespace) -> Report:
                 row.feed.spread(),
                 row.times_pyte.spread(0),
                 row.feed_and_text.spread(),
-                row.delta.spread(),
-                row.delta_of_feed.spread(2),
-                row.delta_of_feed_and_text.spread(2),
+                row.texts.spread(),
+                row.texts_of_feed.spread(2),
+                row.texts_of_feed_and_text.spread(2),
+                row.events.spread(),
+                row.events_of_feed.spread(2),
             )
             for row in speeds
         ],

@@ -5,6 +5,7 @@
             async for event in stream:
                 ...
 
+A flood is taken faster batch by batch: `async for batch in stream.batches()`, the texts of each being `batch.texts()`.
 `streamrelay.blocking.connect` is the same without asyncio. Events are in `streamrelay.events`, errors in
 `streamrelay.errors`, the virtual terminal is `streamrelay.vt.TmuxScreen`. Names that are not listed here, or in the
 `__all__` of one of those modules, are not public.
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from streamrelay.agents import AgentProfile, load_profiles
+from streamrelay.batch import Batch
 from streamrelay.control import Ssh, Tmux, TransportName
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Text
@@ -26,6 +28,7 @@ __version__ = version("streamrelay")
 
 __all__ = [
     "AgentProfile",
+    "Batch",
     "Event",
     "PaneInfo",
     "RelaySession",

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from streamrelay.batch import Batch, Lines
 from streamrelay.errors import UsageError
-from streamrelay.events import Event, Gap, NeedsHuman, PaneClosed, Text
+from streamrelay.events import Gap, NeedsHuman, PaneClosed, Text
 from streamrelay.panes.closing import closing_error
 from streamrelay_cli.options import AsEvents, ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output, as_events, as_lines
@@ -53,7 +54,7 @@ def watch(
             names = ", ".join(f"{pane.address} ({pane.pane}, {pane.command})" for pane in panes)
             output.note(f"watching {names}; Ctrl-C ends")
             async for events in stream.batches():
-                closed += [event for event in events if isinstance(event, PaneClosed)]
+                closed += [part for part in events.parts if isinstance(part, PaneClosed)]
                 if as_json:
                     await output.write(as_events(events))
                 else:
@@ -74,13 +75,16 @@ def _refuse_to_watch_itself(terminals: list[str]) -> None:
         )
 
 
-def _texts(output: Output, events: list[Event], *, several: bool) -> Iterator[str]:
+def _texts(output: Output, events: Batch, *, several: bool) -> Iterator[str]:
     """Yield what is to be printed; what is not data is noted."""
-    for event in events:
-        label = f"{event.session} {event.pane} | " if several else ""
-        if isinstance(event, Text) and event.origin == "program":
-            yield label + event.text
-        elif isinstance(event, NeedsHuman):
-            output.note(f"{label}waits for a person ({event.kind}): {event.text}")
-        elif isinstance(event, Gap):
-            output.note(f"{label}something may be missing here ({event.reason})")
+    for part in events.parts:
+        label = f"{part.session} {part.pane} | " if several else ""
+        match part:
+            case Lines():
+                yield from (label + text for text in part.texts)
+            case Text(origin="program"):
+                yield label + part.text
+            case NeedsHuman():
+                output.note(f"{label}waits for a person ({part.kind}): {part.text}")
+            case Gap():
+                output.note(f"{label}something may be missing here ({part.reason})")

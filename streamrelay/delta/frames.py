@@ -74,15 +74,22 @@ class FrameCutter:
         self._last_move = 0
         self._stretch_began = 0
 
-    def passes(self, data: bytes) -> bool:
-        """Tell quickly whether `data` is one piece without a landmark, of a program that just prints.
+    def prints(self, data: bytes) -> bool:
+        """Whether as much of `data` may be fed without being cut as is nothing but printed lines.
 
-        Then it may be fed without being cut; most of what a flood consists of is of this kind.
+        A program that just prints sends little else, and the terminal looks for it anyway.
         """
-        if self._carried or b"\x1b" in data or not self.linear or self.hidden or len(data) > LONGEST_PIECE:
-            return False
+        return self.linear and not self.hidden and len(data) <= LONGEST_PIECE
+
+    def printed(self, data: bytes) -> None:
+        """Note that this was nothing but printed lines: it has no landmark, and may end in the beginning of one."""
+        self._carry(data)
         self.at_landmark = self.at_switch = self.more = False
-        return True
+
+    def _carry(self, data: bytes) -> None:
+        begun = self._carried + data if len(data) < LONGEST_SEQUENCE else data
+        unfinished = _UNFINISHED.search(begun, max(0, len(begun) - LONGEST_SEQUENCE))
+        self._carried = unfinished[0] if unfinished else b""
 
     def pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield `(piece, complete)`: feed the piece, and take a frame if `complete`. The pieces make up `data`."""
@@ -144,8 +151,7 @@ class FrameCutter:
                 yield data[start:after], True
                 start = after
                 self.linear = not self.painting
-        unfinished = _UNFINISHED.search(scanned, max(0, len(scanned) - LONGEST_SEQUENCE))
-        self._carried = unfinished[0] if unfinished else b""
+        self._carry(data)
         if not (self.linear or self.hidden) and self._is_calm(len(data)):
             calm = self._calm_from()
             self._rest()

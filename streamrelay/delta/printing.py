@@ -8,7 +8,6 @@ said to nobody and nobody's answer.
 """
 
 from collections.abc import Sequence
-from itertools import chain
 
 from streamrelay.delta.answers import ended_lines, painted_lines
 from streamrelay.delta.attribution import Attribution
@@ -206,7 +205,7 @@ class Printing:
         rest = iter(lines)
         for line in rest:
             if not self.attribution and not self._speaker.shows_live:
-                self._speaker.say_plain(chain((line,), rest), rule)
+                self._speaker.say_plain([line, *rest], rule)
                 return
             pieces = self.attribution.explain(line, has_composer=self.composer.asks_for_paste)
             if pieces is None:

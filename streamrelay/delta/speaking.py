@@ -5,6 +5,7 @@ A printed line is explained before it is said, and replaces or takes back what p
 
 from collections.abc import Iterable, Sequence
 
+from streamrelay.batch import Batch, Lines, Part
 from streamrelay.delta.answers import Answer
 from streamrelay.delta.provenance import MOST_PENDING, Piece
 from streamrelay.delta.reasons import Reason, Reasons, Rule
@@ -29,7 +30,7 @@ class Speaker:
         """The turns of what persons have submitted since the transcript was read last."""
         self._told_turn: int | None = None
         self._live = ""
-        self._events: list[Event] = []
+        self._parts: list[Part] = []
         self._reasons = reasons
 
     @property
@@ -40,37 +41,37 @@ class Speaker:
     def emit(self, event: Event) -> None:
         """Add an event that happens now."""
         event.t, event.session, event.pane, event.turn = round(self.now, 6), self.session, self.pane, self._turn
-        self._events.append(event)
+        self._parts.append(event)
 
     @property
     def _turn(self) -> int:
         """The turn that what is said now belongs to."""
         return self.turns.turn if self._told_turn is None else self._told_turn
 
-    def taken(self) -> list[Event]:
+    def taken(self) -> Batch:
         """Return the events, and forget them."""
-        events, self._events = self._events, []
-        return events
+        parts, self._parts = self._parts, []
+        return Batch(parts)
 
     # Text
 
     def leave_out(self, rule: Rule, rows: Sequence[str]) -> None:
         """Note why nothing is said of printed rows, where somebody asks."""
-        self._give_reason(rule, rows, len(self._events))
+        self._give_reason(rule, rows, len(self._parts))
 
-    def say_plain(self, lines: Iterable[str], rule: Rule = "passed") -> None:
-        """Say lines that can only be the program's: the way of every flood, at half the cost of the other."""
+    def say_plain(self, lines: Sequence[str], rule: Rule = "passed") -> None:
+        """Say lines that can only be the program's: the way of every flood."""
         self.begin_turn()
-        now, session, pane, turn = round(self.now, 6), self.session, self.pane, self.turns.turn
-        texts = [
-            Text(line, "program", None, number, t=now, session=session, pane=pane, turn=turn)
-            for number, line in enumerate(lines, self.line)
-        ]
-        self._events += texts
-        self.line += len(texts)
-        if self._reasons is not None:
-            for text in texts:
-                self._reasons.add(Reason(now, turn, rule, (text.text,), (text,)))
+        now, turn = round(self.now, 6), self.turns.turn
+        said = Lines(texts=lines, line=self.line, t=now, session=self.session, pane=self.pane, turn=turn)
+        self.line += len(lines)
+        if self._reasons is None:
+            self._parts.append(said)
+            return
+        texts = said.events()
+        self._parts += texts
+        for text in texts:
+            self._reasons.add(Reason(now, turn, rule, (text.text,), (text,)))
 
     def say_line(self, pieces: Iterable[Piece], shown: str | None = None) -> None:
         """Say one line that was explained; `shown` is how a printed one stood on the screen."""
@@ -85,7 +86,7 @@ class Speaker:
 
     def say_piece(self, piece: Piece, shown: str | None = None) -> None:
         """Say a line or part of one; nothing is said of an empty one that is not the program's."""
-        began = len(self._events)
+        began = len(self._parts)
         if piece.origin == "program":
             self.begin_turn()
         if piece.origin == "program" or piece.text:
@@ -99,7 +100,7 @@ class Speaker:
     def _give_reason(self, rule: Rule, rows: Sequence[str], began: int, message_id: str | None = None) -> None:
         """Note the rule behind what was said since there were `began` events."""
         if self._reasons is not None:
-            said = tuple(event for event in self._events[began:] if isinstance(event, Text | Activity | Gap))
+            said = tuple(event for event in self._parts[began:] if isinstance(event, Text | Activity | Gap))
             self._reasons.add(Reason(round(self.now, 6), self._turn, rule, tuple(rows), said, message_id))
 
     def tell(self, answer: Answer) -> None:
@@ -107,7 +108,7 @@ class Speaker:
         self.show("")
         self._told_turn = self.turns.answered
         for passage in answer.passages:
-            began = len(self._events)
+            began = len(self._parts)
             match passage.kind:
                 case "text":
                     for line in passage.lines:

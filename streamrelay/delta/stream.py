@@ -12,6 +12,7 @@ conversation.py).
 
 from collections.abc import Sequence
 
+from streamrelay.batch import Batch
 from streamrelay.delta.attention import Attention
 from streamrelay.delta.dialogs import find_dialog
 from streamrelay.delta.echo import looks_like_prompt
@@ -130,13 +131,13 @@ class DeltaStream:
         self._seed(snapshot)
         self._printing.attribution.begin(self._printing.line_at_cursor)
 
-    def opened(self, now: float, *, command: str = "", title: str = "") -> list[Event]:
+    def opened(self, now: float, *, command: str = "", title: str = "") -> Batch:
         """Tell a listener what it is going to hear."""
         self._recognise(command=command, rows=[title])
         opened = PaneOpened(columns=self._engine.columns, lines=self._engine.lines, command=command, title=title)
         return self._say(now, opened)
 
-    def reseed(self, now: float, snapshot: Snapshot, *, respawned: bool = False) -> list[Event]:
+    def reseed(self, now: float, snapshot: Snapshot, *, respawned: bool = False) -> Batch:
         """Go on with the screen as tmux holds it now: resized, after bytes were missed, or of a program `respawned`."""
         self._speaker.now = now
         resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
@@ -150,7 +151,7 @@ class DeltaStream:
             self._speaker.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
         return self._speaker.taken()
 
-    def resize(self, now: float, columns: int, lines: int) -> list[Event]:
+    def resize(self, now: float, columns: int, lines: int) -> Batch:
         """Go on in another size where no snapshot is to be had (a recording)."""
         self._speaker.now = now
         self._settle()
@@ -161,18 +162,17 @@ class DeltaStream:
         self._following.look_anew(frame)
         return self._say(now, PaneResized(columns=columns, lines=lines))
 
-    def feed(self, data: bytes, now: float) -> list[Event]:
+    def feed(self, data: bytes, now: float) -> Batch:
         """Take bytes the program printed."""
         self._speaker.now = now
         self._last_output = now
         self._unsettled = True
         self._attention.changed(now)
         printed_any = not self._converses
-        if printed_any and self._cutter.passes(data):
-            self._engine.feed(data)
+        if printed_any and self._cutter.prints(data) and (printed := self._engine.feed_lines(data)):
+            self._cutter.printed(data[:printed])
             self._take_frame(whole=False, stands=False)
-            self._turns.output(now)
-            return self._speaker.taken()
+            data = data[printed:]
         for piece, complete in self._cutter.pieces(data):
             if piece:
                 self._engine.feed(piece)
@@ -185,7 +185,7 @@ class DeltaStream:
             self._turns.output(now)
         return self._speaker.taken()
 
-    def inject(self, message_id: str, text: str, now: float) -> list[Event]:
+    def inject(self, message_id: str, text: str, now: float) -> Batch:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._speaker.now = now
         self._settle()
@@ -200,7 +200,7 @@ class DeltaStream:
         self._unpainted.append(message_id)
         return self._say(now, Injected(message_id=message_id, state="pasting", text=text))
 
-    def submit(self, message_id: str, now: float) -> list[Event]:
+    def submit(self, message_id: str, now: float) -> Batch:
         """Note that the Enter behind a pasted text is being sent."""
         self._speaker.now = now
         shown = self._following.submit(message_id)
@@ -211,19 +211,17 @@ class DeltaStream:
         self._composer.entered = True
         return self._say(now, Injected(message_id=message_id, state="entering"))
 
-    def program_changed(self, now: float, command: str) -> list[Event]:
+    def program_changed(self, now: float, command: str) -> Batch:
         """Note that another program is in the foreground."""
         self._recognise(command=command)
         return self._say(now, ProgramChanged(command=command))
 
-    def stopped(self, now: float, agent: str, answer: str) -> list[Event]:
+    def stopped(self, now: float, agent: str, answer: str) -> Batch:
         """Note that the program's own hook told that its turn is over."""
         self._turns.stopped(now)
         return self._say(now, AgentStopped(agent=agent, answer=answer))
 
-    def gap(
-        self, now: float, reason: str, *, lost_bytes: int | None = None, lost_lines: int | None = None
-    ) -> list[Event]:
+    def gap(self, now: float, reason: str, *, lost_bytes: int | None = None, lost_lines: int | None = None) -> Batch:
         """Note that bytes were missed."""
         return self._say(now, Gap(reason=reason, lost_bytes=lost_bytes, lost_lines=lost_lines))
 
@@ -235,7 +233,7 @@ class DeltaStream:
                 due = other
         return due
 
-    def advance(self, now: float) -> list[Event]:
+    def advance(self, now: float) -> Batch:
         """Let time pass without output."""
         self._speaker.now = now
         if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
@@ -264,7 +262,7 @@ class DeltaStream:
         """Take little memory: nothing is due, and nothing was printed for a while."""
         self._engine.rest()
 
-    def look(self, now: float) -> list[Event]:
+    def look(self, now: float) -> Batch:
         """Look at once whether a person is needed: somebody is about to type."""
         self._speaker.now = now
         if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
@@ -274,7 +272,7 @@ class DeltaStream:
 
     def close(
         self, now: float, reason: ClosedReason, *, status: int | None = None, tail_certain: bool = False
-    ) -> list[Event]:
+    ) -> Batch:
         """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
         self._speaker.now = now
         self._settle()
@@ -389,7 +387,7 @@ class DeltaStream:
         if needed is not None:
             self._speaker.emit(needed)
 
-    def _say(self, now: float, event: Event) -> list[Event]:
+    def _say(self, now: float, event: Event) -> Batch:
         self._speaker.now = now
         self._speaker.emit(event)
         return self._speaker.taken()

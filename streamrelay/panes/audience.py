@@ -3,13 +3,12 @@
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from copy import copy
+from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
-from streamrelay.events import Event
+from streamrelay.batch import Batch
 
-Listener = Callable[[Sequence[Event]], None]
+Listener = Callable[[Batch], None]
 """Takes events, which are its own from then on."""
 
 
@@ -26,7 +25,7 @@ class Audience:
         """Whether anybody listens."""
         return bool(self._listeners)
 
-    def add(self, listener: Listener, joining: list[Event]) -> None:
+    def add(self, listener: Listener, joining: Batch) -> None:
         """Hand every event from here on to `listener`, `joining` before them."""
         if joining:
             listener(self._stamped(joining))
@@ -41,14 +40,14 @@ class Audience:
         """Send everybody away."""
         self._listeners.clear()
 
-    def hear(self, events: list[Event]) -> None:
+    def hear(self, events: Batch) -> None:
         """Give the events to the last listener, and copies of them to those before."""
         if not events or not self._listeners:
             return
         self._stamped(events)
         *others, last = self._listeners
         for listener in others:
-            listener([copy(event) for event in events])
+            listener(events.copy())
         last(events)
 
     def changed(self) -> Coroutine[Any, Any, Literal[True]]:
@@ -63,8 +62,8 @@ class Audience:
             self._change.set()
             self._change = None
 
-    def _stamped(self, events: list[Event]) -> list[Event]:
+    def _stamped(self, events: Batch) -> Batch:
         at = time.time()
-        for event in events:
-            event.at, event.host = at, self._host
+        for part in events.parts:
+            part.at, part.host = at, self._host
         return events

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal
 
+from streamrelay.batch import Batch
 from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.standing import Standing
@@ -124,7 +125,7 @@ class LiveStream:
     def add_listener(self, listener: Listener) -> None:
         """Hand every event from here on to `listener`; one that comes later is told first what it is joining."""
         self.catch_up()
-        info, joining = self.info, []
+        info, joining = self.info, Batch()
         if self._seeded:
             joining = self._stream.opened(self._now(), command=info.command, title=info.title)
         self._audience.add(listener, joining)
@@ -227,7 +228,8 @@ class LiveStream:
         self._rendering.taken(self._backlog.clear())
         self.end_recording("failed")
         info = self.info
-        self._audience.hear([PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)])
+        closed = PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)
+        self._audience.hear(Batch([closed]))
         self.discard()
 
     def end_recording(self, reason: ClosedReason = "recording_ended") -> None:

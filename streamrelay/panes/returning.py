@@ -6,13 +6,14 @@ watches a session goes on with it, and where nothing comes back the stream ends 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from streamrelay.batch import Batch
 from streamrelay.errors import StreamrelayError
-from streamrelay.events import Event, PaneClosed
+from streamrelay.events import PaneClosed
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.audience import Listener
 from streamrelay.panes.inventory import PaneInfo
@@ -28,17 +29,17 @@ _PAUSE = 0.1
 class _Later:
     """Listens to a pane that began later than its subscription; what comes before that time is known is held."""
 
-    def __init__(self, hear: Callable[[Sequence[Event]], None]) -> None:
+    def __init__(self, hear: Callable[[Batch], None]) -> None:
         self._hear = hear
-        self._held: list[Sequence[Event]] = []
+        self._held: list[Batch] = []
         self._offset: float | None = None
 
-    def __call__(self, events: Sequence[Event]) -> None:
+    def __call__(self, events: Batch) -> None:
         if self._offset is None:
             self._held.append(events)
             return
-        for event in events:
-            event.t += self._offset
+        for part in events.parts:
+            part.t += self._offset
         self._hear(events)
 
     def begin(self, offset: float) -> None:
@@ -102,8 +103,8 @@ class Returning:
                 pipeline.end_recording()
         await self._attachments.unwatch(pipeline.info.pane for pipeline, _ in self._heard)
 
-    def _hear(self, events: Sequence[Event]) -> None:
-        last = events[-1] if events else None
+    def _hear(self, events: Batch) -> None:
+        last = events.last
         if isinstance(last, PaneClosed) and last.reason == "server_lost" and last.pane in self._named:
             self._subscription.expect()
             target = self._named.pop(last.pane)

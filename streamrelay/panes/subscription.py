@@ -6,8 +6,9 @@ never slows anybody else down. The end of the last pane is the end of the stream
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 
+from streamrelay.batch import Batch, Lines, Part, size_of
 from streamrelay.events import Event, Gap, PaneClosed
 
 LONGEST_QUEUE = 100_000
@@ -19,7 +20,9 @@ class Subscription:
     def __init__(self, panes: Iterable[str], *, size: int = LONGEST_QUEUE) -> None:
         self.panes = tuple(panes)
         self._open_panes = set(self.panes)
-        self._queue: deque[Event] = deque()
+        self._queue: deque[Part] = deque()
+        self._waiting = 0
+        """How many events these are."""
         self._size = size
         self._lost = 0
         self._seq = 0
@@ -42,7 +45,7 @@ class Subscription:
         """Go on with another pane, since it `began` (loop time), in the place of one whose server was started again."""
         self.panes = tuple(other if one == pane else one for one in self.panes)
         self._open_panes.add(other)
-        self.publish([Gap(reason="restarted", t=began - self._began)])
+        self.publish(Batch([Gap(reason="restarted", t=began - self._began)]))
 
     def offset(self, pane: str, began: float) -> float:
         """Return what the times of a pane lack whose stream began at `began`, when the pane's own offset is added.
@@ -55,31 +58,39 @@ class Subscription:
         """Count the times of a pane, whose own stream began at `began` (loop time), from this stream's beginning."""
         self._offsets[pane] = began - self._began
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def publish(self, events: Batch) -> None:
         """Take events of one of the panes, to keep and to number; never waits."""
         if self._closed or not events:
             return
-        last = events[-1]
+        last = events.last
         if isinstance(last, PaneClosed):
             self._open_panes.discard(last.pane)
-        if not self._lost and len(self._queue) + len(events) <= self._size:
-            self._queue += events
-        else:
-            self._take_what_fits(events)
+        for part in events.parts:
+            self._take(part)
         self._filled.set()
 
-    def _take_what_fits(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if len(self._queue) >= self._size and not isinstance(event, PaneClosed):
-                self._lost += 1
-                continue
-            self._say_what_was_lost()
-            self._queue.append(event)
+    def _take(self, part: Part) -> None:
+        size, room = size_of(part), self._size - self._waiting
+        if size > room and not isinstance(part, PaneClosed):
+            if room <= 0 or not isinstance(part, Lines):
+                self._lost += size
+                return
+            part, rest = part.split(room)
+            self._put(part)
+            self._lost += len(rest)
+            return
+        self._put(part)
+
+    def _put(self, part: Part) -> None:
+        self._say_what_was_lost()
+        self._queue.append(part)
+        self._waiting += size_of(part)
 
     def _say_what_was_lost(self) -> None:
         if self._lost:
             now = asyncio.get_running_loop().time() - self._began
             self._queue.append(Gap(reason="slow_subscriber", lost_events=self._lost, t=now))
+            self._waiting += 1
             self._lost = 0
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -88,19 +99,26 @@ class Subscription:
     async def __anext__(self) -> Event:
         if not self._queue and not await self._wait(None):
             raise StopAsyncIteration
-        return self._numbered((self._queue.popleft(),))[0]
+        event = self._queue.popleft()
+        if isinstance(event, Lines):
+            self._queue.extendleft(reversed(event.events()))
+            return await anext(self)
+        self._waiting -= 1
+        self._number((event,))
+        return event
 
-    async def batches(self) -> AsyncIterator[list[Event]]:
-        """Yield whatever is waiting, all at once: for those who write events on."""
+    async def batches(self) -> AsyncIterator[Batch]:
+        """Yield whatever is waiting, all at once: for those who write events on, or want but the texts."""
         while (events := await self.batch()) is not None:
             yield events
 
-    async def batch(self, until: float | None = None) -> list[Event] | None:
+    async def batch(self, until: float | None = None) -> Batch | None:
         """Return what is waiting, at the latest at `until` (loop time), if need be nothing; None at the end."""
         if not self._queue and not await self._wait(until):
             return None
-        waiting, self._queue = self._queue, deque()
-        return self._numbered(waiting)
+        waiting, self._queue, self._waiting = self._queue, deque(), 0
+        self._number(waiting)
+        return Batch(waiting)
 
     async def _wait(self, until: float | None) -> bool:
         """Wait for events or the time; False at the end of the stream."""
@@ -122,23 +140,22 @@ class Subscription:
             if timer is not None:
                 timer.cancel()
 
-    def _numbered(self, events: Iterable[Event]) -> list[Event]:
+    def _number(self, parts: Iterable[Part]) -> None:
         """Give events their places among those of this subscriber, whose own they are."""
-        numbered = list(events)
         # A burst has one time; rounding takes longer than all the rest.
         t, pane, shifted = -1.0, "", 0.0
-        for seq, event in enumerate(numbered, self._seq + 1):
-            event.seq = seq
-            if event.t != t or event.pane != pane:
-                t, pane = event.t, event.pane
+        for part in parts:
+            part.seq = self._seq + 1
+            if part.t != t or part.pane != pane:
+                t, pane = part.t, part.pane
                 shifted = round(t + self._offsets.get(pane, 0.0), 6)
-            event.t = shifted
-        self._seq += len(numbered)
-        return numbered
+            part.t = shifted
+            self._seq += size_of(part)
 
     def close(self) -> None:
         """End the subscription; whoever waits for an event gets the end of the stream."""
         if not self._closed:
             self._closed = True
             self._queue.clear()
+            self._waiting = 0
             self._filled.set()

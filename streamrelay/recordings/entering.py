@@ -1,7 +1,7 @@
 """How entries go into a stream: the one way for live panes and for replays, so that a replay is the live run."""
 
+from streamrelay.batch import Batch
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.events import Event
 from streamrelay.recordings.model import (
     Began,
     Ended,
@@ -19,7 +19,7 @@ from streamrelay.recordings.model import (
 )
 
 
-def enter(stream: DeltaStream, entry: Entry) -> list[Event]:
+def enter(stream: DeltaStream, entry: Entry) -> Batch:
     """Tell a pane's stream what happened to the pane, and return what it says."""
     match entry:
         case Output():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from streamrelay.batch import Batch
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.reasons import Reasons
 from streamrelay.delta.stream import DeltaStream
@@ -50,7 +51,7 @@ class Step(NamedTuple):
 
     pane: str
     entry: Entry | None
-    events: list[Event]
+    events: Batch
 
 
 def steps(

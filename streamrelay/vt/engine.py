@@ -161,6 +161,12 @@ class Engine(Protocol):
     def feed(self, data: bytes) -> None:
         """Render bytes of the program."""
 
+    def feed_lines(self, data: bytes) -> int:
+        """Render the beginning of `data` as far as it is known to be printed lines with colours, and nothing else.
+
+        Returns how many bytes that are, which may be none; the rest is to be fed after them.
+        """
+
     def take(self) -> Frame:
         """Return what changed since the last take, and forget it."""
 

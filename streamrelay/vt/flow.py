@@ -19,6 +19,7 @@ from streamrelay.vt.printed import GRAPHICS, NEW_LINE, Printed, rows_of_lines, s
 from streamrelay.vt.rows import Line
 from streamrelay.vt.state import State
 from streamrelay.vt.styles import DEFAULT
+from streamrelay.vt.tokens import UNFINISHED
 from streamrelay.vt.widths import ZWJ
 
 _LEAST_BLOCK: Final = 400
@@ -29,8 +30,6 @@ _LEAST_COLUMNS: Final = 4
 _LINES = re.compile(r"(?:[^\x00-\x1f]*+\r\n)*+")
 # Groups that may fail amid a turn are greedy: see tokens.py.
 _BLOCK = re.compile(r"(?:[^\x00-\x1f]*+(?:\x1b\[[0-9;:]*+m[^\x00-\x1f]*+)*\r\n)+")
-UNFINISHED: Final = re.compile(r"\x1b(?:\[[0-9;:]*+)?\Z")
-"""Finds the beginning of what may become an SGR."""
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
 

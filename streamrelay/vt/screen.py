@@ -54,6 +54,12 @@ class TmuxScreen(PyteEvents):
             self._page(0)
         self._terminal.feed(data)
 
+    def feed_lines(self, data: bytes) -> int:
+        """Render the beginning of `data` as far as it is printed lines with colours; return how many bytes that are."""
+        if self._above:
+            self._page(0)
+        return self._terminal.feed_lines(data)
+
     def take(self) -> Frame:
         """Return what changed since the last take, and forget it."""
         self._note_dirty()

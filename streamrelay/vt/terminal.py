@@ -1,16 +1,18 @@
 """The terminal without pyte's face: bytes in, frames out."""
 
+import codecs
+
 from streamrelay.vt.controls import compiled
 from streamrelay.vt.drawing import draw
 from streamrelay.vt.engine import Cursor, Frame, Snapshot
-from streamrelay.vt.flow import UNFINISHED, Flow, worthwhile
+from streamrelay.vt.flow import Flow, worthwhile
 from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import RowQueue, StoredRow
 from streamrelay.vt.packed import Packed
 from streamrelay.vt.reflow import resize
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
-from streamrelay.vt.tokens import DROPPED, Tokenizer, split_controls
+from streamrelay.vt.tokens import DELETE, DROPPED, UNFINISHED, Tokenizer, split_controls
 from streamrelay.vt.widths import REPLACEMENT, Widths, unicode14
 
 _SLICE = 1 << 14
@@ -57,6 +59,38 @@ class Terminal:
         self._state.grid.history.forget_surplus()
         for start in range(0, len(data), _SLICE):
             self._render(data[start : start + _SLICE] if len(data) > _SLICE else data)
+
+    def feed_lines(self, data: bytes) -> int:
+        """Render the beginning of `data` as far as it is printed lines with colours; return how many bytes that are.
+
+        What is left unfinished at the end, a colour or a character, counts as rendered if it is all that is left.
+        """
+        begun = self._tokens.begun
+        if self._detour > 0 or begun is None or DELETE in data:
+            return 0
+        if self._flow is None:
+            self._wake()
+            if not Flow.possible(self._state):
+                return 0
+        read = begun + data if begun else data
+        try:
+            text, decoded = codecs.utf_8_decode(read, "strict", False)
+        except UnicodeDecodeError:
+            return 0
+        if self._flow is None:
+            if not worthwhile(text, 0):
+                return 0
+            self._flow = Flow(self._state)
+        self._state.grid.history.forget_surplus()
+        end = self._flow.feed(text, 0)
+        if not end:
+            return 0
+        is_text = decoded == len(read)
+        if end == len(text) or (is_text and UNFINISHED.match(text, end)):
+            self._tokens.begin(text[end:], read[decoded:])
+            return len(data)
+        self._tokens.begin("", b"")
+        return len(text[:end].encode()) - len(begun)
 
     def _render(self, data: bytes) -> None:
         tokens = self._tokens

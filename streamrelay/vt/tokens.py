@@ -24,6 +24,9 @@ import codecs
 import re
 from collections.abc import Sequence
 
+UNFINISHED = re.compile(r"\x1b(?:\[[0-9;:]{0,60}+)?\Z")
+"""Finds the beginning of what may become an SGR; a longer one is none that anybody sends."""
+
 STRAY = re.compile("[\udc80-\udcff]")
 """Finds bytes that were no UTF-8 in a control string."""
 
@@ -73,7 +76,7 @@ _PARAMETERS_LIMIT = 100
 _STRING_LIMIT = 1 << 20
 
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xff]?|[\xe0-\xef][\x80-\xff]{0,2}|[\xf0-\xf4][\x80-\xff]{0,3}|[\x80-\xff]")
-_DELETE = b"\x7f"
+DELETE = b"\x7f"
 _HIGH = bytes(range(0x80, 0x100))
 DROPPED = "\x80"
 """Stands for bytes that are no character: no width, so nothing is drawn, but like them it ends what REP repeats."""
@@ -127,6 +130,17 @@ class Tokenizer:
         """Whether the beginning of a control string is kept."""
         return bool(self._rest or self._payload)
 
+    @property
+    def begun(self) -> bytes | None:
+        """What is kept, if that is but the beginning of a character or of a short control sequence; else None."""
+        if self._behind or self._payload or (self._rest and not UNFINISHED.match(self._rest)):
+            return None
+        return self._rest.encode() + self._bytes
+
+    def begin(self, sequence: str, character: bytes) -> None:
+        """Keep the beginning of a control sequence, or of a character, and nothing else."""
+        self._rest, self._bytes = sequence, character
+
     def split(self, data: bytes) -> list[str]:
         """Return `cut` of all that `data` brings."""
         return self.cut(*self.text(data))
@@ -159,8 +173,8 @@ class Tokenizer:
         return tokens
 
     def _decode(self, data: bytes) -> tuple[str, bool]:
-        if _DELETE in data:
-            data = data.replace(_DELETE, b"")
+        if DELETE in data:
+            data = data.replace(DELETE, b"")
         if self._bytes:
             data, self._bytes = self._bytes + data, b""
         strays = False

@@ -29,6 +29,24 @@ def test_moving_within_the_row_keeps_a_program_linear(inside: bytes) -> None:
     assert looks(b"ab" + inside + b"c", b"d") == [b"ab" + inside + b"c", b"ab" + inside + b"cd"]
 
 
+@pytest.mark.parametrize("end", [b"", b"\x1b", b"\x1b[", b"\x1b[2", b"\x1b[2;"])
+def test_what_was_printed_may_end_in_the_beginning_of_a_movement(end: bytes) -> None:
+    cutter = FrameCutter()
+    assert cutter.prints(b"a line\r\n")
+    cutter.printed(b"a line\r\n" * 9 + end)
+    rest = b"\x1b[2;3H"[len(end) :]
+    assert [piece for piece, complete in cutter.pieces(rest + b"x") if complete] == [b""]
+    assert not cutter.prints(b"a line\r\n")
+
+
+def test_colours_cut_in_two_are_printed_too() -> None:
+    cutter = FrameCutter()
+    for part in (b"a \x1b", b"[3", b"1", b"mline"):
+        assert cutter.prints(part)
+        cutter.printed(part)
+    assert [*cutter.pieces(b"\x1b[31mAll\r\n")] == [(b"\x1b[31mAll\r\n", True)]
+
+
 VERTICAL = [
     b"\x1b[A", b"\x1b[12B", b"\x1b[E", b"\x1b[F", b"\x1b[H", b"\x1b[2;3H", b"\x1b[2;3f", b"\x1b[J", b"\x1b[2J",
     b"\x1b[L", b"\x1b[M", b"\x1b[S", b"\x1b[T", b"\x1b[5d", b"\x1b[1;5r", b"\x1b[u", b"\x1b8", b"\x1bM", b"\x1bc",

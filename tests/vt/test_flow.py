@@ -1,6 +1,7 @@
 """Lines that are only printed take a way of their own through the screen: it must show what the general one shows."""
 
 import random
+import re
 from itertools import chain
 from typing import Any
 
@@ -68,6 +69,56 @@ def test_same_as_byte_by_byte(seed: int, monkeypatch: pytest.MonkeyPatch) -> Non
             reference = everything(fed(data, size, [1]))
         for chunks in ([1 << 20], [37], [500], [pick.choice([1, 3, 100, 600, 2000]) for _ in range(7)]):
             assert everything(fed(data, size, chunks)) == reference, (seed, size, chunks)
+
+
+ONLY_PRINTED = re.compile(r"(?:[^\x00-\x1f\x7f]|\r\n|\x1b\[[0-9;:]*m)*\r?(?:\x1b(?:\[[0-9;:]*)?)?")
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_lines_fed_apart_from_the_rest_make_the_same_screen(seed: int) -> None:
+    pick = random.Random(f"apart {seed}")
+    data, size = printed(pick) * 3, pick.choice(SIZES)
+    chunks = [pick.choice([1, 40, 600, 2000, 1 << 16]) for _ in range(7)]
+    screen = TmuxScreen(*size)
+    start = turn = 0
+    stretch = b""
+    while start < len(data):
+        read = data[start : start + chunks[turn % len(chunks)]]
+        count = screen.feed_lines(read)
+        screen.feed(read[count:])
+        start += len(read)
+        turn += 1
+        # Everything that lines consist of, in reads of any size, and nothing that moves a cursor.
+        stretch = (stretch if count else b"") + read[:count]
+        assert ONLY_PRINTED.fullmatch(stretch.decode(errors="ignore").removeprefix("\n")) or count == 0, stretch
+        stretch = stretch if count == len(read) else b""
+    assert everything(screen) == everything(fed(data, size, chunks))
+
+
+def test_a_flood_of_lines_is_fed_apart_whole_however_it_is_cut() -> None:
+    screen = flowing(LOG)
+    data = LOG + "世界 und mehr davon\r\n".encode() * 50
+    for size in (700, 701, 1500, len(data)):
+        for start in range(0, len(data), size):
+            read = data[start : start + size]
+            assert screen.feed_lines(read) == len(read)
+
+
+@pytest.mark.parametrize(
+    ("read", "count"),
+    [
+        (b"a\r\nb\r\n\x1b[Kc\r\n", 6),
+        (b"a\r\n\x1b[K\r\n", 3),
+        (b"\x1b[K", 0),
+        (b"a\r\n\x7f", 0),
+        (b"a\r\n\xff", 0),
+        (b"\xe4\xb8", 0),
+        (b"a\r\n\x1b[31", 7),
+        ("a\r\n世".encode()[:-1], 5),
+    ],
+)
+def test_only_what_is_known_to_be_lines_is_fed_apart(read: bytes, count: int) -> None:
+    assert flowing(LOG).feed_lines(read) == count
 
 
 def flowing(data: bytes, *, take: bool = False) -> TmuxScreen:
