@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 DEATHS = "streamrelay-dead"
 """The subscription that tells which panes are dead."""
 SEED_TIMEOUT = 10.0
+ASK_AGAIN = 0.5
+"""Seconds after which a question is asked again that tmux was not asked, or has not answered."""
 _AT_ONCE = 256
 """Panes whose screens are asked for together; their replies wait in tmux until they are read."""
 _LOOKS = 4
@@ -262,9 +264,19 @@ class Carrier:
         return await self.seed(pipeline)
 
     async def seed_again(self, pipeline: PanePipeline) -> None:
-        """Seed a pane that may be gone meanwhile: then that is noticed elsewhere."""
-        with contextlib.suppress(StreamrelayError):
-            await self.seed(pipeline)
+        """Seed a pane that may be gone meanwhile: then that is noticed elsewhere.
+
+        Where tmux cannot be asked, or does not answer, it is asked again: until then nothing is heard of the pane.
+        """
+        while not pipeline.closed:
+            try:
+                await self.seed(pipeline)
+            except CommandTimeout:
+                await asyncio.sleep(ASK_AGAIN)
+            except StreamrelayError:
+                return
+            else:
+                return
 
     async def at_reply(
         self,

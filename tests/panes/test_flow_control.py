@@ -189,3 +189,29 @@ async def test_a_question_that_could_not_be_asked_is_waited_for_by_nobody(
         assert await carrier.seed(pipeline)
         private_tmux.run("send-keys", "-t", pane, "1 3", "Enter")
         await says.until(lambda s: numbers(s.said) == [1, 2, 3])
+
+
+@pytest.mark.requirement("ENG-07b")
+async def test_a_paused_pane_goes_on_although_tmux_could_not_be_asked_at_first(
+    private_tmux, server, heard, monkeypatch: pytest.MonkeyPatch
+):
+    pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
+    carrier = server._attachments._carrier
+    refused = 0
+
+    def refuses(*_: object) -> None:
+        nonlocal refused
+        refused += 1
+        raise CommandTimeout("too many commands wait for an answer already")
+
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        with monkeypatch.context() as patch:
+            patch.setattr(carrier.client(), "request", refuses)
+            assert server.pipeline(pane).paused()
+            carrier.spawn(carrier.seed_again(server.pipeline(pane)))
+            while refused < 2:
+                await asyncio.sleep(0.05)
+        private_tmux.run("send-keys", "-t", pane, "1 3", "Enter")
+        await says.until(lambda s: numbers(s.said) == [1, 2, 3])
