@@ -1,7 +1,7 @@
 """How the bytes of control mode travel: what a transport is, and the reading and writing both kinds share.
 
 Reading is one large `os.read` per readiness, straight from the event loop: nothing stands between tmux and the
-protocol, and a read is as large as a pipe holds. Writing never blocks and never loses: what the descriptor does not
+protocol. Writing never blocks and never loses: what the descriptor does not
 take waits here until it does; how much may wait is decided above, where commands are counted.
 
 A child is left in four steps, each bounded: asked in its own way, then closed, then SIGTERM, then SIGKILL, and always
@@ -21,9 +21,14 @@ from typing import Literal, Protocol
 TransportName = Literal["pipes", "cc"]
 
 READ_SIZE = 1 << 16
-"""What a pipe holds. Larger buffers are mapped anew for every read: 9.9 against 0.7 us for a read of 4 KiB."""
+"""Larger buffers are mapped anew for every read: 9.9 against 0.7 us for a read of 4 KiB."""
+_LARGE_PIPE = 1 << 18
+"""What a pipe holds where its reader keeps up. tmux reads all panes, 4 KiB of each, and then writes all of it, half a
+megabyte of 64 panes, before it reads any again: in a pipe of 64 KiB it waits for us, as we have for it before."""
 _SMALL_PIPE = 1 << 14
 """What a pipe holds while its reader is slow."""
+_WINDOW = 0.1
+"""Seconds: who does not read for half of them is slow. Reading pauses for an instant when many panes come at once."""
 _SET_PIPE_SIZE: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)
 GRACE = 1.0
 """Seconds a child is given for each step of its leaving."""
@@ -92,11 +97,13 @@ class Channel:
         self._reading = True
         self._is_pipe = stat.S_ISFIFO(os.fstat(reader).st_mode)
         self._slow = self._small = False
+        self._paused_at = self._paused_for = self._window_ends = 0.0
         self.ended = asyncio.Event()
         self.sent = asyncio.Event()
         self.sent.set()
         os.set_blocking(reader, False)
         os.set_blocking(writer, False)
+        self._hold_in_pipe(_LARGE_PIPE)
         self._loop.add_reader(reader, self._readable)
 
     @property
@@ -119,13 +126,14 @@ class Channel:
         """Leave what comes where it is."""
         if self._reading and self._listening:
             self._reading = False
-            self._slow = self._is_pipe
+            self._paused_at = self._loop.time()
             self._loop.remove_reader(self._reader)
 
     def resume_reading(self) -> None:
         """Go on reading what comes."""
         if not self._reading and not self.ended.is_set():
             self._reading = True
+            self._note_pause(self._loop.time())
             self._loop.add_reader(self._reader, self._readable)
 
     def stop_listening(self) -> None:
@@ -166,20 +174,31 @@ class Channel:
             self._listening = False
             self._on_eof()
 
+    def _note_pause(self, now: float) -> None:
+        if now > self._window_ends:
+            self._window_ends, self._paused_for = now + _WINDOW, 0.0
+        self._paused_for += now - self._paused_at
+        self._slow = self._slow or self._paused_for > _WINDOW / 2
+
     def _fit(self, size: int) -> None:
         """Have the pipe hold little while its reader is slow; called when `size` bytes were just taken out of it.
 
         What waits in the pipe stands before every other pane: of 64 KiB that are rendered at 2 MB/s that is 30 ms, and
-        tmux reads no pane meanwhile. A small pipe costs four times the reads, so it lasts until a read finds it
+        tmux reads no pane meanwhile. A small pipe costs many times the reads, so it lasts until a read finds it
         nearly empty.
         """
         if self._slow and size < _SMALL_PIPE // 4:
             self._slow = False
-        if self._slow is not self._small and _SET_PIPE_SIZE is not None:
-            # Refused while the pipe holds more than that: tmux was quicker, and the next read tries again.
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(self._reader, _SET_PIPE_SIZE, _SMALL_PIPE if self._slow else READ_SIZE)
-                self._small = self._slow
+        if self._slow is not self._small and self._hold_in_pipe(_SMALL_PIPE if self._slow else _LARGE_PIPE):
+            self._small = self._slow
+
+    def _hold_in_pipe(self, size: int) -> bool:
+        """Have the pipe hold so many bytes; False where it cannot, as it holds more, or nobody may have so much."""
+        if not self._is_pipe or _SET_PIPE_SIZE is None:
+            return False
+        with contextlib.suppress(OSError):
+            return fcntl.fcntl(self._reader, _SET_PIPE_SIZE, size) >= size
+        return False
 
     def _flush(self) -> None:
         writer = self._writer
