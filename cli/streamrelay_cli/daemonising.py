@@ -99,11 +99,12 @@ def start(
             from streamrelay.daemon import background
         chosen = options.server()
         address = address_of(chosen)
-        if (pid := running_pid(address)) is not None:
+        before = running_pid(address)
+        await background.revive(address, [*command(chosen, mcp_port, web), "--log-level", log_level.value])
+        if (pid := running_pid(address)) == before:
             output.note(f"a daemon runs already (process {pid})")
-            return 0
-        pid = await background.start(address, [*command(chosen, mcp_port, web), "--log-level", log_level.value])
-        output.note(f"the daemon of {address.tmux} runs (process {pid}); its log is {address.log}")
+        else:
+            output.note(f"the daemon of {address.tmux} runs (process {pid}); its log is {address.log}")
         return 0
 
     run_to_end(output, main)

@@ -3,14 +3,14 @@
 import asyncio
 import os
 import signal
+from functools import partial
 from typing import Annotated
 
 import typer
 
 import streamrelay
 from streamrelay.daemon.address import address_of
-from streamrelay.daemon.instance import running_pid
-from streamrelay.errors import DaemonLost, UsageError
+from streamrelay.errors import UsageError
 from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
 from streamrelay_cli.asking import service_needed
@@ -45,17 +45,8 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         chosen = options.server()
         address = address_of(chosen)
 
-        async def revive() -> None:
-            if running_pid(address) is not None:
-                return
-            try:
-                await background.start(address, command(chosen))
-            except DaemonLost:
-                # Several agents find at once that nobody is there, and one of them is the first.
-                if running_pid(address) is None:
-                    raise
-
         pane = await own_pane(address.tmux)
+        revive = partial(background.revive, address, command(chosen))
         async with DaemonClient(address.socket) as service:
             await serve_stdio(service, pane, revive=revive, version=streamrelay.__version__)
 

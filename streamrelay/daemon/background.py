@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from streamrelay.daemon.address import Address
 from streamrelay.daemon.client import DaemonClient
+from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonLost, StreamrelayError
 
 STARTING = 30.0
@@ -36,6 +37,26 @@ async def start(address: Address, command: Sequence[str]) -> int:
                 raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
             await asyncio.sleep(_LOOK_AGAIN)
     return pid
+
+
+async def revive(address: Address, command: Sequence[str]) -> None:
+    """Return when a daemon answers: the one that runs, or one that is started once the lock is free; raises as `start`.
+
+    A daemon that ends, killed too, holds its lock a moment longer than it listens: neither is it there nor may another.
+    """
+    until = asyncio.get_running_loop().time() + STARTING
+    async with DaemonClient(address.socket, timeout=STARTING) as client:
+        while not await client.is_healthy():
+            if running_pid(address) is None:
+                try:
+                    await start(address, command)
+                except DaemonLost:
+                    # Several find at once that nobody is there, and one of them is the first.
+                    if running_pid(address) is None:
+                        raise
+            elif asyncio.get_running_loop().time() > until:
+                raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
+            await asyncio.sleep(_LOOK_AGAIN)
 
 
 def _spawn(command: Sequence[str], log: int) -> int:

@@ -162,16 +162,20 @@ def resident(pid: int | None = None) -> int:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended and only waits to be reaped does not."""
+    """Whether the process runs; one that has ended and only waits to be reaped does not.
+
+    The first thread of a killed process may have ended before the others, which keep its files and their locks.
+    """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     try:
         state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][:1]
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
     except OSError:
         return not sys.platform.startswith("linux")
-    return state != "Z"
+    return state != "Z" or len(threads) > 1
 
 
 def _kill_hard(pid: int) -> None:

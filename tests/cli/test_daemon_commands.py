@@ -6,7 +6,9 @@ import shutil
 import signal
 import stat
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from typer.testing import CliRunner
 
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
-from streamrelay.daemon.instance import running_pid
+from streamrelay.daemon.instance import only_daemon, running_pid
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
@@ -96,6 +98,18 @@ def daemon(folders: Path, private_tmux: PrivateTmux) -> Iterator[Daemon]:
     one = Daemon(private_tmux, folders)
     yield one
     one.close()
+
+
+@pytest.mark.requirement("OPS-02b")
+def test_one_that_ends_is_waited_for_and_not_taken_for_one_that_runs(daemon: Daemon) -> None:
+    ending = ExitStack()
+    # So it is for a moment when one was killed: nobody listens any more, and the lock is not free yet.
+    ending.enter_context(only_daemon(daemon.address))
+    release = threading.Timer(0.5, ending.close)
+    release.start()
+    assert daemon.start() != os.getpid()
+    assert daemon.status()["pid"] == daemon.pid
+    release.join()
 
 
 @pytest.mark.requirement("OPS-02b", "OPS-03", "REL-10c", "DLV-01b", "HIS-01")

@@ -5,11 +5,12 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from streamrelay.daemon.instance import running_pid
+from streamrelay.daemon.instance import only_daemon, running_pid
 from streamrelay.testing.waiting import wait_until_async
 from tests.mcp.staging import call, connected
 from tests.service.conftest import PATIENCE
@@ -46,6 +47,20 @@ async def test_an_agents_first_call_starts_the_daemon_and_a_conversation(househo
         assert [one["state"] for one in again["deliveries"]] == ["answered"]
     assert running_pid(household.address), "it stays when the agent is gone"
     assert household.heard("Bob")[0] == "[From Ann] Shall we?"
+
+
+@pytest.mark.requirement("OPS-04a")
+async def test_a_call_that_finds_a_daemon_at_its_end_waits_and_starts_the_next(household):
+    ann = household.start("Ann")
+    with ExitStack() as ending:
+        # So it is for a moment when one was killed: nobody listens any more, and the lock is not free yet.
+        ending.enter_context(only_daemon(household.address))
+        async with household.client(ann) as client:
+            asking = asyncio.ensure_future(call(client, "list_sessions"))
+            done, _ = await asyncio.wait([asking], timeout=0.5)
+            assert not done, asking.result()
+            ending.close()
+            assert "Ann" in {one["title"] for one in (await asking)["sessions"]}
 
 
 @pytest.mark.requirement("OPS-04c")
