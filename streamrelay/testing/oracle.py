@@ -219,7 +219,7 @@ class Oracle:
         for row in rows.split("\n"):
             text, *parts = row.split("\t")
             for part in parts:
-                at = width_of(self.widths.cells(text))
+                at = width_of(text, self.widths)
                 blanks.append(" " * min(TAB_WIDTH - at % TAB_WIDTH, columns - 1 - at))
                 text += blanks[-1] + part
             plain.append(text)

@@ -3,11 +3,12 @@
 import re
 
 from streamrelay.vt.symbols import Symbols
-from streamrelay.vt.widths import JOINER, MARKS, STUB, ZWJ, Widths
+from streamrelay.vt.widths import JOINER, MARKS, STUB, VARIATION_SELECTOR, ZWJ, Widths
 
 _JOINING = f"{JOINER}(?:{ZWJ}.{STUB}?|.)"
 _JOINED = re.compile(_JOINING)
 _CLUSTER = re.compile(f"([^{MARKS}{STUB}])({STUB}?)((?:{_JOINING})+)")
+_WIDENED = re.compile(f"[^{MARKS}{STUB}{ZWJ}]{STUB}?{JOINER}{VARIATION_SELECTOR}")
 _NO_TEXT = re.compile(f"[{JOINER}{STUB}]")
 
 
@@ -18,9 +19,21 @@ def cells_of(text: str, widths: Widths, symbols: Symbols) -> str:
     cells = widths.cells(text)
     if JOINER not in cells:
         return cells
-    return _CLUSTER.sub(lambda match: symbols.cell(match[1] + _NO_TEXT.sub("", match[3])) + match[2], cells)
+    widens = widths.manners.widens
+
+    def cell(match: re.Match[str]) -> str:
+        character, half, joined = match.groups()
+        half = STUB if widens and VARIATION_SELECTOR in joined else half
+        return symbols.cell(character + _NO_TEXT.sub("", joined)) + half
+
+    return _CLUSTER.sub(cell, cells)
 
 
-def width_of(cells: str) -> int:
-    """Return the columns that `cells` (see `Widths.cells`) fill, marks and what they join left out."""
-    return len(_JOINED.sub("", cells) if JOINER in cells else cells)
+def width_of(text: str, widths: Widths) -> int:
+    """Return the columns that `text` fills; what joins nothing in it has none."""
+    cells = widths.cells(text)
+    if JOINER not in cells:
+        return len(cells)
+    if widths.manners.widens and VARIATION_SELECTOR in cells:
+        cells = _WIDENED.sub(STUB * 2, cells)
+    return len(_JOINED.sub("", cells))

@@ -46,7 +46,13 @@ def draw(state: State, text: str) -> None:
         elif not marked(cells):
             if cells:
                 put(state, cells, state.pen)
-        elif state.flows and state.columns > 1 and widths.plain.fullmatch(text):
+        elif (
+            state.flows
+            and state.columns > 1
+            # What widens takes the next column as it is then, if there is one.
+            and not (widths.manners.widens and VARIATION_SELECTOR in text)
+            and widths.plain.fullmatch(text)
+        ):
             put(state, cells_of(text, widths, state.grid.symbols), state.pen)
         else:
             _draw_singly(state, cells)

@@ -20,7 +20,7 @@ from streamrelay.vt.rows import Line
 from streamrelay.vt.state import State
 from streamrelay.vt.styles import DEFAULT
 from streamrelay.vt.tokens import UNFINISHED
-from streamrelay.vt.widths import ZWJ
+from streamrelay.vt.widths import VARIATION_SELECTOR, ZWJ
 
 _LEAST_BLOCK: Final = 400
 """Characters that are worth leaving the general way for: coming back makes a row object for every line."""
@@ -98,15 +98,15 @@ class Flow:
             body = block[0]
             texts = GRAPHICS.sub("", body) if sequences else body
         state = self._state
-        if not texts.isascii() and not (
-            state.widths.plain.fullmatch(texts) and not (sequences and f"{ZWJ}\x1b" in body)
-        ):
+        if not (texts.isascii() or self._is_plain(texts, body)):
             return 0
         lines = texts.split(NEW_LINE)
         lines.pop()
         wrapped: frozenset[int] = frozenset()
         longest = max(map(len, lines))
         if longest > state.columns or (longest * 2 > state.columns and not texts.isascii()):
+            if VARIATION_SELECTOR in texts and any(map(self._widens_at_margin, lines)):
+                return 0
             lines, wrapped = rows_of_lines(lines, state.columns, state.widths)
         style = self._style
         raw = body if sequences or style != DEFAULT else ""
@@ -119,6 +119,19 @@ class Flow:
         self.printed += len(body)
         self._scroll(printed)
         return len(body)
+
+    def _is_plain(self, texts: str, body: str) -> bool:
+        """Whether `texts`, which are `body` without its styles, are shown as they are."""
+        # Each part between two styles has columns of its own, so none may take or give some over a style.
+        over_style = f"{ZWJ}\x1b" in body or f"m{VARIATION_SELECTOR}" in body
+        return not over_style and self._state.widths.plain.fullmatch(texts) is not None
+
+    def _widens_at_margin(self, line: str) -> bool:
+        """Whether a character of `line` may have to be widened where there is no column for it."""
+        widths = self._state.widths
+        if not widths.manners.widens or VARIATION_SELECTOR not in line:
+            return False
+        return width_of(line, widths) > self._state.columns
 
     def _remember_passed(self, printed: Printed) -> None:
         texts = printed.unwrapped_texts(0, len(printed.texts))
@@ -160,9 +173,8 @@ class Flow:
             width = len(shown)
             known = _CONTROL.search(shown) is None
         else:
-            # What ends in a joiner is waiting for a character.
-            known = state.widths.plain.fullmatch(shown) is not None and f"{ZWJ}\x1b" not in line and "\n" not in shown
-            width = width_of(state.widths.cells(shown)) if known else 0
+            known = self._is_plain(shown, line) and "\n" not in shown
+            width = width_of(shown, state.widths) if known else 0
         if not known or width > state.columns:
             return start
         if end > start:

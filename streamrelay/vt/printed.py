@@ -135,7 +135,7 @@ class Printed:
                         memo[style, part] = style_after(style, part)
                     style = memo[style, part]
                 elif part:
-                    width = len(part) if part.isascii() else width_of(self._widths.cells(part))
+                    width = len(part) if part.isascii() else width_of(part, self._widths)
                     written.append(chr(symbols.style(style)) * width)
             pens = "".join(written)
             more = True
@@ -213,8 +213,7 @@ def _pieces(line: str, columns: int, widths: Widths) -> Iterator[str]:
     if line.isascii():
         yield from (line[start : start + columns] for start in range(0, len(line), columns))
         return
-    cells = widths.cells(line)
-    if width_of(cells) <= columns:
+    if width_of(line, widths) <= columns:
         yield line
         return
     symbols = Symbols()

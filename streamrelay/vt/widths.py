@@ -130,12 +130,14 @@ class Widths(dict[int, str]):
     def plain(self) -> re.Pattern[str]:
         """Matches lines whose text is shown as it is: every character has columns or joins one that has.
 
-        tmux keeps 21 bytes of UTF-8 in a cell, which a character and two joined ones never fill.
+        tmux keeps 21 bytes of UTF-8 in a cell, which a character and what may join it here never exceed. A variation
+        selector that widens does so in a column that is there: the last column is the caller's to see to.
         """
         shown, joining = self._ranges(1, 2), self._ranges(0)
         beyond_ascii = f"(?![ -~])[{shown}]"
+        widening = f"{VARIATION_SELECTOR}?" if self.manners.widens else ""
         # Groups that may fail amid a turn are greedy: see tokens.py.
-        return re.compile(f"(?:[{shown}]++(?:{ZWJ}{beyond_ascii}|[{joining}]){{0,2}}|\r\n)*")
+        return re.compile(f"(?:[{shown}]++{widening}(?:{ZWJ}{beyond_ascii}|[{joining}]){{0,2}}|\r\n)*")
 
     def _ranges(self, *widths: int) -> str:
         """Return the characters of those widths as ranges of a regular expression's set."""

@@ -9,17 +9,25 @@ import pytest
 
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.flow import Flow
+from streamrelay.vt.widths import FLAGS, Manners, Widths, unicode14
 
 WORDS = [
-    "plain", "a longer piece of text that goes on", "世界", "é", "e\u0301", "⚠\ufe0f", "👩\u200d💻", "x" * 23, "   ",
+    "plain", "a longer piece of text that goes on", "世界", "é", "e\u0301", "⚠\ufe0f", "1\ufe0f\u20e3", "世\ufe0f",
+    "🇫🇮", "👩\u200d💻", "x" * 23, "   ",
     "\x1b[31m", "\x1b[0m", "\x1b[m", "\x1b[44m", "\x1b[1;38;5;200m", "\x1b[39m", "\x1b[49m", "\x1b[0;7m", "\x1b[4:3m",
-    "\u0301", "\u200d", "🏽", "\x85", "\U000f0001", "\x1b[" + "1;" * 30 + "m",
+    "\u0301", "\u200d", "\ufe0f", "🏽", "\x85", "\U000f0001", "\x1b[" + "1;" * 30 + "m",
 ]  # fmt: skip
 OTHERS = [
     "\x1b[K", "\t", "\n", "\r", "\x1b[2J", "\x1b[A", "\x1b]0;t\x07", "\x1b[3b", "\b", "\x1b7", "\x1b8", "\x1b[2;3r",
     "\x1b[r", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?7l", "\x1b[?7h", "\x1b[3J", "\x0e", "\x1b(0", "\x0f", "\x1b[4h",
     "\x1bM", "\x1bc", "\x1b[1S",
 ]  # fmt: skip
+WIDENING = unicode14().replaced({}, Manners(widens=True))
+WIDTHS = {
+    "3.3a": unicode14(),
+    "widening": WIDENING,
+    "wide flags": WIDENING.replaced(dict.fromkeys(FLAGS, 2)),
+}
 SIZES = [(12, 4, 1000), (40, 6, 50), (80, 10, 1000), (7, 3, 20), (200, 20, 10)]
 
 
@@ -48,8 +56,8 @@ def everything(screen: TmuxScreen) -> list[Any]:
     ]  # fmt: skip
 
 
-def fed(data: bytes, size: tuple[int, int, int], chunks: list[int]) -> TmuxScreen:
-    screen = TmuxScreen(*size)
+def fed(data: bytes, size: tuple[int, int, int], chunks: list[int], widths: Widths | None = None) -> TmuxScreen:
+    screen = TmuxScreen(*size, widths=widths)
     start = turn = 0
     while start < len(data):
         chunk = chunks[turn % len(chunks)]
@@ -59,16 +67,28 @@ def fed(data: bytes, size: tuple[int, int, int], chunks: list[int]) -> TmuxScree
     return screen
 
 
+@pytest.mark.parametrize("widths", WIDTHS.values(), ids=WIDTHS.keys())
 @pytest.mark.parametrize("seed", range(25))
-def test_same_as_byte_by_byte(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_as_byte_by_byte(seed: int, widths: Widths, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(seed)
     for _ in range(2):
         data, size = printed(pick), pick.choice(SIZES)
         with monkeypatch.context() as patched:
             patched.setattr(Flow, "possible", staticmethod(lambda _state: False))
-            reference = everything(fed(data, size, [1]))
+            reference = everything(fed(data, size, [1], widths))
         for chunks in ([1 << 20], [37], [500], [pick.choice([1, 3, 100, 600, 2000]) for _ in range(7)]):
-            assert everything(fed(data, size, chunks)) == reference, (seed, size, chunks)
+            assert everything(fed(data, size, chunks, widths)) == reference, (seed, size, chunks)
+
+
+@pytest.mark.parametrize("widths", WIDTHS.values(), ids=WIDTHS.keys())
+@pytest.mark.parametrize("before", range(14))
+def test_what_widens_at_the_margin_is_where_the_general_way_puts_it(
+    before: int, widths: Widths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"\n" * 10 + f"{'x' * before}⚠\ufe0f !\r\n".encode() * 60
+    flowed = everything(fed(data, (12, 4, 1000), [10, len(data)], widths))
+    monkeypatch.setattr(Flow, "possible", staticmethod(lambda _state: False))
+    assert flowed == everything(fed(data, (12, 4, 1000), [1], widths))
 
 
 ONLY_PRINTED = re.compile(r"(?:[^\x00-\x1f\x7f]|\r\n|\x1b\[[0-9;:]*m)*\r?(?:\x1b(?:\[[0-9;:]*)?)?")
@@ -102,6 +122,14 @@ def test_a_flood_of_lines_is_fed_apart_whole_however_it_is_cut() -> None:
         for start in range(0, len(data), size):
             read = data[start : start + size]
             assert screen.feed_lines(read) == len(read)
+
+
+@pytest.mark.parametrize("widths", WIDTHS.values(), ids=WIDTHS.keys())
+def test_symbols_that_agents_print_do_not_leave_the_fast_way(widths: Widths) -> None:
+    screen = TmuxScreen(40, 5, widths=widths)
+    screen.feed(b"\n" * 10 + LOG)
+    data = "\x1b[33m⚠\ufe0f  careful\x1b[0m with ❤\ufe0f and 1\ufe0f\u20e3 👩\u200d💻\r\n".encode() * 50
+    assert screen.feed_lines(data) == len(data)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +208,7 @@ def test_long_lines_wrap_as_they_do_when_drawn() -> None:
 @pytest.mark.parametrize("seed", range(25))
 def test_the_open_line_reads_as_it_does_when_drawn(seed: int) -> None:
     pick = random.Random(f"open {seed}")
-    words = [word for word in WORDS if word not in {"\u0301", "\u200d", "🏽", "\x85", "\U000f0001"}]
+    words = [word for word in WORDS if word not in {"\u0301", "\u200d", "\ufe0f", "🏽", "\x85", "\U000f0001"}]
     screen = flowing(LOG)
     for _ in range(40):
         line = "".join(pick.choices(words, k=pick.randint(0, 3))) + pick.choice(["", "\r"])
