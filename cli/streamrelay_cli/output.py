@@ -73,7 +73,7 @@ class Output:
             return
         if self._background is None:
             self._background = BackgroundWriter(sys.stdout.fileno())
-        with _writing():
+        with writing():
             await self._background.write(data)
 
     def json(self, value: object) -> None:
@@ -120,7 +120,7 @@ class _StandardOutput(io.FileIO):
 
     def write(self, data: Any, /) -> int:  # collections.abc.Buffer came with Python 3.12
         """Write what can be written at once; return how much that was."""
-        with _writing():
+        with writing():
             return super().write(data)
 
 
@@ -169,7 +169,8 @@ def as_events(events: Iterable[Event]) -> bytes:
 
 
 @contextmanager
-def _writing() -> Iterator[None]:
+def writing() -> Iterator[None]:
+    """Have what writing to standard output raises be ReaderGoneError or StreamrelayError."""
     try:
         yield
     except BrokenPipeError as error:

@@ -17,7 +17,7 @@ from streamrelay_cli.asking import service_needed
 from streamrelay_cli.daemonising import command
 from streamrelay_cli.extras import needed_by
 from streamrelay_cli.options import ServerOptions, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import Output, writing
 from streamrelay_cli.running import run_to_end
 
 app = typer.Typer(help="Give an agent the tools to find, start and address other sessions (docs/mcp.md).")
@@ -52,7 +52,11 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
 
     # Everything is the daemon's, so a signal may end this at any moment; and nothing else would (serve_stdio).
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(main())
+    try:
+        asyncio.run(main())
+    except ExceptionGroup as group:
+        with writing():
+            raise _only_error(group) from None
 
 
 @app.command()
@@ -80,3 +84,10 @@ def token(
         return 0
 
     run_to_end(output, main)
+
+
+def _only_error(group: ExceptionGroup[Exception]) -> Exception:
+    (error, *more) = group.exceptions
+    if more:
+        return group
+    return _only_error(error) if isinstance(error, ExceptionGroup) else error

@@ -104,6 +104,17 @@ def test_the_end_of_its_input_ends_it(household):
     assert done.stderr == b""
 
 
+def test_an_answer_that_cannot_be_written_is_one_error(household):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            household.command, input=HELLO, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE,
+            env=household.environment(""), check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        1, b"error: standard output cannot be written: No space left on device\n",
+    )  # fmt: skip
+
+
 async def test_without_a_tmux_server_a_call_says_what_to_do(household):
     household.tmux.kill()
     async with household.client("%1") as client:
