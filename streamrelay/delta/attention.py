@@ -74,6 +74,10 @@ class Attention:
         due = since + REST if self._latest is None else min(since + REST, self._latest)
         self.due = max(now, due)
 
+    def pass_by(self) -> None:
+        """What the program printed cannot be a question, and none stood there: nothing needs to be looked at."""
+        self.due = self._latest = None
+
     def look(
         self,
         open_line: str,

@@ -170,6 +170,11 @@ class FrameCutter:
         """Return where in the current read the program counts as linear again."""
         return max(0, min(self._last_move + CALM, self._stretch_began + LONGEST_STRETCH))
 
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether what the screen shows may be half of a repaint."""
+        return not self.linear or self.painting or self.hidden
+
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor."""
         if not self.hidden:

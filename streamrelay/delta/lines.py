@@ -117,6 +117,14 @@ class LineTracker:
         return frame is not None and not frame.alternate and self._first_row < frame.history_total + frame.cursor.y
 
     @property
+    def is_past_all(self) -> bool:
+        """Whether the cursor stands at the beginning of an empty line, with nothing below it."""
+        frame, engine = self._frame, self._engine
+        if frame is None or frame.alternate or frame.cursor.x or self._scrolled:
+            return False
+        return not any(engine.row(y).text.strip() for y in range(frame.cursor.y, engine.lines))
+
+    @property
     def cursor(self) -> Cursor:
         """Where the cursor was in the last frame."""
         return self._frame.cursor if self._frame is not None else Cursor(0, 0)

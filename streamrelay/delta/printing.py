@@ -80,6 +80,13 @@ class Printing:
         return self._lines.cursor.x == 0 and bool(self._lines.open_head().strip())
 
     @property
+    def is_past_all(self) -> bool:
+        """Whether the cursor stands at the beginning of an empty line below everything, and nothing is held back."""
+        if self._held or self._switches or self.composer.asks_for_paste or self.composer.is_open:
+            return False
+        return self._lines.is_past_all
+
+    @property
     def cursor(self) -> Cursor:
         """Where the cursor is."""
         return self._lines.cursor

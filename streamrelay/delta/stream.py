@@ -169,11 +169,11 @@ class DeltaStream:
         self._unsettled = True
         self._attention.changed(now)
         printed_any = not self._converses
-        if printed_any and self._cutter.prints(data) and (printed := self._engine.feed_lines(data)):
+        printed = self._engine.feed_lines(data) if printed_any and self._cutter.prints(data) else 0
+        if printed:
             self._cutter.printed(data[:printed])
             self._take_frame(whole=False, stands=False)
-            data = data[printed:]
-        for piece, complete in self._cutter.pieces(data):
+        for piece, complete in self._cutter.pieces(data[printed:]):
             if piece:
                 self._engine.feed(piece)
             # A picture is whole at a landmark or at a rest, never because a read ended.
@@ -183,6 +183,10 @@ class DeltaStream:
             printed_any = printed_any or not self._converses
         if printed_any:
             self._turns.output(now)
+        if data.endswith(b"\n") and self._is_past_all:
+            # A rest would show nothing that this did not: many quiet panes are cheap by not being woken for it.
+            self._unsettled = False
+            self._attention.pass_by()
         return self._speaker.taken()
 
     def inject(self, message_id: str, text: str, now: float) -> Batch:
@@ -292,6 +296,15 @@ class DeltaStream:
     @property
     def _converses(self) -> bool:
         return self._following.converses
+
+    @property
+    def _is_past_all(self) -> bool:
+        """Whether a program that prints has ended its line, and nothing is held, shown, awaited or asked."""
+        if self._following.is_active or self._cutter.is_unsettled or self._unpainted or self._speaker.shows_live:
+            return False
+        if self._attention.kind is not None:
+            return False
+        return self._printing.is_past_all and not self._recogniser.profile.dialogs
 
     @property
     def _screen_rows(self) -> list[str]:

@@ -3,6 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+_LAZY = 0.05
+"""Seconds by which it may ring too early: a flood sets it anew with every read, which costs more than one ring."""
+
 
 class Alarm:
     """Calls `ring` once, at or before the time it was set to last (loop time)."""
@@ -19,7 +22,7 @@ class Alarm:
 
     def set(self, due: float | None, *, not_before: float = 0.0) -> None:
         """Ring at `due`, or at `not_before` if that is later; None for never."""
-        if self._handle is not None and (due is None or self._at > due):
+        if self._handle is not None and (due is None or not due - _LAZY <= self._at <= due):
             self._handle.cancel()
             self._handle = None
         if due is not None and self._handle is None:

@@ -90,6 +90,7 @@ async def test_a_watched_pane_that_went_wrong_goes_on_with_the_screen_of_tmux(
     private_tmux: PrivateTmux, server: Any, heard: Any
 ) -> None:
     pane = private_tmux.new_session("checked", ["sh", "-c", "stty -echo; echo one; while read x; do echo $x; done"])
+    await wait_until_async(lambda: "one" in private_tmux.run("capture-pane", "-p", "-t", pane))
     async with server.watch(pane) as stream:
         says = heard(stream)
         private_tmux.run("send-keys", "-t", pane, "two", "Enter")
