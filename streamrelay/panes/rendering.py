@@ -29,7 +29,7 @@ TURN = 1 << 13
 """Bytes of one pane that are rendered in one go."""
 SLICE = 0.002
 """Seconds of rendering after which the event loop has its turn."""
-PATIENCE = 0.03
+PATIENCE = 0.01
 """Seconds for which what a pane prints is collected at most."""
 WINDOW = 0.05
 """Seconds over which it is counted who streams."""
