@@ -76,6 +76,8 @@ class Core:
         self.gathering = GatheringTable()
         self.being_born = 0
         """Sessions that are being started."""
+        self.arriving: set[str] = set()
+        """Panes in which one was started that is not ready: it is heard through all the programs it is started by."""
         self.pulse = PulseTable()
         self.folder = folder or state_folder()
         self.sessions = Sessions(server, own=own)
@@ -141,7 +143,7 @@ class Core:
         self._kept = Kept(self.journal, self.feed, logs, self._changes)
         keeper = self._kept if self.federation is None else self.federation.keeper(self._kept)
         self.conversation = Conversation(
-            self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=keeper, stays=self.machine.is_watched
+            self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=keeper, stays=self._stays
         )
         self._entered.callback(self._kept.close)
         self._entered.callback(self.feed.close)
@@ -170,6 +172,10 @@ class Core:
     def _is_ours(self, pane: str) -> bool:
         """Tell whether a pane has to be here, for it is none of a peer's."""
         return self.federation is None or self.federation.node.far(pane) is None
+
+    def _stays(self, pane: str) -> bool:
+        """Tell whether a pane is heard whatever runs there."""
+        return pane in self.arriving or self.machine.is_watched(pane)
 
     @property
     def panes(self) -> set[str]:

@@ -114,8 +114,9 @@ async def start(core: Core, request: StartSession) -> Session:
     Raises NotAllowed for what may not be given to it, and InGathering for a caller that may give nobody anything now:
     then no session is left.
     """
-    session = await until_heard(core, await begin(core, request), PROMPT_PATIENCE if request.prompt else PATIENCE)
+    session = await begin(core, request)
     try:
+        session = await until_heard(core, session, PROMPT_PATIENCE if request.prompt else PATIENCE)
         if request.prompt:
             await send(
                 core,
@@ -150,10 +151,14 @@ async def begin(core: Core, request: StartSession) -> Session:
 
 async def until_heard(core: Core, session: Session, patience: float = PATIENCE) -> Session:
     """Return a session that was just started when it takes what it is given, heard as the program that it is by now."""
-    await core.admit(session, allow_shell=True)
-    session = await core.sessions.until_ready(session, patience)
+    core.arriving.add(session.pane)
+    try:
+        await core.admit(session, allow_shell=True)
+        session = await core.sessions.until_ready(session, patience)
+    finally:
+        core.arriving.discard(session.pane)
     # What it asked of its terminal before it was heard tells by its looks alone, and by now it has some. It may also be
-    # another program: many agents are started by a script.
+    # another program than at first: many agents are started by a script.
     await core.dismiss(session.pane)
     await core.admit(session, allow_shell=True)
     return session

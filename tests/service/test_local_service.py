@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from typing import Any
 
 import pytest
@@ -19,6 +20,15 @@ from streamrelay.service.core import Core
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage, journaled
+
+COUNTING = """
+import sys, time
+for number in range(8):
+    print(number, flush=True)
+    time.sleep(0.3)
+for line in sys.stdin:
+    print("heard", line, end="", flush=True)
+"""
 
 
 async def answered(service, message_id):
@@ -236,6 +246,19 @@ async def test_a_session_is_started_as_a_peer_and_its_links_end_with_it(stage: S
         assert {session.title for session in await service.sessions()} == {"keeper", "Ann"}
         with pytest.raises(UsageError):
             await service.end_session("Ann")
+
+
+@pytest.mark.requirement("AGT-01b")
+async def test_a_session_is_heard_through_the_script_that_starts_its_program(stage: Stage):
+    # What it starts prints, so that it does not rest, until tmux has looked which program is there: once a second.
+    script = f'sleep 0.3; exec "{sys.executable}" -c "$0"'
+    async with stage.service() as service:
+        started = await service.start_session(
+            StartSession(agent="sh", arguments=["-c", script, COUNTING], title="Child")
+        )
+        assert (started.program.partition("3")[0], started.state) == ("python", "idle")
+        await service.send_message(SendMessage(to="Child", text="hello", message_id="m1"))
+        await answered(service, "m1")
 
 
 async def test_who_may_not_start_sessions_starts_none(stage: Stage):
