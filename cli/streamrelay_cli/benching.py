@@ -5,8 +5,8 @@ only developers install, and are run as modules of a checkout. So the command lo
 installation is of, and says so where there is none (docs/decisions/0013).
 """
 
-import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 import streamrelay
+from streamrelay.children import send_signal, start_child
 from streamrelay.errors import UsageError
 from streamrelay_cli.options import TmuxBinary
 from streamrelay_cli.output import Output
@@ -54,12 +55,12 @@ def bench(
 
     async def main() -> int:
         command = (sys.executable, "-m", "benchmarks.report", *arguments)
-        process = await asyncio.create_subprocess_exec(*command, cwd=checkout(), env=environment)
+        process = await start_child(*command, cwd=checkout(), env=environment)
         try:
             return await process.wait()
         finally:
             if process.returncode is None:
-                process.terminate()
+                send_signal(process, signal.SIGTERM)
                 await process.wait()
 
     run_to_end(Output(), main)

@@ -11,6 +11,8 @@ import contextlib
 import os
 from typing import Self
 
+from streamrelay.children import start_child
+
 _WATCH = 'read -r over || kill -9 "$0"'
 
 
@@ -27,7 +29,7 @@ class Guard:
         read_end, write_end = os.pipe()
         try:
             # In a session of its own, so that what ends this process by a signal to its group does not end it first.
-            process = await asyncio.create_subprocess_exec(
+            process = await start_child(
                 "/bin/sh", "-c", _WATCH, str(pid),
                 stdin=read_end, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
                 start_new_session=True,

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
-from streamrelay.control.child import send_signal
+from streamrelay.children import send_signal, start_child
 from streamrelay.control.guard import Guard
 from streamrelay.control.transport import GRACE, Channel, happens, leave
 
@@ -57,7 +57,7 @@ class PipeTransport:
                 child_in, stdin = _pipe(childs, ours)
                 stdout, child_out = _pipe(owned, childs)
                 stderr, child_err = _pipe(owned, childs)
-                process = await asyncio.create_subprocess_exec(
+                process = await start_child(
                     *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env), start_new_session=True
                 )
             channel = Channel(stdout, stdin, on_data, on_eof)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from streamrelay import errors
-from streamrelay.control.child import send_signal
+from streamrelay.children import send_signal, start_child
 from streamrelay.control.ssh import Ssh
 
 OLDEST: Final = (3, 2)
@@ -131,7 +131,7 @@ class Tmux:
         # Files, not pipes: tmux hands its descriptors to the server, and a server that is stopped keeps a pipe open.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             try:
-                process = await asyncio.create_subprocess_exec(
+                process = await start_child(
                     *self.argv(*arguments),
                     stdin=asyncio.subprocess.PIPE if stays else asyncio.subprocess.DEVNULL,
                     stdout=out,

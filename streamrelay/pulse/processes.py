@@ -11,6 +11,8 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
+from streamrelay.children import uncut
+
 MOST_BYTES = 64_000
 _DRAIN, _REAP = 0.2, 1.0
 """Seconds for the rest of its output after its end, and for its end after it was killed."""
@@ -40,15 +42,17 @@ async def run(
     """
     loop = asyncio.get_running_loop()
     pipe = asyncio.subprocess.PIPE
-    transport, collecting = await loop.subprocess_exec(
-        lambda: _Collecting(most),
-        *command,
-        stdin=pipe if given else asyncio.subprocess.DEVNULL,
-        stdout=pipe,
-        stderr=asyncio.subprocess.STDOUT,
-        cwd=folder,
-        env=environment,
-        start_new_session=True,
+    transport, collecting = await uncut(
+        loop.subprocess_exec(
+            lambda: _Collecting(most),
+            *command,
+            stdin=pipe if given else asyncio.subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
     )
     try:
         if given and (stdin := cast(asyncio.WriteTransport | None, transport.get_pipe_transport(0))) is not None:
@@ -63,14 +67,21 @@ async def run(
         # The group lives on with what the program started, so its number is nobody else's yet.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(transport.get_pid(), signal.SIGKILL)
-        transport.close()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_REAP):
-                await collecting.gone.wait()
-    # How one that was killed has ended is asked for in two places of Python's, and the second one is told nothing.
+        try:
+            await _reaped(collecting.exited)
+        finally:
+            transport.close()
+        await _reaped(collecting.gone)
+    # One that printed too much may have ended by itself just before it was killed.
     status = None if collecting.is_full else transport.get_returncode()
     output = collecting.data.decode("utf-8", "replace")
     return Ran(-signal.SIGKILL if status is None else status, output, cut=collecting.is_full)
+
+
+async def _reaped(event: asyncio.Event) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_REAP):
+            await event.wait()
 
 
 class _Collecting(asyncio.SubprocessProtocol):
@@ -78,6 +89,7 @@ class _Collecting(asyncio.SubprocessProtocol):
         self.data = bytearray()
         self.ended = asyncio.Event()
         """It has ended, or printed too much."""
+        self.exited = asyncio.Event()
         self.closed = asyncio.Event()
         self.gone = asyncio.Event()
         self.is_full = False
@@ -96,6 +108,7 @@ class _Collecting(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.ended.set()
+        self.exited.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.gone.set()

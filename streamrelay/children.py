@@ -1,0 +1,50 @@
+"""Child processes that asyncio waits for: how they are started and signalled, so that nobody else takes their status.
+
+Whoever asks a child whether it is still there takes its status away from asyncio where it has just ended; asyncio then
+says `Unknown child process` on standard error, and tells of status 255. Python does so where a child is sent a signal,
+where its transport is closed before its end was heard of, and where its start is cancelled. So a start is not cancelled
+here but comes to its end first, and a signal is sent to the process id: once asyncio has the status nobody is
+signalled, so the id cannot be another's.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+async def start_child(program: str, *arguments: str, **settings: Any) -> asyncio.subprocess.Process:
+    """Start a child as `asyncio.create_subprocess_exec` does, with the same settings.
+
+    Cancelled meanwhile, it returns the child all the same, and what awaits next is cancelled: there is the child to be
+    ended. Raises OSError for a program that cannot be started.
+    """
+    return await uncut(asyncio.create_subprocess_exec(program, *arguments, **settings))
+
+
+async def uncut(work: Coroutine[Any, Any, Result]) -> Result:
+    """Await something short to its end. What cancels meanwhile cancels what awaits next."""
+    ours = asyncio.current_task()
+    assert ours is not None  # noqa: S101  # a coroutine that runs is some task's
+    working = asyncio.ensure_future(work)
+    cancelled = 0
+    while not working.done():
+        try:
+            await asyncio.wait([working])
+        except asyncio.CancelledError:
+            ours.uncancel()
+            cancelled += 1
+    for _ in range(cancelled):
+        ours.cancel()
+    return working.result()
+
+
+def send_signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """Send a signal to a child, if it has not ended."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)
