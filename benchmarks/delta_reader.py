@@ -26,7 +26,10 @@ class Reader:
         async for events in stream.batches():
             texts = events.texts()
             self._gaps += sum(isinstance(part, Gap) for part in events.parts)
-            end = next((number for number, text in enumerate(texts) if text.startswith(self._marker)), None)
+            end = None
+            # It is printed last, so most batches need no search, which would be measured with the stream.
+            if texts and texts[-1].startswith(self._marker):
+                end = next((number for number, text in enumerate(texts) if text.startswith(self._marker)), None)
             self._seen.append((time.monotonic(), place, texts[:end]))
             if end is not None:
                 self._left -= 1

@@ -4,8 +4,9 @@ tmux writes every byte below 0x20 and the backslash itself as `\\ooo`, and every
 as it is. Because the backslash is always escaped, text can be unescaped in any order and joined first: a well-formed
 escape never straddles two `%output` lines.
 
-Anything else that follows a backslash did not come from tmux and is left as it stands. It is looked for first,
-since the one call of C that unescapes quickly would read `\\n` or `\\x41` in Python's way, and raise on `\\x`.
+Anything else that follows a backslash did not come from tmux and is left as it stands. It is looked for first, in a
+whole read at once, since the one call of C that unescapes quickly would read `\\n` or `\\x41` in Python's way, and
+raise on `\\x`.
 """
 
 import codecs
@@ -27,17 +28,20 @@ def unescape(data: bytes) -> bytes:
     return codecs.escape_decode(data)[0]
 
 
-def unescape_joined(pieces: Sequence[bytes]) -> bytes:
-    """Return the unescaped pieces as one, the same as unescaping each alone, for the price of one."""
-    if len(pieces) == 1:
-        return unescape(pieces[0])
-    joined = b"".join(pieces)
-    if b"\\" not in joined:
-        return joined
-    # The newline keeps half an escape at the end of one piece from finding its other half in the next.
-    if _NOT_TMUX.search(b"\n".join(pieces)):
+def is_well_formed(data: bytes) -> bool:
+    """Tell whether every backslash begins an escape that tmux would have written."""
+    return _NOT_TMUX.search(data) is None
+
+
+def unescape_joined(pieces: Sequence[bytes], *, well_formed: bool) -> bytes:
+    """Return the unescaped pieces as one, the same as unescaping each alone, for the price of one.
+
+    `well_formed` says that each of them is (`is_well_formed`).
+    """
+    if not well_formed:
         return b"".join(map(unescape, pieces))
-    return codecs.escape_decode(joined)[0]
+    joined = b"".join(pieces)
+    return codecs.escape_decode(joined)[0] if b"\\" in joined else joined
 
 
 def escape(data: bytes) -> bytes:

@@ -19,19 +19,21 @@ The rules, and why they are what they are:
   carriage return is data always.
 * After `%exit` nothing counts. A line that the end of the stream cut off is dropped, as is an unfinished reply: half
   a line is not what tmux said.
-* With many busy panes a line carries 40 bytes, so a Python call per line is what costs. Reads are taken whole: split
-  once, grouped by pane, each pane's bytes joined and unescaped once.
+* With many busy panes a line carries 40 bytes, so what is done for each line is what costs. Reads are taken whole:
+  split once, grouped by pane, each pane's bytes joined and unescaped once. What stands before the bytes of a pane
+  (`%extended-output %3 0`) repeats itself, so a line is cut there, and where its bytes go is looked up by it.
 
 `receive` never raises, whatever the bytes are, and any cutting of the same stream gives the same events (outputs that
 are grouped differently, but whose bytes are equal).
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
 
-from streamrelay.control.escape import unescape_joined
+from streamrelay.control.escape import is_well_formed, unescape_joined
 from streamrelay.control.notifications import Exit, Notification, parse
 
 
@@ -135,39 +137,36 @@ class ControlProtocol:
     def _lines(self, text: bytes, events: list[ControlEvent]) -> None:
         """Append the events of whole lines."""
         outputs: dict[bytes, list[bytes]] = {}
+        put_by_head: dict[bytes, Callable[[bytes], None]] = {}
+        well_formed = is_well_formed(text)
         lines = text.split(b"\n")
         lines.pop()
         for line in lines:
+            head, colon, data = line.partition(b" : ")
+            put = put_by_head.get(head)
+            if put is not None and colon:
+                put(data)
+                continue
             if self._block is not None:
                 self._inside(self._block, line, events)
+                continue
+            if colon and line[:18] == b"%extended-output %":
+                put = put_by_head[head] = outputs.setdefault(head.split(b" ", 2)[1], []).append
+                put(data)
                 continue
             if line[:9] == b"%output %":
                 fields = line.split(b" ", 2)
                 if len(fields) == 3:
-                    pieces = outputs.get(fields[1])
-                    if pieces is None:
-                        outputs[fields[1]] = [fields[2]]
-                    else:
-                        pieces.append(fields[2])
-                    continue
-            elif line[:18] == b"%extended-output %":
-                fields = line.split(b" ", 4)
-                if len(fields) < 5 or fields[3] != b":":
-                    fields = _extended(line)
-                if fields:
-                    pieces = outputs.get(fields[1])
-                    if pieces is None:
-                        outputs[fields[1]] = [fields[4]]
-                    else:
-                        pieces.append(fields[4])
+                    outputs.setdefault(fields[1], []).append(fields[2])
                     continue
             if outputs:
-                _emit(outputs, events)
+                _emit(outputs, events, well_formed=well_formed)
+                put_by_head.clear()
             self._outside(line, events)
             if self._exited:
                 return
         if outputs:
-            _emit(outputs, events)
+            _emit(outputs, events, well_formed=well_formed)
 
     def _inside(self, block: _Block, line: bytes, events: list[ControlEvent]) -> None:
         """Take a line of a block: data, unless it is the very line that ends it."""
@@ -190,14 +189,9 @@ class ControlProtocol:
         self._exited = isinstance(event, Exit)
 
 
-def _extended(line: bytes) -> list[bytes]:
-    """Take a line apart that has more fields than today's `%extended-output PANE AGE : DATA`; [] where it has none."""
-    head, colon, payload = line.partition(b" : ")
-    return [b"", head.split(b" ", 2)[1], b"", colon, payload] if colon else []
-
-
-def _emit(outputs: dict[bytes, list[bytes]], events: list[ControlEvent]) -> None:
+def _emit(outputs: dict[bytes, list[bytes]], events: list[ControlEvent], *, well_formed: bool) -> None:
     events.extend(
-        PaneOutput(pane.decode("ascii", "replace"), unescape_joined(pieces)) for pane, pieces in outputs.items()
+        PaneOutput(pane.decode("ascii", "replace"), unescape_joined(pieces, well_formed=well_formed))
+        for pane, pieces in outputs.items()
     )
     outputs.clear()

@@ -64,6 +64,18 @@ def test_extended_output_skips_fields_it_does_not_know() -> None:
     assert receive(stream)[2:] == [PaneOutput("%3", b"a : b\x1b")]
 
 
+def test_what_stands_before_output_is_output_only_with_bytes_behind_it() -> None:
+    stream = ATTACH + b"%extended-output %3 1 : a\n%extended-output %3 1\n%extended-output %3 1 : b\n"
+    assert receive(stream)[2:] == [
+        PaneOutput("%3", b"a"), Unknown("extended-output", "%3 1"), PaneOutput("%3", b"b"),
+    ]  # fmt: skip
+
+
+def test_no_block_takes_its_lines_for_the_output_before_it() -> None:
+    stream = ATTACH + b"%extended-output %3 1 : a\n%begin 5 6 1\n%extended-output %3 1 : b\n%end 5 6 1\n"
+    assert receive(stream)[2:] == [PaneOutput("%3", b"a"), Reply(5, 6, 1, True, (b"%extended-output %3 1 : b",))]
+
+
 @pytest.mark.requirement("ENG-03a")
 def test_output_is_bytes_cut_anywhere() -> None:
     text = "中\x1b[1m".encode()
@@ -149,6 +161,9 @@ LINES = st.sampled_from(
         b"%output %2 broken \\01",
         b"%output %2 5",
         b"%extended-output %1 3 : z",
+        b"%extended-output %1 3 : \\015 : y",
+        b"%extended-output %1 3",
+        b"%extended-output %2 4 new=1 : \\012",
         b"%begin 5 6 1",
         b"%end 5 6 1",
         b"%error 5 6 1",
