@@ -1,8 +1,8 @@
 """How the bytes of control mode travel: what a transport is, and the reading and writing both kinds share.
 
 Reading is one large `os.read` per readiness, straight from the event loop: nothing stands between tmux and the
-protocol. Writing never blocks and never loses: what the descriptor does not
-take waits here until it does; how much may wait is decided above, where commands are counted.
+protocol but that a flood is handed on in lots (`control.lots`). Writing never blocks and never loses: what the
+descriptor does not take waits here until it does; how much may wait is decided above, where commands are counted.
 
 A child is left in four steps, each bounded: asked in its own way, then closed, then SIGTERM, then SIGKILL, and always
 by its own pid. Until it is gone its output is read and thrown away, since a client with a backlog that nobody reads
@@ -18,13 +18,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
+from streamrelay.control.lots import Lots
+
 TransportName = Literal["pipes", "cc"]
 
 READ_SIZE = 1 << 16
 """Larger buffers are mapped anew for every read: 9.9 against 0.7 us for a read of 4 KiB."""
-_LARGE_PIPE = 1 << 18
-"""What a pipe holds where its reader keeps up. tmux reads all panes, 4 KiB of each, and then writes all of it, half a
-megabyte of 64 panes, before it reads any again: in a pipe of 64 KiB it waits for us, as we have for it before."""
+_LARGE_PIPE = 1 << 20
+"""What a pipe holds where its reader keeps up; the most that Linux gives to anybody. tmux reads all panes, 4 KiB of
+each, and then writes all of it before it reads any again: of 64 panes half a megabyte, and twice that of CJK, after a
+tenth of a second of silence. What the pipe does not hold of it tmux waits for, as we have waited for it before."""
 _SMALL_PIPE = 1 << 14
 """What a pipe holds while its reader is slow."""
 _WINDOW = 0.1
@@ -90,7 +93,7 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._reader = reader
         self._writer: int | None = writer
-        self._on_data = on_data
+        self._lots = Lots(on_data)
         self._on_eof = on_eof
         self._unsent: deque[memoryview] = deque()
         self._listening = True
@@ -127,6 +130,7 @@ class Channel:
         if self._reading and self._listening:
             self._reading = False
             self._paused_at = self._loop.time()
+            self._lots.pause()
             self._loop.remove_reader(self._reader)
 
     def resume_reading(self) -> None:
@@ -134,11 +138,13 @@ class Channel:
         if not self._reading and not self.ended.is_set():
             self._reading = True
             self._note_pause(self._loop.time())
+            self._lots.resume()
             self._loop.add_reader(self._reader, self._readable)
 
     def stop_listening(self) -> None:
         """Throw away what is read from here on."""
         self._listening = False
+        self._lots.drop()
         self.resume_reading()
 
     def stop_writing(self) -> None:
@@ -152,6 +158,7 @@ class Channel:
     def stop(self) -> None:
         """Let go of both descriptors."""
         self.stop_writing()
+        self._lots.drop()
         self._loop.remove_reader(self._reader)
         self.ended.set()
 
@@ -166,10 +173,11 @@ class Channel:
         if data:
             self._fit(len(data))
             if self._listening:
-                self._on_data(data)
+                self._lots.put(data)
             return
         self._loop.remove_reader(self._reader)
         self.ended.set()
+        self._lots.hand_on()
         if self._listening:
             self._listening = False
             self._on_eof()

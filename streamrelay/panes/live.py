@@ -23,7 +23,7 @@ from streamrelay.events import ClosedReason, NeedKind, PaneClosed
 from streamrelay.panes.alarm import Alarm
 from streamrelay.panes.audience import Audience, Listener
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.rendering import Backlog, Rendering
+from streamrelay.panes.rendering import TURN, Backlog, Rendering
 from streamrelay.recordings.entering import enter
 from streamrelay.recordings.model import Ended, Entry, Looked, Output, Pasted, Ran, Submitted, Told, Waited
 from streamrelay.vt import TmuxScreen
@@ -53,6 +53,8 @@ class LiveStream:
         self._tap = tap
         self._widths = widths
         self.closed = False
+        self.turn = TURN
+        """How many bytes are rendered in one go."""
         self.last_output: float | None = None
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()

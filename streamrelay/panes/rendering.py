@@ -12,6 +12,7 @@ which the event loop reads, answers and lets subscribers run. The rules:
   So what one of many prints is collected until it fills a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). That is
   for those that print at least an eighth of the average, as counted in the `WINDOW` before: an idle one, and one that
   chats beside floods, is not delayed. What is collected has no timer: where a pane rested is seen when more comes.
+* A turn lasts about a millisecond: of plain lines that are some times as many bytes as of a screen that is repainted.
 * How the bytes are cut into turns makes no difference to what is said (`delta.stream`).
 """
 
@@ -26,13 +27,17 @@ from streamrelay.control.transport import READ_SIZE
 LIMIT = (1 << 19) - READ_SIZE
 """Bytes of all panes that may wait, and a read on top: some tens of milliseconds of rendering."""
 TURN = 1 << 13
-"""Bytes of one pane that are rendered in one go."""
+"""Bytes of one pane that are rendered in one go, at least."""
+LONGEST_TURN = 1 << 15
+"""Bytes, at most: a program may print what takes ten times as long at any moment."""
 SLICE = 0.002
 """Seconds of rendering after which the event loop has its turn."""
 PATIENCE = 0.01
 """Seconds for which what a pane prints is collected at most."""
 WINDOW = 0.05
 """Seconds over which it is counted who streams."""
+LULL = 0.5
+"""Seconds after which that is forgotten. tmux is silent for a tenth of one while it goes through what many print."""
 FEW, LITTLE = 8, 1 << 15
 """Panes, and bytes, in a window up to which nothing is collected."""
 
@@ -93,6 +98,9 @@ class Backlog:
 class Renders(Protocol):
     """A pane, as far as this is concerned."""
 
+    turn: int
+    """How many bytes of it are rendered in one go; begins with `TURN`."""
+
     @property
     def waits(self) -> bool:
         """Whether anything waits."""
@@ -152,7 +160,7 @@ class Rendering(Generic[Pane]):
             collects = True
         elif first:
             self._sparse.append(pane)
-        elif pane in self._collecting and pane.waiting >= TURN:
+        elif pane in self._collecting and pane.waiting >= pane.turn:
             del self._collecting[pane]
             self._flooding.append(pane)
         if read_at != self._read_at:
@@ -222,10 +230,13 @@ class Rendering(Generic[Pane]):
         self._end_collecting(now)
         while self._sparse or self._flooding:
             pane = (self._sparse or self._flooding).popleft()
-            self.guarded(pane, functools.partial(pane.render, TURN))
+            waited, began = pane.waiting, now
+            self.guarded(pane, functools.partial(pane.render, pane.turn))
+            now = self._loop.time()
+            _fit_turn(pane, waited - pane.waiting, now - began)
             if pane.waits:
                 self._flooding.append(pane)
-            if self._loop.time() >= until:
+            if now >= until:
                 break
         more = bool(self._sparse or self._flooding)
         self._turn = self._loop.call_soon(self._render) if more else None
@@ -235,7 +246,7 @@ class Rendering(Generic[Pane]):
     def _count(self, now: float) -> None:
         """A window ends: who printed their share in it streams, where many did."""
         printed, self._printed = self._printed, {}
-        recent = now < self._window_ends + WINDOW
+        recent = now < self._window_ends + LULL
         self._window_ends = now + WINDOW
         total = sum(printed.values())
         if recent and len(printed) > FEW and total > LITTLE:
@@ -257,3 +268,13 @@ class Rendering(Generic[Pane]):
         self._collected = None
         if self._turn is None:
             self._render()
+
+
+def _fit_turn(pane: Renders, size: int, took: float) -> None:
+    """Have the next turn of a pane last as long as one should, if this one, of so many bytes, was long enough to tell.
+
+    The longest a turn can get is bounded by bytes, so time that did not pass says no more than a microsecond would.
+    """
+    if size >= TURN // 2:
+        fitting = int(size * SLICE / 2 / max(took, 1e-6))
+        pane.turn = min(max(fitting, TURN), LONGEST_TURN)

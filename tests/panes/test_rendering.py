@@ -12,6 +12,7 @@ from streamrelay.panes.rendering import LIMIT, TURN, Rendering
 class Pane:
     def __init__(self, name: str, stage: "Stage") -> None:
         self.name = name
+        self.turn = TURN
         self._stage = stage
         self._waiting: deque[int] = deque()
         self.fails = False
@@ -41,7 +42,7 @@ class Pane:
             size = most
         self._stage.rendering.taken(size)
         self._stage.turns.append(self.name)
-        self._stage.clock += 0.001
+        self._stage.clock += self._stage.turn_seconds
 
 
 class Stage:
@@ -52,6 +53,7 @@ class Stage:
         self.holds: list[bool] = []
         self.failed: list[Pane] = []
         self.clock = 100.0
+        self.turn_seconds = 0.001
         self.rendering: Rendering[Pane] = Rendering(hold=self.holds.append, failed=self.failed.append)
         monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: self.clock)
         self.flood, self.other, self.idle = (Pane(name, self) for name in ("flood", "other", "idle"))
@@ -125,6 +127,46 @@ async def test_what_one_of_many_prints_is_collected_until_it_fills_a_turn(stage)
         crowd.panes[1].put(1)
         stage.rendering.take_turns()
     assert set(stage.turns) == {"0"}
+
+
+async def test_after_a_lull_of_all_it_is_still_known_who_streams(stage):
+    crowd = Crowd(stage)
+    await crowd.stream()
+    stage.clock += rendering.LULL / 2
+    for pane in crowd.panes:
+        pane.put(TURN // 2)
+    stage.rendering.take_turns()
+    assert stage.turns == []
+    stage.clock += rendering.PATIENCE
+    while any(pane.waits for pane in crowd.panes):
+        stage.rendering.take_turns()
+        await asyncio.sleep(0)
+    stage.turns.clear()
+    crowd.panes[0].put(1)
+    stage.rendering.take_turns()
+    assert stage.turns == []
+
+
+async def test_a_turn_is_longer_where_rendering_is_quick_and_short_again_where_it_is_not(stage):
+    stage.turn_seconds = rendering.SLICE / 20
+    stage.flood.put(20 * TURN)
+    stage.rendering.take_turns()
+    await stage.until_done()
+    assert stage.flood.turn == rendering.LONGEST_TURN
+    assert len(stage.turns) == 1 + -(-19 * TURN // rendering.LONGEST_TURN)
+    stage.turn_seconds = rendering.SLICE * 5
+    stage.flood.put(rendering.LONGEST_TURN, 10)
+    stage.rendering.take_turns()
+    await stage.until_done()
+    assert stage.flood.turn == TURN
+
+
+async def test_a_turn_of_few_bytes_tells_nothing(stage):
+    stage.turn_seconds = rendering.SLICE / 20
+    stage.idle.put(*[100] * 10)
+    stage.rendering.take_turns()
+    await stage.until_done()
+    assert stage.idle.turn == TURN
 
 
 async def test_who_prints_little_beside_them_is_not_delayed(stage):
