@@ -25,7 +25,7 @@ from typing import Generic, Protocol, TypeVar
 from streamrelay.control.transport import READ_SIZE
 
 LIMIT = (1 << 19) - READ_SIZE
-"""Bytes of all panes that may wait, and a read on top: some tens of milliseconds of rendering."""
+"""Bytes of all panes that may wait, and what is read at once on top: some tens of milliseconds of rendering."""
 TURN = 1 << 13
 """Bytes of one pane that are rendered in one go, at least."""
 LONGEST_TURN = 1 << 15

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from streamrelay.control import transport
 from streamrelay.errors import CommandTimeout
 from streamrelay.events import Gap, PaneOpened
 from streamrelay.panes import hub
@@ -35,7 +36,9 @@ async def falls_behind(server, tmux, pane: str, last: int) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub whose panes tmux soon pauses: it holds little for a reader that does not read, and not for long."""
     monkeypatch.setattr(hub, "PAUSE_AFTER", 1)
+    monkeypatch.setattr(transport, "_LARGE_PIPE", 1 << 12)
 
 
 @pytest.mark.requirement("ENG-07b")
