@@ -21,8 +21,10 @@ class Subscription:
         self.panes = tuple(panes)
         self._open_panes = set(self.panes)
         self._queue: deque[Part] = deque()
+        self._made: deque[Event] = deque()
+        """Events in front of the queue that have their numbers already: the rest of lines, taken one by one."""
         self._waiting = 0
-        """How many events these are."""
+        """How many events wait in both."""
         self._size = size
         self._lost = 0
         self._seq = 0
@@ -97,15 +99,21 @@ class Subscription:
         return self
 
     async def __anext__(self) -> Event:
-        if not self._queue and not await self._wait(None):
-            raise StopAsyncIteration
-        event = self._queue.popleft()
-        if isinstance(event, Lines):
-            self._queue.extendleft(reversed(event.events()))
-            return await anext(self)
+        while not self._made:
+            if not self._queue and not await self._wait(None):
+                raise StopAsyncIteration
+            self._make()
         self._waiting -= 1
-        self._number((event,))
-        return event
+        return self._made.popleft()
+
+    def _make(self) -> None:
+        """Make the events of the first part."""
+        part = self._queue.popleft()
+        self._number((part,))
+        if isinstance(part, Lines):
+            self._made.extend(part.events())
+        else:
+            self._made.append(part)
 
     async def batches(self) -> AsyncIterator[Batch]:
         """Yield whatever is waiting, all at once: for those who write events on, or want but the texts."""
@@ -114,11 +122,12 @@ class Subscription:
 
     async def batch(self, until: float | None = None) -> Batch | None:
         """Return what is waiting, at the latest at `until` (loop time), if need be nothing; None at the end."""
-        if not self._queue and not await self._wait(until):
+        if not (self._made or self._queue or await self._wait(until)):
             return None
-        waiting, self._queue, self._waiting = self._queue, deque(), 0
+        made, waiting = self._made, self._queue
+        self._made, self._queue, self._waiting = deque(), deque(), 0
         self._number(waiting)
-        return Batch(waiting)
+        return Batch([*made, *waiting])
 
     async def _wait(self, until: float | None) -> bool:
         """Wait for events or the time; False at the end of the stream."""
@@ -156,6 +165,7 @@ class Subscription:
         """End the subscription; whoever waits for an event gets the end of the stream."""
         if not self._closed:
             self._closed = True
+            self._made.clear()
             self._queue.clear()
             self._waiting = 0
             self._filled.set()

@@ -66,3 +66,24 @@ async def test_texts_are_taken_without_events() -> None:
     assert batch.texts() == [f"line {number}" for number in range(1, 6)]
     assert all(isinstance(part, Lines) for part in batch.parts)
     assert [event.seq for event in batch] == [1, 2, 3, 4, 5]
+
+
+async def test_events_taken_one_by_one_come_before_a_batch_and_are_numbered_once() -> None:
+    stream = Subscription(["%1"], size=6)
+    stream.publish(flood(3))
+    stream.publish(flood(2, line=4))
+    first = await anext(stream)
+    stream.publish(flood(3, line=6))
+    rest = await stream.batch()
+    assert rest is not None
+    assert described([first, *rest]) == [f"line {number}" for number in range(1, 8)]
+    assert [event.seq for event in (first, *rest)] == [1, 2, 3, 4, 5, 6, 7]
+    assert described([await anext(stream)]) == [1]
+
+
+async def test_what_was_taken_apart_is_forgotten_with_the_rest_when_a_subscription_ends() -> None:
+    stream = Subscription(["%1"])
+    stream.publish(flood(3))
+    await anext(stream)
+    stream.close()
+    assert [event async for event in stream] == []
