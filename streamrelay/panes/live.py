@@ -32,6 +32,10 @@ from streamrelay.vt.widths import Widths
 _AGAIN = 0.002
 """Seconds after which a deadline is looked at again that is due, and may not pass before more was read."""
 
+_LASTING = 30.0
+"""Seconds of rest from which on little memory is worth what it costs: with a line every ten seconds from each of 100
+panes, packing and unpacking their screens was a tenth of the processor time."""
+
 Tap = Callable[[Entry], None]
 """Takes every entry of a pane, in order; never waits."""
 
@@ -65,6 +69,7 @@ class LiveStream:
         self._rendering = rendering
         self._backlog = Backlog()
         self._alarm = Alarm(self._ring)
+        self._lasting = Alarm(self._rest)
         self._seeded = False
         self._resuming = False
         """Whether it was not yet told all that was printed while no process listened: no time passes."""
@@ -270,7 +275,16 @@ class LiveStream:
         elif not self.closed and (deadline := self._stream.deadline()) is not None:
             due = self._began + deadline
         self._alarm.set(due, not_before=not_before)
-        if due is None and self._seeded and not self.closed and not self._backlog:
+        if self.closed:
+            self._lasting.set(None)
+        elif self.rests and not self._lasting:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Take little memory, if the pane has rested for long, or since it was seeded; otherwise look again later."""
+        if self.last_output is not None and self._loop.time() < self.last_output + _LASTING:
+            self._lasting.set(self.last_output + _LASTING)
+        elif self.rests:
             self._stream.rest()
 
     def _ring(self) -> None:
