@@ -122,7 +122,10 @@ class LineTracker:
         frame, engine = self._frame, self._engine
         if frame is None or frame.alternate or frame.cursor.x or self._scrolled:
             return False
-        return not any(engine.row(y).text.strip() for y in range(frame.cursor.y, engine.lines))
+        y = frame.cursor.y
+        if engine.row(y).text.strip():
+            return False
+        return y + 1 == engine.lines or not any(row.text.strip() for row in engine.rows(y + 1, engine.lines))
 
     @property
     def cursor(self) -> Cursor:

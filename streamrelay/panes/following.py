@@ -195,8 +195,10 @@ class Follower:
             self._want(carried.window)
             return
         pipeline, was = carried.pipeline, carried.pipeline.info
-        here = replace(was, command=look.command, pid=look.pid or was.pid)
-        if here != was:
-            self._carrier.guarded(pipeline, partial(pipeline.update, here))
+        pid = look.pid or was.pid
+        if (look.command, pid) == (was.command, was.pid):
+            return
+        here = replace(was, command=look.command, pid=pid)
+        self._carrier.guarded(pipeline, partial(pipeline.update, here))
         if was.is_replaced_by(here):
             self._carrier.spawn(self._carrier.seed_again(pipeline))

@@ -10,11 +10,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from streamrelay.control import command_line
+from streamrelay.control import command_line, quote
 
 _EVERY = 1.0
 _MORE = 5
 _FORMAT = "#{pane_id}\t#{pane_dead}\t#{?pane_pid,#{pane_pid},0}\t#{pane_current_command}"
+_QUESTION = command_line(("display-message", "-p", "-t", "{}", _FORMAT))
+_PLACE = quote("{}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Look:
 
 def look_line(panes: Sequence[str]) -> str:
     """Return the line that looks at panes; for one that is not there tmux shows some other."""
-    return command_line(*(("display-message", "-p", "-t", pane, _FORMAT) for pane in panes))
+    return " ; ".join(_QUESTION.replace(_PLACE, quote(pane)) for pane in panes)
 
 
 def read_looks(lines: Sequence[bytes]) -> list[Look]:
