@@ -69,7 +69,7 @@ class LiveStream:
         self._rendering = rendering
         self._backlog = Backlog()
         self._alarm = Alarm(self._ring)
-        self._lasting = Alarm(self._rest)
+        self._lasting = Alarm(lambda: self._rendering.guarded(self, self._rest))
         self._seeded = False
         self._resuming = False
         """Whether it was not yet told all that was printed while no process listened: no time passes."""
