@@ -9,6 +9,7 @@ none is measured with another's leftovers.
 
 import argparse
 import resource
+import sys
 import time
 
 import msgspec
@@ -64,5 +65,9 @@ class Watch:
 
 
 def hand_over(reading: Reading) -> None:
-    """Give the reading to whoever started this reader."""
-    print(msgspec.json.encode(reading).decode(), flush=True)
+    """Give the reading to whoever started this reader.
+
+    Not by `print`: without a buffer (PYTHONUNBUFFERED) Python drops what the first write left over.
+    """
+    with open(sys.stdout.fileno(), "wb", closefd=False) as output:
+        output.write(msgspec.json.encode(reading) + b"\n")

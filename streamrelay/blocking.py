@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from streamrelay.agents import AgentProfile
 from streamrelay.control import TransportName
 from streamrelay.events import Event
+from streamrelay.loops import new_event_loop
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.panes.subscription import Subscription
@@ -31,7 +32,7 @@ class _Loop:
     """An event loop in a thread."""
 
     def __init__(self) -> None:
-        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._runner = asyncio.Runner(loop_factory=new_event_loop)
         self._loop = self._runner.get_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="streamrelay", daemon=True)
         self._thread.start()

@@ -6,15 +6,17 @@ a real ssh server, both ways.
 A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
+import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
 
 from streamrelay.control import Ssh, TransportName
+from streamrelay.loops import new_event_loop
 from streamrelay.testing.redis import HINT, redis_binary
 from streamrelay.testing.sshd import PrivateSshd, missing_program
 
@@ -30,9 +32,17 @@ def nobodys_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
 
 
+def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run the tests on the loop that the commands have here (`streamrelay.loops`), unless they move its clock."""
+    if item.get_closest_marker("moves_clock"):
+        return {"asyncio": asyncio.new_event_loop}
+    return {"installed": new_event_loop}
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tmux: starts a tmux server (given to every test that asks for private_tmux)")
     config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")
+    config.addinivalue_line("markers", "moves_clock: sets the time of asyncio's own loop, as no other lets it")
     config.addinivalue_line("markers", "network: downloads packages")
     config.addinivalue_line("markers", "over_ssh: runs over a private ssh server as well; slow there")
     config.addinivalue_line("markers", "redis: starts a Redis server (given to every test that asks for private_redis)")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from streamrelay.errors import StreamrelayError
+from streamrelay.loops import new_event_loop
 from streamrelay_cli.output import Output
 
 ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -18,7 +19,8 @@ def run_to_end(output: Output, main: Callable[[], Coroutine[Any, Any, int]], *, 
     With `until_ctrl_c` that is how the command is meant to end: nothing went wrong then.
     """
     try:
-        code = asyncio.run(_until_signal(main))
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            code = runner.run(_until_signal(main))
         if until_ctrl_c and code == 128 + signal.SIGINT:
             code = 0
     except StreamrelayError as error:

@@ -11,6 +11,7 @@ import typer
 import streamrelay
 from streamrelay.daemon.address import address_of
 from streamrelay.errors import UsageError
+from streamrelay.loops import new_event_loop
 from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
 from streamrelay_cli.asking import service_needed
@@ -53,7 +54,8 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
     # Everything is the daemon's, so a signal may end this at any moment; and nothing else would (serve_stdio).
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        asyncio.run(main())
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(main())
     except ExceptionGroup as group:
         with writing():
             raise _only_error(group) from None

@@ -18,6 +18,7 @@ which the event loop reads, answers and lets subscribers run. The rules:
 
 import asyncio
 import functools
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
@@ -223,7 +224,7 @@ class Rendering(Generic[Pane]):
         self._just_read = False
 
     def _render(self) -> None:
-        now = self._loop.time()
+        now = time.monotonic()
         until = now + SLICE
         if now >= self._window_ends:
             self._count(now)
@@ -232,7 +233,7 @@ class Rendering(Generic[Pane]):
             pane = (self._sparse or self._flooding).popleft()
             waited, began = pane.waiting, now
             self.guarded(pane, functools.partial(pane.render, pane.turn))
-            now = self._loop.time()
+            now = time.monotonic()
             _fit_turn(pane, waited - pane.waiting, now - began)
             if pane.waits:
                 self._flooding.append(pane)

@@ -47,13 +47,13 @@ def importers(*folders: str) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("dependency", sorted(declared("mcp", "daemon", "redis")))
+@pytest.mark.parametrize("dependency", sorted(declared("mcp", "daemon", "redis", "uvloop")))
 def test_every_dependency_is_imported_by_what_ships_or_by_a_benchmark(dependency: str) -> None:
     assert importers(*SHIPPED, "benchmarks").get(THROUGH.get(dependency, dependency))
 
 
 def test_what_ships_imports_nothing_undeclared() -> None:
-    known = declared("mcp", "daemon", "redis")
+    known = declared("mcp", "daemon", "redis", "uvloop")
     undeclared = {name: files for name, files in importers(*SHIPPED).items() if name not in known}
     undeclared = {name: files - ONLY_BY_PYTEST.get(name, set()) for name, files in undeclared.items()}
     assert not {name: files for name, files in undeclared.items() if files}

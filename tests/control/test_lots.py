@@ -9,6 +9,8 @@ import pytest
 from streamrelay.control.lots import DELAY, LOT, RATE, WINDOW, Lots
 from streamrelay.control.transport import Channel
 
+pytestmark = pytest.mark.moves_clock
+
 _READ = 8192
 
 
