@@ -19,6 +19,7 @@ from streamrelay.errors import (
     StreamrelayError,
     UsageError,
 )
+from streamrelay.events import Text
 from streamrelay.links.link import Policy
 from streamrelay.relay.rules import Rules
 from streamrelay.service import gatherings
@@ -26,7 +27,7 @@ from streamrelay.service.api import Invited, SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.circles import PIECE, CircleStage, Model, until
-from tests.service.conftest import PATIENCE, Stage
+from tests.service.conftest import PATIENCE, Stage, journaled
 
 HARVEST = "todos: none\n\n## Trail\n\nNothing moved; ask again."
 
@@ -53,11 +54,31 @@ async def person_speaks(
         )
         words = [f"typed words {tenure}", "I pass."]
         for each in words:
-            await until(lambda: rests(circle, service, name), PATIENCE)
-            circle.types(name, each)
-            await circle.until_heard(name, each)
+            await types_at_rest(circle, service, name, each)
         said.append(words)
     return said
+
+
+async def types_at_rest(circle: CircleStage, service: LocalService, name: str, text: str) -> None:
+    """Type a line as a person who looks first.
+
+    A beat may come between his look and his line, which may then be part of the answer to that: he says it again.
+    """
+    while True:
+        await until(lambda: rests(circle, service, name), PATIENCE)
+        got, told = len(circle.heard(name)), await typed(service, text)
+        circle.types(name, text)
+        await wait_until_async(lambda: text in circle.heard(name)[got:], PATIENCE, f"{name} to get {text}")  # noqa: B023
+        if circle.heard(name)[got] == text:
+            return
+        await until(lambda: rests(circle, service, name), PATIENCE)
+        if await typed(service, text) > told:
+            return
+
+
+async def typed(service: LocalService, text: str) -> int:
+    """Return how often somebody is said to have typed it."""
+    return sum(event.origin == "typed" and event.text == text for event in await journaled(service, Text))
 
 
 async def rests(circle: CircleStage, service: LocalService, name: str) -> bool:
