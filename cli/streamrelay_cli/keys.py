@@ -6,6 +6,7 @@ import sys
 import termios
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 def has_terminal() -> bool:
@@ -32,28 +33,32 @@ def is_typed() -> bool:
 
 @contextmanager
 def pressed_keys(take: Callable[[str], None]) -> Iterator[bool]:
-    """Hand every key to `take`, unechoed; Ctrl-C stays what it is. False where there is no terminal for that."""
+    """Hand every key to `take`, unechoed; Ctrl-C stays what it is. False where there is no terminal for that.
+
+    The terminal is opened anew for that: an event loop may make what it reads from non-blocking (uvloop does), and that
+    would hold for the standard streams of whoever started us, too, and for longer than we live.
+    """
     if not has_terminal():
         yield False
         return
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    mode = termios.tcgetattr(descriptor)
-    mode[3] &= ~(termios.ECHO | termios.ICANON)
-    mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
-    loop = asyncio.get_running_loop()
+    with Path(os.ttyname(sys.stdin.fileno())).open("rb", buffering=0) as terminal:
+        before = termios.tcgetattr(terminal)
+        mode = termios.tcgetattr(terminal)
+        mode[3] &= ~(termios.ECHO | termios.ICANON)
+        mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+        loop = asyncio.get_running_loop()
 
-    def read() -> None:
-        data = os.read(descriptor, 64)
-        if not data:
-            loop.remove_reader(descriptor)
-        for key in data.decode(errors="replace"):
-            take(key)
+        def read() -> None:
+            data = os.read(terminal.fileno(), 64)
+            if not data:
+                loop.remove_reader(terminal)
+            for key in data.decode(errors="replace"):
+                take(key)
 
-    termios.tcsetattr(descriptor, termios.TCSADRAIN, mode)
-    loop.add_reader(descriptor, read)
-    try:
-        yield True
-    finally:
-        loop.remove_reader(descriptor)
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        termios.tcsetattr(terminal, termios.TCSADRAIN, mode)
+        loop.add_reader(terminal, read)
+        try:
+            yield True
+        finally:
+            loop.remove_reader(terminal)
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)
