@@ -122,11 +122,19 @@ class Rendering(Generic[Pane]):
     """The turns of the panes of one event loop.
 
     `hold` is called with True where reading has to stop, as often as more comes in all the same, and with False when
-    it may go on. `failed` is called with a pane whose step raised (`guarded`), while that is being handled.
+    it may go on. `failed` is called with a pane whose step raised (`guarded`), while that is being handled. `clock` is
+    the loop's own, but not cut to milliseconds as uvloop's is.
     """
 
-    def __init__(self, *, hold: Callable[[bool], None], failed: Callable[[Pane], None]) -> None:
+    def __init__(
+        self,
+        *,
+        hold: Callable[[bool], None],
+        failed: Callable[[Pane], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._hold = hold
+        self._clock = clock
         self._failed = failed
         self._sparse: deque[Pane] = deque()
         self._flooding: deque[Pane] = deque()
@@ -189,7 +197,7 @@ class Rendering(Generic[Pane]):
         For the callback of a timer. The loop calls it after those that read, so if none of these read just before,
         there was nothing.
         """
-        return self._read_at if self._held or self._just_read else self._loop.time()
+        return self._read_at if self._held or self._just_read else self._clock()
 
     def guarded(self, pane: Pane, step: Callable[[], _Result]) -> _Result | None:
         """Let one pane take a step; returns what it does, None where it raised, which is that pane's failure alone."""
@@ -224,7 +232,7 @@ class Rendering(Generic[Pane]):
         self._just_read = False
 
     def _render(self) -> None:
-        now = time.monotonic()
+        now = self._clock()
         until = now + SLICE
         if now >= self._window_ends:
             self._count(now)
@@ -233,7 +241,7 @@ class Rendering(Generic[Pane]):
             pane = (self._sparse or self._flooding).popleft()
             waited, began = pane.waiting, now
             self.guarded(pane, functools.partial(pane.render, pane.turn))
-            now = time.monotonic()
+            now = self._clock()
             _fit_turn(pane, waited - pane.waiting, now - began)
             if pane.waits:
                 self._flooding.append(pane)

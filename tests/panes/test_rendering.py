@@ -8,6 +8,8 @@ import pytest
 from streamrelay.panes import rendering
 from streamrelay.panes.rendering import LIMIT, TURN, Rendering
 
+pytestmark = pytest.mark.moves_clock
+
 
 class Pane:
     def __init__(self, name: str, stage: "Stage") -> None:
@@ -54,7 +56,9 @@ class Stage:
         self.failed: list[Pane] = []
         self.clock = 100.0
         self.turn_seconds = 0.001
-        self.rendering: Rendering[Pane] = Rendering(hold=self.holds.append, failed=self.failed.append)
+        self.rendering: Rendering[Pane] = Rendering(
+            hold=self.holds.append, failed=self.failed.append, clock=lambda: self.clock
+        )
         monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: self.clock)
         self.flood, self.other, self.idle = (Pane(name, self) for name in ("flood", "other", "idle"))
 
