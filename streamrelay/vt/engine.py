@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import msgspec
+
 TerminalEventKind = Literal[
     "bell", "title", "notification", "clipboard", "prompt_mark", "agent_state",
     "synchronized_begin", "synchronized_end",
@@ -81,16 +83,15 @@ class Rows(Protocol):
         """Return the texts of all rows, without blanks at their ends, if none is soft-wrapped: the way of a flood."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+# These two are made for every picture of every pane, and C makes them.
+class Cursor(msgspec.Struct, frozen=True, gc=False):
     """Zero-based position; `x` equals the number of columns while a wrap is pending (tmux's own rule)."""
 
     x: int
     y: int
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(msgspec.Struct):
     """What changed since the last take; O(committed + dirty rows)."""
 
     committed: Rows
