@@ -40,6 +40,8 @@ class TmuxScreen(PyteEvents):
         """Rows of history that paging shows over the screen."""
         self._cursor = CursorView(self._terminal)
         self._dirty: set[int] = set(range(lines))
+        self._undrawn = 0
+        """What is dirty besides, bit y for line y: a set is made of it for whoever asks."""
         self._dirty_since_take = 0
         self._scrolled_since_take = 0
         self.icon_name = ""
@@ -160,6 +162,9 @@ class TmuxScreen(PyteEvents):
     def dirty(self) -> set[int]:  # type: ignore[override]
         """Lines that changed since somebody cleared this set; all of them after a scroll."""
         self._note_dirty()
+        if self._undrawn:
+            self._dirty.update(y for y in range(self.lines) if self._undrawn >> y & 1)
+            self._undrawn = 0
         return self._dirty
 
     @property
@@ -238,8 +243,7 @@ class TmuxScreen(PyteEvents):
         self._terminal.report()
         grid = self._terminal.grid
         if grid.dirty or grid.scrolled:
-            lines = range(self.lines)
-            self._dirty.update(lines if grid.scrolled else (y for y in lines if grid.dirty >> y & 1))
+            self._undrawn |= (1 << self.lines) - 1 if grid.scrolled else grid.dirty
             self._dirty_since_take = self._dirty_since_take >> grid.scrolled | grid.dirty
             self._scrolled_since_take += grid.scrolled
             grid.dirty = grid.scrolled = 0
