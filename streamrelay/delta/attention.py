@@ -9,9 +9,13 @@ from typing import Literal, NamedTuple
 
 import regex
 
+from streamrelay.delta.conversation import Conversation
 from streamrelay.delta.dialogs import Dialog, find_dialog
-from streamrelay.delta.profiles import DialogSign
+from streamrelay.delta.frames import FrameCutter
+from streamrelay.delta.printing import Printing
+from streamrelay.delta.speaking import Speaker
 from streamrelay.events import NeedKind, NeedsHuman
+from streamrelay.vt.engine import Engine
 
 REST = 0.3
 """Seconds the screen must have stood still: a question that is answered at once needs nobody."""
@@ -48,9 +52,16 @@ def asks_for_secret(open_line: str) -> bool:
 
 
 class Attention:
-    """Watches one pane for what only a person may answer, and tells each question once."""
+    """Watches one screen for what only a person may answer, and tells each question once."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, engine: Engine, speaker: Speaker, *, printing: Printing, conversation: Conversation, cutter: FrameCutter
+    ) -> None:
+        self._engine = engine
+        self._speaker = speaker
+        self._printing = printing
+        self._conversation = conversation
+        self._cutter = cutter
         self.due: float | None = None
         """When the screen is to be looked at next (stream time)."""
         self.kind: NeedKind | None = None
@@ -62,6 +73,11 @@ class Attention:
     def asked(self) -> str:
         """The question that stands, as one line; empty where nobody is needed."""
         return "" if self._asked is None else self._asked[1]
+
+    @property
+    def rows(self) -> list[str]:
+        """The screen, without blanks at the ends of its rows."""
+        return [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)]
 
     def changed(self, now: float) -> None:
         """The program printed something. What a person is needed for stands until a look has shown otherwise."""
@@ -78,28 +94,31 @@ class Attention:
         """What the program printed cannot be a question, and none stood there: nothing needs to be looked at."""
         self.due = self._latest = None
 
-    def look(
-        self,
-        open_line: str,
-        rows: Sequence[str],
-        cursor: tuple[int, int],
-        *,
-        line: int,
-        cursor_visible: bool,
-        signs: Sequence[DialogSign],
-    ) -> NeedsHuman | None:
-        """Look at a screen that has rested, with the `open_line` at its cursor, which is the stream's line `line`.
-
-        Returns what a person is needed for, if that is news.
-        """
+    def look(self, *, converses: bool) -> None:
+        """Look at a screen that has rested, of a program that prints or `converses`; what is news is said."""
         self.due = self._latest = None
-        dialog: Dialog | None = find_dialog(rows, cursor, cursor_visible=cursor_visible, signs=signs)
-        self.kind = dialog.kind if dialog is not None else needed_for(open_line)
-        text = dialog.text if dialog is not None else open_line
-        asked = (0 if dialog is not None else line, text) if self.kind is not None else None
-        news = asked is not None and asked != self._asked
+        rows = self.rows
+        dialog = self._dialog(rows)
+        if dialog is not None:
+            self.kind, text, line = dialog.kind, dialog.text, 0
+        else:
+            printing = self._printing
+            text = self._conversation.asked_at(rows, printing.cursor) if converses else printing.line_at_cursor
+            self.kind, line = needed_for(text), self._speaker.line
+        asked = (line, text) if self.kind is not None else None
+        if self.kind is not None and asked != self._asked:
+            self._speaker.emit(NeedsHuman(kind=self.kind, text=text))
         self._asked = asked
-        return NeedsHuman(kind=self.kind, text=text) if news and self.kind is not None else None
+
+    @property
+    def shows_dialog(self) -> bool:
+        """Whether a dialog stands where an answer would be read: it is no part of it."""
+        return self._dialog(self.rows) is not None
+
+    def _dialog(self, rows: Sequence[str]) -> Dialog | None:
+        cursor = self._printing.cursor
+        signs = self._conversation.profile.dialogs
+        return find_dialog(rows, (cursor.x, cursor.y), cursor_visible=not self._cutter.hidden, signs=signs)
 
 
 def needed_for(open_line: str) -> Literal["password", "confirmation"] | None:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from streamrelay.batch import Batch
 from streamrelay.delta.attention import Attention
-from streamrelay.delta.dialogs import find_dialog
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.following import Following
 from streamrelay.delta.frames import SETTLE, FrameCutter
@@ -70,7 +69,13 @@ class DeltaStream:
         self._conversation = self._following.conversation
         self._last_output: float | None = None
         self._unsettled = False
-        self._attention = Attention()
+        self._attention = Attention(
+            engine,
+            self._speaker,
+            printing=self._printing,
+            conversation=self._conversation,
+            cutter=self._cutter,
+        )
         self._unpainted: list[str] = []
 
     @property
@@ -120,7 +125,7 @@ class DeltaStream:
             asks_for_paste=self._composer.asks_for_paste,
             withdrawn=self._composer.withdraws is True and not self._composer.asks_for_paste,
             needs_human=self._attention.kind,
-            rows=tuple(self._screen_rows),
+            rows=tuple(self._attention.rows),
             composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,
         )
 
@@ -243,14 +248,14 @@ class DeltaStream:
         if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
             self._settle()
         if self._attention.due is not None and now >= self._attention.due:
-            self._look_for_need()
+            self._attention.look(converses=self._converses)
         if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
             self._printing.end_greeting("program")
         if self._turns.is_over(now):
             is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
             if self._converses and not is_known and self._turns.wait():
                 return self._speaker.taken()
-            if self._converses and self._shows_dialog():
+            if self._converses and self._attention.shows_dialog:
                 self._turns.hold()
                 return self._speaker.taken()
             if self._converses:
@@ -271,7 +276,7 @@ class DeltaStream:
         self._speaker.now = now
         if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
             self._settle()
-        self._look_for_need()
+        self._attention.look(converses=self._converses)
         return self._speaker.taken()
 
     def close(
@@ -305,10 +310,6 @@ class DeltaStream:
         if self._attention.kind is not None:
             return False
         return self._printing.is_past_all and not self._recogniser.profile.dialogs
-
-    @property
-    def _screen_rows(self) -> list[str]:
-        return [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)]
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
         """Take up the profile of the program, where it is one that has a profile."""
@@ -379,26 +380,6 @@ class DeltaStream:
             held = self._composer.release()
             if not self._converses:
                 self._printing.say(held)
-
-    def _shows_dialog(self) -> bool:
-        """Whether a dialog stands where the answer is to be read: it is no part of it."""
-        rows, cursor = self._screen_rows, self._printing.cursor
-        signs = self._conversation.profile.dialogs
-        visible = not self._cutter.hidden
-        return find_dialog(rows, (cursor.x, cursor.y), cursor_visible=visible, signs=signs) is not None
-
-    def _look_for_need(self) -> None:
-        rows, cursor = self._screen_rows, self._printing.cursor
-        needed = self._attention.look(
-            self._conversation.asked_at(rows, cursor) if self._converses else self._printing.line_at_cursor,
-            rows,
-            (cursor.x, cursor.y),
-            line=self._speaker.line,
-            cursor_visible=not self._cutter.hidden,
-            signs=self._conversation.profile.dialogs,
-        )
-        if needed is not None:
-            self._speaker.emit(needed)
 
     def _say(self, now: float, event: Event) -> Batch:
         self._speaker.now = now
