@@ -31,6 +31,15 @@ def is_typed() -> bool:
         os.close(terminal)
 
 
+def _named_terminal() -> Path:
+    """Return where the terminal of a command that `has_terminal` is opened."""
+    try:
+        return Path(os.ttyname(sys.stdin.fileno()))
+    except OSError:
+        # A container may have been given one of the machine's. Only then: no Mac's event loop can wait for this one.
+        return Path("/dev/tty")
+
+
 @contextmanager
 def pressed_keys(take: Callable[[str], None]) -> Iterator[bool]:
     """Hand every key to `take`, unechoed; Ctrl-C stays what it is. False where there is no terminal for that.
@@ -41,7 +50,7 @@ def pressed_keys(take: Callable[[str], None]) -> Iterator[bool]:
     if not has_terminal():
         yield False
         return
-    with Path(os.ttyname(sys.stdin.fileno())).open("rb", buffering=0) as terminal:
+    with _named_terminal().open("rb", buffering=0) as terminal:
         before = termios.tcgetattr(terminal)
         mode = termios.tcgetattr(terminal)
         mode[3] &= ~(termios.ECHO | termios.ICANON)
