@@ -5,7 +5,8 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
 * after the end of a synchronized update, after bracketed paste is switched, around a switch of the alternate screen;
 * at the end of whatever was read, as long as the program is *linear*: it has not moved the cursor to another row
   except by printing. A row that a linear program left behind cannot change any more, wherever the read was cut;
-* before the first movement to another row, because what stood above it is still the linear program's;
+* before the first movement to another row, because what stood above it is still the linear program's, unless nothing
+  was printed since the last look (a repaint that follows another, as a spinner's: half of all looks);
 * before a program hides the cursor: from there on it *paints*, and nothing on the screen is final before it has shown
   the cursor again and rested (programs tidy up after showing it);
 * after a rest: `SETTLE` seconds without output, or `CALM` bytes without such a movement.
@@ -14,7 +15,7 @@ Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 SETTLE = 0.012
 """Seconds without output after which a repaint counts as finished (coarser cuts lost rows on recorded agents)."""
@@ -37,7 +38,9 @@ _LANDMARK = re.compile(
     rb"\x1b(?!\[[0-9;:]*+m)(?:(?P<vertical>[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru])"
     rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl]))"
 )
-_UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;]*)?\Z")
+_WITHIN_ROW = re.compile(rb"(?:\r|\x1b\[[0-9;:?]*+[@CDGKPXhlm])*+")
+"""What prints nothing and leaves the row alone that the cursor is in, as a repaint begins that erases the last one."""
+_UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;:]*)?\Z")
 _SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN = b"2026", b"2004", b"25"
 _WIPES = frozenset({b"\x1b[3J", b"\x1bc"})
 _ALTERNATE = frozenset({b"1049", b"1047", b"47"})
@@ -70,6 +73,9 @@ class FrameCutter:
         self.hidden = False
         """Whether the program has hidden the cursor."""
         self._carried = b""
+        self._taken: int | None = None
+        """Behind which place, counted from the beginning of the current read, nothing has been printed since the last
+        picture that was whole; None where something has."""
         # Where the last movement was and where the stretch began, counted from the beginning of the current read.
         self._last_move = 0
         self._stretch_began = 0
@@ -83,7 +89,10 @@ class FrameCutter:
 
     def printed(self, data: bytes) -> None:
         """Note that this was nothing but printed lines: it has no landmark, and may end in the beginning of one."""
+        carried = len(self._carried)
+        scanned = self._carried + data if self._taken is not None else b""
         self._carry(data)
+        self._carry_taken(scanned, carried)
         self.at_landmark = self.at_switch = self.more = False
 
     def _carry(self, data: bytes) -> None:
@@ -106,16 +115,14 @@ class FrameCutter:
         for landmark in _LANDMARK.finditer(scanned) if b"\x1b" in scanned else ():
             before, after = max(0, landmark.start() - carried), landmark.end() - carried
             if not (self.linear or self.hidden) and self._is_calm(before):
-                calm = self._calm_from()
-                self._rest()
-                self.at_landmark, self.at_switch = True, False
-                yield data[start:calm], True
-                start = calm
+                start = yield from self._calmed(data, start)
             self.at_landmark, self.at_switch = True, False
             if landmark["vertical"] is not None:
                 if self.linear:
-                    yield data[start:before], True
-                    start = self._stretch_began = before
+                    if not self._is_taken(scanned, carried, landmark.start()):
+                        yield data[start:before], True
+                        start = before
+                    self._stretch_began = before
                 self.linear, self.moved = False, True
                 self._last_move = after
                 if landmark[0] in _WIPES:
@@ -133,8 +140,10 @@ class FrameCutter:
             moves = hides or not modes.isdisjoint(_HOMING)
             self.at_switch = changes_screen
             if changes_screen or (moves and self.linear):
-                yield data[start:before], True
-                start = self._stretch_began = before
+                if changes_screen or not self._is_taken(scanned, carried, landmark.start()):
+                    yield data[start:before], True
+                    start = before
+                self._stretch_began = before
             if moves:
                 self.linear, self.moved = False, True
                 self._last_move = after
@@ -149,19 +158,33 @@ class FrameCutter:
                     self.moved = self.moved and (is_set or self.keeps_transcript)
                     self.at_switch = True
                 yield data[start:after], True
-                start = after
+                start = self._taken = after
                 self.linear = not self.painting
         self._carry(data)
         if not (self.linear or self.hidden) and self._is_calm(len(data)):
-            calm = self._calm_from()
-            self._rest()
-            self.at_landmark, self.at_switch = True, False
-            yield data[start:calm], True
-            start = calm
+            start = yield from self._calmed(data, start)
         self.at_landmark = self.at_switch = False
-        yield data[start:], self.linear
+        if self._taken != len(data):
+            yield data[start:], self.linear
+        self._carry_taken(scanned, carried)
         self._last_move -= len(data)
         self._stretch_began -= len(data)
+
+    def _calmed(self, data: bytes, start: int) -> Generator[tuple[bytes, bool], None, int]:
+        calm = self._calm_from()
+        self._rest()
+        self.at_landmark, self.at_switch = True, False
+        yield data[start:calm], True
+        self._taken = calm
+        return calm
+
+    def _is_taken(self, scanned: bytes, carried: int, stop: int) -> bool:
+        """Whether a whole picture was taken that shows what one at `stop` would show."""
+        return self._taken is not None and _WITHIN_ROW.fullmatch(scanned, carried + self._taken, stop) is not None
+
+    def _carry_taken(self, scanned: bytes, carried: int) -> None:
+        unfinished = len(self._carried)
+        self._taken = -unfinished if self._is_taken(scanned, carried, len(scanned) - unfinished) else None
 
     def _is_calm(self, position: int) -> bool:
         return position >= self._last_move + CALM or position >= self._stretch_began + LONGEST_STRETCH
@@ -176,7 +199,8 @@ class FrameCutter:
         return not self.linear or self.painting or self.hidden
 
     def settle(self) -> None:
-        """The program rests: what the screen shows is meant, if it has shown its cursor."""
+        """The program rests: what the screen shows is meant, if it has shown its cursor. A whole picture is taken."""
+        self._taken = -len(self._carried)
         if not self.hidden:
             self._rest()
 

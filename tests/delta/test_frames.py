@@ -123,3 +123,41 @@ def test_the_pieces_make_up_what_was_read(reads: list[bytes]) -> None:
 
 def test_numbers_of_any_length_are_taken() -> None:
     assert looks(b"\x1b[?" + b"9" * 10_000 + b";2004hx")
+
+
+_UPDATE = b"\x1b[?2026hrow\r\n\x1b[?2026l"
+_AGAIN = [
+    b"\r\x1b[1Arow", b"\x1b[2K\x1b[1A", b"\x1b[?2026h\x1b[2K\x1b[1A", b"\x1b[38:5:9m\x1b[3G\x1b[K\x1b[2;3H",
+    b"\x1b[?25l\x1b[H", b"\x1b[?2026h\x1b[?25l\x1b[H",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("again", _AGAIN)
+def test_a_repaint_right_behind_a_whole_picture_is_not_looked_at_before(again: bytes) -> None:
+    assert looks(_UPDATE + again + b"x") == [_UPDATE]
+    whole = looks(_UPDATE, again + b"x", b"y")
+    assert whole == [_UPDATE]
+    for cut_at in range(len(again)):
+        assert looks(_UPDATE, again[:cut_at], again[cut_at:] + b"x", b"y")[:1] == whole
+
+
+@pytest.mark.parametrize("printed", [b"50 %", b"\n", b"\x1b[5b", b"\x1bD", b"\t", b"\xc3\xa9", b"\x1b[0q"])
+@pytest.mark.parametrize("again", _AGAIN)
+def test_what_was_printed_behind_a_whole_picture_is_looked_at_before_a_repaint(printed: bytes, again: bytes) -> None:
+    for reads in ([_UPDATE + printed + again], [_UPDATE, printed, again], [_UPDATE + printed, again]):
+        assert any(seen.startswith(_UPDATE + printed) for seen in looks(*reads))
+
+
+@pytest.mark.parametrize("again", _AGAIN)
+def test_a_rest_is_a_whole_picture(again: bytes) -> None:
+    cutter = FrameCutter()
+    assert list(cutter.pieces(b"abc")) == [(b"abc", True)]
+    cutter.settle()
+    assert not any(complete for _, complete in cutter.pieces(again + b"x"))
+
+
+@pytest.mark.parametrize("again", _AGAIN)
+def test_what_was_read_without_a_rest_is_no_whole_picture(again: bytes) -> None:
+    cutter = FrameCutter()
+    assert list(cutter.pieces(b"abc")) == [(b"abc", True)]
+    assert next(complete for _, complete in cutter.pieces(again + b"x"))
