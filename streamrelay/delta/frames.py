@@ -113,8 +113,14 @@ class FrameCutter:
         start = 0
         # A flood of plain text has none, and `in` knows that ten times as fast.
         for landmark in _LANDMARK.finditer(scanned) if b"\x1b" in scanned else ():
-            before, after = max(0, landmark.start() - carried), landmark.end() - carried
-            if not (self.linear or self.hidden) and self._is_calm(before):
+            after = landmark.end() - carried
+            goes_on = landmark.lastgroup == "vertical" and not self.linear and after < self._calm_at
+            if goes_on and landmark[0] not in _WIPES:
+                # The commonest by far, in the midst of a repaint.
+                self._last_move = after
+                continue
+            before = max(0, landmark.start() - carried)
+            if not (self.linear or self.hidden) and before >= self._calm_at:
                 start = yield from self._calmed(data, start)
             self.at_landmark, self.at_switch = True, False
             if landmark["vertical"] is not None:
@@ -161,7 +167,7 @@ class FrameCutter:
                 start = self._taken = after
                 self.linear = not self.painting
         self._carry(data)
-        if not (self.linear or self.hidden) and self._is_calm(len(data)):
+        if not (self.linear or self.hidden) and len(data) >= self._calm_at:
             start = yield from self._calmed(data, start)
         self.at_landmark = self.at_switch = False
         if self._taken != len(data):
@@ -171,7 +177,7 @@ class FrameCutter:
         self._stretch_began -= len(data)
 
     def _calmed(self, data: bytes, start: int) -> Generator[tuple[bytes, bool], None, int]:
-        calm = self._calm_from()
+        calm = max(0, self._calm_at)
         self._rest()
         self.at_landmark, self.at_switch = True, False
         yield data[start:calm], True
@@ -186,12 +192,10 @@ class FrameCutter:
         unfinished = len(self._carried)
         self._taken = -unfinished if self._is_taken(scanned, carried, len(scanned) - unfinished) else None
 
-    def _is_calm(self, position: int) -> bool:
-        return position >= self._last_move + CALM or position >= self._stretch_began + LONGEST_STRETCH
-
-    def _calm_from(self) -> int:
-        """Return where in the current read the program counts as linear again."""
-        return max(0, min(self._last_move + CALM, self._stretch_began + LONGEST_STRETCH))
+    @property
+    def _calm_at(self) -> int:
+        """Where in the current read the program counts as linear again, if it has not moved by then."""
+        return min(self._last_move + CALM, self._stretch_began + LONGEST_STRETCH)
 
     @property
     def is_unsettled(self) -> bool:
