@@ -26,8 +26,7 @@ from typing import Generic, Protocol, TypeVar
 from streamrelay.control.transport import READ_SIZE
 
 LIMIT = (1 << 19) - READ_SIZE
-"""Bytes of all panes with which reading stops: some tens of milliseconds of rendering. What is read at once comes on
-top: what the pipe held, and the lot before it (`control.transport`, `control.lots`)."""
+"""Bytes of all panes that may wait, and what is read at once on top: some tens of milliseconds of rendering."""
 TURN = 1 << 13
 """Bytes of one pane that are rendered in one go, at least."""
 LONGEST_TURN = 1 << 15
