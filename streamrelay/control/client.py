@@ -36,7 +36,7 @@ from streamrelay.control.quoting import command_line
 from streamrelay.control.reminder import Reminder
 from streamrelay.control.requests import CommandResult, OnReply, RequestQueue, lost
 from streamrelay.control.tmux import Tmux, environment, refusal
-from streamrelay.control.transport import Transport, TransportName
+from streamrelay.control.transport import MOST_AT_ONCE, Transport, TransportName
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
@@ -50,8 +50,8 @@ class ControlClient:
 
     `target` names the session (best its id, `$3`), or `opening` is the command that makes one and attaches to it
     (`control.hub`), with flags of its own. `handler` gets output and notifications, those of before the attach
-    was complete included, and never a reply; with them the event loop's time of the read they came in. `flags` are
-    further client flags, as `pause-after=30`.
+    was complete included, and never a reply; with them the event loop's time of the read they came in. `room` tells
+    how many bytes it takes at once (`control.transport`). `flags` are further client flags, as `pause-after=30`.
 
     Entering raises errors.TmuxMissing, NoServer, TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
     Leaving detaches; outstanding requests are answered with errors.ServerLost.
@@ -63,6 +63,7 @@ class ControlClient:
         target: str,
         handler: Handler,
         *,
+        room: Callable[[], int] = lambda: MOST_AT_ONCE,
         transport: TransportName = "pipes",
         flags: Sequence[str] = (),
         opening: Sequence[str] = (),
@@ -70,6 +71,7 @@ class ControlClient:
     ) -> None:
         self._tmux = tmux
         self._handler = handler
+        self._room = room
         self._name: TransportName = transport
         self._attach_timeout = attach_timeout
         attach = ("attach-session", "-E", "-f", ",".join(("ignore-size", *flags)), "-t", target)
@@ -119,7 +121,7 @@ class ControlClient:
         mode, start = ("-C", PipeTransport.open) if self._name == "pipes" else ("-CC", PtyTransport.open)
         argv = self._tmux.argv("-N", mode, *self._arguments, stays=True, terminal=self._name == "cc")
         try:
-            self._transport = await start(argv, environment(os.environ), self._read, self._eof)
+            self._transport = await start(argv, environment(os.environ), self._read, self._eof, self._room)
         except OSError as error:
             raise self._tmux.unrunnable(error) from error
         try:

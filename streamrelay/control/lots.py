@@ -30,7 +30,8 @@ class Lots:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._pieces: list[bytes] = []
-        self._size = 0
+        self.size = 0
+        """Bytes that wait; fewer than a lot."""
         self._floods = False
         self._counted = 0
         self._began = 0.0
@@ -42,8 +43,8 @@ class Lots:
             self._take(data)
             return
         self._pieces.append(data)
-        self._size += len(data)
-        if self._size >= LOT or not self._floods:
+        self.size += len(data)
+        if self.size >= LOT or not self._floods:
             self.hand_on()
         else:
             self.resume()
@@ -70,7 +71,7 @@ class Lots:
         """Forget what waits."""
         self.pause()
         self._pieces.clear()
-        self._size = 0
+        self.size = 0
 
     def _count(self, size: int) -> None:
         self._counted += size

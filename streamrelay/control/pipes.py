@@ -50,6 +50,7 @@ class PipeTransport:
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
+        room: Callable[[], int],
     ) -> Self:
         """Start `argv`; see OpenTransport."""
         with contextlib.ExitStack() as owned, contextlib.ExitStack() as ours:
@@ -60,7 +61,7 @@ class PipeTransport:
                 process = await start_child(
                     *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env), start_new_session=True
                 )
-            channel = Channel(stdout, stdin, on_data, on_eof)
+            channel = Channel(stdout, stdin, on_data, on_eof, room)
             return cls(process, channel, stderr, stdin=ours.pop_all(), owned=owned.pop_all())
 
     @property

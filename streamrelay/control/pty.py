@@ -36,6 +36,7 @@ class PtyTransport:
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
+        room: Callable[[], int],
     ) -> Self:
         """Start `argv`; see OpenTransport."""
         with warnings.catch_warnings():
@@ -44,7 +45,7 @@ class PtyTransport:
             process = PtyProcess.spawn(list(argv), env=dict(env), echo=False)
         # close() would sleep to let the child end; by then it has ended, and been waited for.
         process.delayafterclose = 0
-        return cls(process, Channel(process.fd, process.fd, on_data, on_eof))
+        return cls(process, Channel(process.fd, process.fd, on_data, on_eof, room))
 
     @property
     def pid(self) -> int:

@@ -18,15 +18,18 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
-from streamrelay.control.lots import Lots
+from streamrelay.control.lots import LOT, Lots
 
 TransportName = Literal["pipes", "cc"]
 
 READ_SIZE = 1 << 16
 """Larger buffers are mapped anew for every read: 9.9 against 0.7 us for a read of 4 KiB."""
-MOST_READS = 8
-"""Reads after each other while all are full. What is in the pipe stands before every other pane; what was read does
-not (`panes.rendering`): beside a flood a line comes after 12 ms instead of 17 to 24 (99th percentile, tmux 3.8)."""
+MOST_AT_ONCE = 1 << 19
+"""Bytes that are handed on at once, at most: reads follow each other while they are full. What is in the pipe stands
+before every other pane; what was read does not (`panes.rendering`): beside a flood a line comes after 12 ms instead of
+17 to 24 (99th percentile, tmux 3.8)."""
+LEAST_AT_ONCE = READ_SIZE + LOT
+"""Bytes that may be handed on whatever there is room for."""
 _LARGE_PIPE = 1 << 20
 """What a pipe holds where its reader keeps up; the most that Linux gives to anybody. tmux reads all panes, 4 KiB of
 each, and then writes all of it before it reads any again: of 64 panes half a megabyte, and twice that of CJK, after a
@@ -75,6 +78,7 @@ class Transport(Protocol):
 class OpenTransport(Protocol):
     """Starts a child and calls back with what it says: `on_data(bytes)` for each read, `on_eof()` once at the end.
 
+    Before a read `room()` tells how many bytes are welcome; up to `LEAST_AT_ONCE` come in any case.
     Raises OSError where the child cannot be started. No callback comes before the coroutine has returned, and none
     after `close` was called.
     """
@@ -85,6 +89,7 @@ class OpenTransport(Protocol):
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
+        room: Callable[[], int],
     ) -> Transport:
         """Start `argv` with the environment `env`."""
 
@@ -92,12 +97,20 @@ class OpenTransport(Protocol):
 class Channel:
     """A readable and a writable descriptor (or one that is both) on the running event loop. Owns neither."""
 
-    def __init__(self, reader: int, writer: int, on_data: Callable[[bytes], None], on_eof: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        reader: int,
+        writer: int,
+        on_data: Callable[[bytes], None],
+        on_eof: Callable[[], None],
+        room: Callable[[], int],
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._reader = reader
         self._writer: int | None = writer
         self._lots = Lots(on_data)
         self._on_eof = on_eof
+        self._room = room
         self._unsent: deque[memoryview] = deque()
         self._listening = True
         self._reading = True
@@ -189,11 +202,12 @@ class Channel:
         data = os.read(self._reader, READ_SIZE)
         if len(data) < READ_SIZE:
             return data
-        pieces = [data]
+        pieces, room = [data], min(MOST_AT_ONCE, self._room()) - self._lots.size - READ_SIZE
         # Whatever stops it is met again by the next read.
         with contextlib.suppress(OSError):
-            while len(pieces[-1]) == READ_SIZE and len(pieces) < MOST_READS:
+            while len(pieces[-1]) == READ_SIZE <= room:
                 pieces.append(os.read(self._reader, READ_SIZE))
+                room -= READ_SIZE
         return b"".join(pieces)
 
     def _note_pause(self, now: float) -> None:

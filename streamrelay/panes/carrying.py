@@ -112,7 +112,9 @@ class Carrier:
     async def opened(self) -> Hub:
         """Return the hub, opened if it is not."""
         if self.hub is None:
-            hub = await Hub(self._tmux, self._handle, transport=self._transport).open()
+            hub = await Hub(
+                self._tmux, self._handle, room=lambda: self.rendering.room, transport=self._transport
+            ).open()
             self.hub = hub
             self._paused.clear()
             self._follows_deaths = False

@@ -55,7 +55,7 @@ Handler = Callable[[Sequence[ControlEvent], float], None]
 class Hub:
     """One control client on a session of its own. Whoever opens it has to `aclose` it."""
 
-    def __init__(self, tmux: Tmux, handler: Handler, *, transport: TransportName) -> None:
+    def __init__(self, tmux: Tmux, handler: Handler, *, room: Callable[[], int], transport: TransportName) -> None:
         self._tmux = tmux
         self._handler = handler
         self.name = f"streamrelay-{secrets.token_hex(4)}"
@@ -64,6 +64,7 @@ class Hub:
             tmux,
             self.name,
             self._handle,
+            room=room,
             transport=transport,
             opening=opening(self.name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
         )

@@ -23,10 +23,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from streamrelay.control.transport import READ_SIZE
+from streamrelay.control.transport import LEAST_AT_ONCE
 
-LIMIT = (1 << 19) - READ_SIZE
-"""Bytes of all panes that may wait, and what is read at once on top: some tens of milliseconds of rendering."""
+MOST_WAITING = 1 << 19
+"""Bytes of all panes that ever wait: some tens of milliseconds of rendering."""
+_CUT_LINE = 1 << 14
+"""Bytes, at least, of a line that one read cut and the next ended."""
+LIMIT = MOST_WAITING - LEAST_AT_ONCE - _CUT_LINE
+"""Bytes of all panes that may wait while more is read."""
 TURN = 1 << 13
 """Bytes of one pane that are rendered in one go, at least."""
 LONGEST_TURN = 1 << 15
@@ -179,6 +183,11 @@ class Rendering(Generic[Pane]):
             self._held = True
             self._hold(True)
         return collects
+
+    @property
+    def room(self) -> int:
+        """How many bytes may be read at once."""
+        return MOST_WAITING - self.waiting - _CUT_LINE
 
     def known_before(self, read_at: float) -> float:
         """Return the time (loop time) until which everything had been read before the read at `read_at`."""

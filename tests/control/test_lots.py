@@ -117,7 +117,7 @@ async def test_a_channel_hands_on_all_of_a_flood_before_it_says_that_it_is_over(
             owned.callback(os.close, descriptor)
         got: list[bytes] = []
         ended: list[int] = []
-        channel = Channel(reader, answers, got.append, lambda: ended.append(len(b"".join(got))))
+        channel = Channel(reader, answers, got.append, lambda: ended.append(len(b"".join(got))), lambda: 0)
         owned.callback(channel.stop)
         data = os.urandom(1 << 22)
 
