@@ -125,7 +125,7 @@ class LineTracker:
         y = frame.cursor.y
         if engine.row(y).text.strip():
             return False
-        return y + 1 == engine.lines or not any(row.text.strip() for row in engine.rows(y + 1, engine.lines))
+        return y + 1 == engine.lines or engine.is_blank(y + 1, engine.lines)
 
     @property
     def cursor(self) -> Cursor:

@@ -5,9 +5,9 @@ rendered (`panes.rendering`), deadlines become timers, and the events that come 
 the host and handed to whoever listens, in order. Everything the stream is told is an entry of a recording: who records
 the pane is handed the same ones, and a replay tells its stream the same.
 
-Time is that of the reads. Bytes that wait are older than now, so while there are any the clock only leaves a mark
-behind them, where the pane rested; and where reading is held nobody knows whether it rests. Whatever else happens to
-the pane has its place behind everything that was read, so it first catches up.
+Time is that of the reads. Bytes that wait are older than now, so while there are any no time passes: where the pane
+rested between them is marked when more comes, and where reading is held nobody knows whether it rests. Whatever else
+happens to the pane has its place behind everything that was read, so it first catches up.
 """
 
 import asyncio
@@ -153,10 +153,7 @@ class LiveStream:
         if not first and (known := rendering.known_before(read_at)) >= backlog.last_read + SETTLE:
             backlog.mark(known)
         backlog.put(data, read_at)
-        collected = rendering.add(self, len(data), read_at, first=first)
-        if first and not collected:
-            # Of what is collected the rests are seen when more comes: with many panes a timer each costs more.
-            self._set_timer()
+        rendering.add(self, len(data), read_at, first=first)
 
     @property
     def waits(self) -> bool:
@@ -180,6 +177,7 @@ class LiveStream:
             self._enter(Output(now, self.info.pane, data))
         else:
             self._let_pass(now)
+            self._set_timer()
 
     def catch_up(self) -> None:
         """Render all that waits: what comes next comes after it."""
@@ -189,7 +187,7 @@ class LiveStream:
     def _let_pass(self, now: float) -> None:
         """Let the deadlines pass that are due at `now` (stream time)."""
         while (deadline := self._stream.deadline()) is not None and deadline <= now:
-            self._enter(Waited(deadline, self.info.pane))
+            self._tell(Waited(deadline, self.info.pane))
 
     @property
     def rests(self) -> bool:
@@ -259,20 +257,21 @@ class LiveStream:
         return self._loop.time() - self._began
 
     def _enter(self, entry: Entry) -> None:
+        self._tell(entry)
+        self._set_timer()
+
+    def _tell(self, entry: Entry) -> None:
         if self._tap is not None:
             self._tap(entry)
         self._audience.hear(enter(self._stream, entry))
-        self._set_timer()
         self._audience.wake()
 
     def _set_timer(self, *, not_before: float = 0.0) -> None:
-        """Have the clock come back when the next deadline is due."""
+        """Have the clock come back when the next deadline is due; what waits is told the stream before that."""
         due: float | None = None
-        if self._resuming:
+        if self._resuming or self._backlog:
             return
-        if self._backlog:
-            due = None if self._backlog.is_marked else self._backlog.last_read + SETTLE
-        elif not self.closed and (deadline := self._stream.deadline()) is not None:
+        if not self.closed and (deadline := self._stream.deadline()) is not None:
             due = self._began + deadline
         self._alarm.set(due, not_before=not_before)
         if self.closed:
@@ -291,9 +290,6 @@ class LiveStream:
         self._rendering.guarded(self, self._time_passes)
 
     def _time_passes(self) -> None:
-        known = self._rendering.known_until()
         if not self._backlog:
-            self._let_pass(known - self._began)
-        elif self._backlog.last_read + SETTLE <= known:
-            self._backlog.mark(known)
-        self._set_timer(not_before=self._loop.time() + _AGAIN)
+            self._let_pass(self._rendering.known_until() - self._began)
+            self._set_timer(not_before=self._loop.time() + _AGAIN)

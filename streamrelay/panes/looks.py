@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from streamrelay.control import command_line, quote
 
 _EVERY = 1.0
-_MORE = 5
+_MORE = 3
 _FORMAT = "#{pane_id}\t#{pane_dead}\t#{?pane_pid,#{pane_pid},0}\t#{pane_current_command}"
 _QUESTION = command_line(("display-message", "-p", "-t", "{}", _FORMAT))
 _PLACE = quote("{}")

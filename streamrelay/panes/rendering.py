@@ -11,7 +11,7 @@ which the event loop reads, answers and lets subscribers run. The rules:
 * A turn costs as much as some hundred bytes do, and of many panes that print at once each read holds little of each.
   So what one of many prints is collected until it fills a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). That is
   for those that print at least an eighth of the average, as counted in the `WINDOW` before: an idle one, and one that
-  chats beside floods, is not delayed. What is collected has no timer: where a pane rested is seen when more comes.
+  chats beside floods, is not delayed.
 * A turn lasts about a millisecond: of plain lines that are some times as many bytes as of a screen that is repainted.
 * How the bytes are cut into turns makes no difference to what is said (`delta.stream`).
 """
@@ -61,11 +61,6 @@ class Backlog:
 
     def __bool__(self) -> bool:
         return bool(self._pieces)
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether it ends with a mark."""
-        return bool(self._pieces) and not self._pieces[-1][0]
 
     def put(self, data: bytes, read_at: float) -> None:
         """Append what was read."""
@@ -160,17 +155,12 @@ class Rendering(Generic[Pane]):
         """The loop it runs in; a server is made before there is one where nobody knows of asyncio."""
         return asyncio.get_running_loop()
 
-    def add(self, pane: Pane, size: int, read_at: float, *, first: bool) -> bool:
-        """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before.
-
-        Returns whether what it prints is being collected.
-        """
+    def add(self, pane: Pane, size: int, read_at: float, *, first: bool) -> None:
+        """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before."""
         self._printed[pane] = self._printed.get(pane, 0) + size
-        collects = False
         if first and pane in self._streaming:
             self._collecting.pop(pane, None)
             self._collecting[pane] = read_at + PATIENCE
-            collects = True
         elif first:
             self._sparse.append(pane)
         elif pane in self._collecting and pane.waiting >= pane.turn:
@@ -182,7 +172,6 @@ class Rendering(Generic[Pane]):
         if self.waiting >= LIMIT:
             self._held = True
             self._hold(True)
-        return collects
 
     @property
     def room(self) -> int:

@@ -177,6 +177,9 @@ class Engine(Protocol):
     def rows(self, start: int, stop: int) -> Rows:
         """Return the screen lines `start` to `stop` (exclusive) as they are now."""
 
+    def is_blank(self, start: int, stop: int) -> bool:
+        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+
     def resize(self, lines: int, columns: int) -> None:
         """Change the size. A new epoch; rows that a lower screen gives to history commit."""
 

@@ -129,6 +129,10 @@ class ForeignEngine(ABC):
         """Return the screen lines `start` to `stop` (exclusive) as they are now."""
         return RowList(self._rows()[start:stop])
 
+    def is_blank(self, start: int, stop: int) -> bool:
+        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+        return not any(row.text.strip() for row in self._rows()[start:stop])
+
     def resize(self, lines: int, columns: int) -> None:
         """Change the size, by the engine's own rules. A new epoch."""
         self._commit(self._resize(lines, columns))

@@ -78,6 +78,10 @@ class TmuxScreen(PyteEvents):
         """Return the screen lines `start` to `stop` (exclusive) as they are now."""
         return self._terminal.rows(start, stop)
 
+    def is_blank(self, start: int, stop: int) -> bool:
+        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+        return self._terminal.is_blank(start, stop)
+
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
         """Change the size as tmux does, rows reflowed. A new epoch."""
         self._page(0)

@@ -247,6 +247,11 @@ class Terminal:
             rows.append(line.cropped(columns))
         return rows
 
+    def is_blank(self, start: int, stop: int) -> bool:
+        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+        columns = self._state.columns
+        return not any(line.cells and line.cropped(columns).text.strip() for line in self.state.grid.lines[start:stop])
+
     def resize(self, lines: int, columns: int) -> None:
         """Change the size as tmux does, rows reflowed. A new epoch."""
         resize(self.state, lines, columns)

@@ -205,6 +205,18 @@ class TestFrames:
         assert row.columns(7, 20) == "e\u0301"
         assert [(run.start, run.stop, run.style) for run in row.runs] == [(3, 5, "1;31")]
 
+    @pytest.mark.parametrize("rests", [False, True])
+    def test_blank_is_where_nothing_is_to_be_read(self, make: Make, rests: bool) -> None:
+        engine = fed(make, ["\x1b[2;1H \x1b[44m  \x1b[m\x1b[3;3Hx\x1b[5;1H世\b\b\u3000".encode()])
+        if rests:
+            engine.rest()
+        for start, stop in itertools.combinations_with_replacement(range(LINES + 1), 2):
+            assert engine.is_blank(start, stop) is not (start <= 2 < stop)
+        for number in range(30):
+            engine.feed(b"\r\n" if number % 7 else b"\r\nline")
+            texts = [row.text.strip() for row in engine.rows(0, LINES)]
+            assert [engine.is_blank(y, y + 1) for y in range(LINES)] == [not text for text in texts]
+
     def test_the_alternate_screen_commits_nothing(self, make: Make) -> None:
         engine = fed(make, [b"main\r\n\x1b[?1049h" + b"x\r\n" * 50])
         frame = engine.take()
