@@ -2,8 +2,9 @@
 
     document now - old transcript (a common beginning) - furniture (the end) - echoes - activity - footers
 
-What stands above the first echo is not an answer to it and is left out. Where a second message was sent meanwhile, its
-echo divides the answers.
+What stands above the first echo is not an answer to it and is left out, unless the message was sent while the program
+said something that nobody we know of had asked for. Where a second message was sent meanwhile, its echo divides the
+answers.
 """
 
 import itertools
@@ -48,6 +49,8 @@ class Message:
 
     message_id: str | None
     forms: tuple[str, ...]
+    amid: bool = False
+    """Whether it was sent while the program said something that answers none of them: that stands above it."""
 
 
 class Passage(NamedTuple):
@@ -106,11 +109,8 @@ def read_answer(
     answer = Answer()
     answer.leave_out("old_transcript", now[:start])
     if not messages:
-        fresh = _without_reprint(before, region)
-        answer.leave_out("reprint", region[: len(region) - len(fresh)])
-        region = fresh
-        if region and start < len(before):
-            region[0] = _continued(before[start], region[0])
+        _read_unasked(answer, _fresh(answer, before, region, start), look, mark)
+        return answer
     search = EchoSearch([row.text for row in region])
     position = 0
     for number, message in enumerate(messages, 1):
@@ -131,6 +131,8 @@ def read_answer(
             continue
         if answer.accounted:
             _read(answer, region[position : echo.start], look)
+        elif message.amid:
+            _read_unasked(answer, _fresh(answer, before, region[: echo.start], start), look, mark)
         else:
             answer.leave_out("above_echo", region[: echo.start], message.message_id)
         if echo.form:
@@ -142,10 +144,6 @@ def read_answer(
         answer.accounted = number
         answer.mark = echo.mark
         position = echo.stop
-    if not messages and (typed := search.behind(mark)) is not None and not any(map(_held, region[: typed.start])):
-        rows = region[typed.start : typed.stop]
-        answer.passages.append(Passage("typed", [_text_behind(mark, rows)], rule="behind_mark", rows=rows))
-        position = typed.stop
     _read(answer, region[position:], look)
     return answer
 
@@ -266,6 +264,25 @@ class _Look(NamedTuple):
         if _TIP.match(row.text) is not None:
             return "tip"
         return "furniture_of_profile" if matches(self.profile.furniture, row.text) else None
+
+
+def _fresh(answer: Answer, before: Sequence[PaintedRow], rows: list[PaintedRow], start: int) -> list[PaintedRow]:
+    """Return what is new of rows, from row `start` of the document on, that nobody we know of had asked for."""
+    fresh = _without_reprint(before, rows)
+    answer.leave_out("reprint", rows[: len(rows) - len(fresh)])
+    if fresh and start < len(before):
+        fresh[0] = _continued(before[start], fresh[0])
+    return fresh
+
+
+def _read_unasked(answer: Answer, rows: list[PaintedRow], look: _Look, mark: str) -> None:
+    """Read rows that answer none of our messages: a person's may stand on top, behind the mark of messages."""
+    typed = EchoSearch([row.text for row in rows]).behind(mark)
+    if typed is not None and not any(map(_held, rows[: typed.start])):
+        shown = rows[typed.start : typed.stop]
+        answer.passages.append(Passage("typed", [_text_behind(mark, shown)], rule="behind_mark", rows=shown))
+        rows = rows[typed.stop :]
+    _read(answer, rows, look)
 
 
 def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:

@@ -139,6 +139,8 @@ class Conversation:
         if not self.awaits_draft and not any(spelling(sent.text) in held for sent in self._sent if sent.text.strip()):
             self._composer.learn_empty(*self._place)
         self._draft = ""
+        for sent in self._sent:
+            sent.amid = False
         self._furniture.mark = self._composer.empty.mark
 
     def forget_composer(self) -> None:
@@ -154,11 +156,11 @@ class Conversation:
         self._draft = self._message_mark = ""
         self._furniture = Furniture()
 
-    def inject(self, message_id: str, text: str) -> None:
-        """A message is being pasted."""
+    def inject(self, message_id: str, text: str, *, amid: bool) -> None:
+        """A message is being pasted, `amid` what the program says to nobody known."""
         if self.waits and self._was_cleared:
             self._mark = self._document.mark()
-        self._sent.append(Sent(message_id, text))
+        self._sent.append(Sent(message_id, text, amid=amid))
         self._draft = ""
         del self._sent[:-MOST_MESSAGES]
 
@@ -244,7 +246,7 @@ class Conversation:
         answer = read_answer(
             before,
             whole,
-            [Message(sent.message_id, sent.forms) for sent in submitted],
+            [Message(sent.message_id, sent.forms, sent.amid) for sent in submitted],
             columns=self._document.columns,
             is_spinner=self._furniture.is_spinner,
             profile=self.profile,

@@ -79,10 +79,16 @@ class Following:
         if self.is_active:
             if not self._turns.is_open:
                 self.conversation.settle_down()
-            self.conversation.inject(message_id, text)
+            self.conversation.inject(message_id, text, amid=self._turns.goes_on)
 
     def submit(self, message_id: str) -> bool:
-        """The Enter behind a message is being sent; return whether the composer shows anything of it."""
+        """The Enter behind a message is being sent; return whether the composer shows anything of it.
+
+        What the program says to nobody known ends here, if it is not at work: it would stand above the message.
+        """
+        if self.converses and self._turns.goes_on and not self._turns.is_busy:
+            self.read(certain=True)
+            self._speaker.end_turn(self._turns.supersede())
         self._awaited, self._may_continue = True, False
         return self.is_active and self.conversation.submit(message_id)
 

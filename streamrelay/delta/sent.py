@@ -24,6 +24,8 @@ class Sent:
     shown: str = ""
     """What the composer showed of it."""
     submitted: bool = False
+    amid: bool = False
+    """Whether it was pasted while the program said something that answers nothing known."""
     late: bool = False
     """Whether it was given up: nobody waits for it any more, but it may still be shown."""
     looks_left: int = 0

@@ -82,6 +82,11 @@ class Turns:
         return self._answered if self._open else None
 
     @property
+    def goes_on(self) -> bool:
+        """Whether a turn is open that answers nothing: a greeting, or more of an answer that was over."""
+        return self._open and self._over == self.turn
+
+    @property
     def is_busy(self) -> bool:
         """Whether a witness says that the program is at work."""
         return any(vote.says == "busy" for vote in self._witnesses.values())
@@ -98,14 +103,18 @@ class Turns:
         answers nothing, a greeting or more of an answer that was over. A message that comes in mid-answer ends nothing.
         """
         ended = None
-        if self._open and not self.is_busy and (at_prompt or self._over == self.turn):
-            self._open = False
-            ended = self._ended(self.turn, "superseded", certain=False)
+        if self._open and not self.is_busy and (at_prompt or self.goes_on):
+            ended = self.supersede()
         self.turn += 1
         self._message_id = message_id
         self._busy_since_submission = self.is_busy
         self._submitted_at = now
         return ended
+
+    def supersede(self) -> Ended:
+        """End the turn that is open, for something else is submitted."""
+        self._open = False
+        return self._ended(self.turn, "superseded", certain=False)
 
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
         """Take the word of a witness of the program's own state."""

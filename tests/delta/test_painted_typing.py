@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streamrelay.events import TurnStarted
-from streamrelay.testing.painted_talk import LOOKS, Talk, name
+from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
@@ -133,4 +133,80 @@ def test_a_hint_that_gives_way_to_a_draft_ends_no_turn_and_one_in_its_place_is_n
         ("program", "a beginning and an end"),
         ("typed", "what of the keys"),
         ("program", "in the drawer"),
+    ]
+
+
+def _typed_at_once(talk: Talk, text: str) -> None:
+    """Type and submit so quickly that no picture shows the draft, and begin to be answered."""
+    talk.program.drafts(text)
+    talk.paints(talk.program.submits())
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_right_behind_its_answer(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    _typed_at_once(talk, "what of the keys")
+    message_id = talk.pane.pastes("question 1")
+    talk.paints(talk.program.drafts("question 1"))
+    talk.streams("in the drawer")
+    talk.paints(talk.program.rests(), rest=0.05)
+    talk.pane.submits(message_id)
+    talk.paints(talk.program.submits())
+    talk.answers("answer 1")
+    assert talk.heard() == [
+        ("injected", "question 0"),
+        ("program", "answer 0"),
+        ("typed", "what of the keys"),
+        ("program", "in the drawer"),
+        ("injected", "question 1"),
+        ("program", "answer 1"),
+    ]
+    assert [text.turn for text in talk.pane.texts() if text.text] == [1, 1, 2, 2, 3, 3]
+    assert [event.turn for event in talk.ends()][-2:] == [2, 3]
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_amid_its_answer(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    _typed_at_once(talk, "what of the keys")
+    talk.asks("question 1")
+    queued = talk.program.queues()
+    talk.streams("in the drawer")
+    talk.paints(talk.program.submits(queued))
+    talk.answers("answer 1")
+    assert talk.heard() == [
+        ("injected", "question 0"),
+        ("program", "answer 0"),
+        ("typed", "what of the keys"),
+        ("program", "in the drawer"),
+        ("injected", "question 1"),
+        ("program", "answer 1"),
+    ]
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_what_a_program_says_unasked_is_said_though_a_message_is_submitted_meanwhile(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    talk.paints(talk.program.works())
+    talk.streams("the build is done")
+    talk.asks("question 1")
+    queued = talk.program.queues()
+    talk.streams(", and it is green")
+    talk.paints(talk.program.submits(queued))
+    talk.answers("answer 1")
+    assert talk.heard() == [
+        ("injected", "question 0"),
+        ("program", "answer 0"),
+        ("program", "the build is done, and it is green"),
+        ("injected", "question 1"),
+        ("program", "answer 1"),
     ]
