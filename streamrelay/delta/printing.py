@@ -63,6 +63,11 @@ class Printing:
         return self.attribution.unpublished(self._lines.open_head())
 
     @property
+    def is_at_prompt(self) -> bool:
+        """Whether the open line ends in a known prompt at the cursor."""
+        return bool(self.attribution.prompts.split(self.open_head)[1])
+
+    @property
     def view(self) -> ComposerView:
         """The open line as it stands; what is behind a prompt that is not known is nobody's draft."""
         line = self._lines.open_text().rstrip()

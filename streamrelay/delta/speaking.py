@@ -14,6 +14,8 @@ from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, Turn
 
 LONGEST_LIVE = 4096
 """Characters of an unfinished line that are shown: its end, when it is longer."""
+SHOWN_FOR = 0.1
+"""Seconds that such a line is shown at least before it is shown anew."""
 
 
 class Speaker:
@@ -30,6 +32,8 @@ class Speaker:
         """The turns of what persons have submitted since the transcript was read last."""
         self._told_turn: int | None = None
         self._live = ""
+        self.shown_at = 0.0
+        """When people were shown a line that is not final (stream time)."""
         self._parts: list[Part] = []
         self._reasons = reasons
 
@@ -153,6 +157,7 @@ class Speaker:
             return
         self._live, before = text, self._live
         if text:
+            self.shown_at = self.now
             self.emit(Live(text=text[-LONGEST_LIVE:], line=self.line))
         elif before:
             self.emit(Retracted(line=self.line))

@@ -20,7 +20,7 @@ from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.printing import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
 from streamrelay.delta.reasons import Reasons
-from streamrelay.delta.speaking import Speaker
+from streamrelay.delta.speaking import SHOWN_FOR, Speaker
 from streamrelay.delta.standing import Standing
 from streamrelay.events import (
     AgentStopped,
@@ -54,8 +54,7 @@ class DeltaStream:
         reasons: Reasons | None = None,
     ) -> None:
         self._recogniser = Recogniser(profiles)
-        self.session = session
-        self.pane = pane
+        self.session, self.pane = session, pane
         self._engine = engine
         self._cutter = FrameCutter()
         self._speaker = Speaker(session, pane, reasons)
@@ -96,7 +95,7 @@ class DeltaStream:
     @property
     def converses(self) -> bool:
         """Whether the program keeps a transcript on a screen that it paints itself."""
-        return self._converses
+        return self._following.converses
 
     @property
     def needs_human(self) -> NeedKind | None:
@@ -120,7 +119,7 @@ class DeltaStream:
         return Standing(
             profile=self.profile,
             converses=follows,
-            prints=not self._converses,
+            prints=not self.converses,
             answers=self._turns.answers,
             asks_for_paste=self._composer.asks_for_paste,
             withdrawn=self._composer.withdraws is True and not self._composer.asks_for_paste,
@@ -173,7 +172,7 @@ class DeltaStream:
         self._last_output = now
         self._unsettled = True
         self._attention.changed(now)
-        printed_any = not self._converses
+        printed_any = not self.converses
         printed = self._engine.feed_lines(data) if printed_any and self._cutter.prints(data) else 0
         if printed:
             self._cutter.printed(data[:printed])
@@ -183,9 +182,9 @@ class DeltaStream:
                 self._engine.feed(piece)
             # A picture is whole at a landmark or at a rest, never because a read ended.
             whole = complete and self._cutter.at_landmark
-            if whole or (complete and not self._converses) or self._cutter.at_wipe:
+            if whole or (complete and not self.converses) or self._cutter.at_wipe:
                 self._take_frame(whole=whole, stands=self._cutter.at_switch)
-            printed_any = printed_any or not self._converses
+            printed_any = printed_any or not self.converses
         if printed_any:
             self._turns.output(now)
         if data.endswith(b"\n") and self._is_past_all:
@@ -201,7 +200,7 @@ class DeltaStream:
         head = self._printing.open_head
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
-        if self._converses and not self._turns.is_open and self._conversation.waits:
+        if self.converses and not self._turns.is_open and self._conversation.waits:
             self._following.read(certain=True)
         if self._following.is_active:
             self._recognise(rows=self._conversation.rows)
@@ -236,7 +235,7 @@ class DeltaStream:
 
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
-        due = self._last_output + SETTLE if self._unsettled and self._last_output is not None else None
+        due = self._rest_due
         for other in (self._turns.deadline(), self._attention.due, self._printing.greeting_due):
             if other is not None and (due is None or other < due):
                 due = other
@@ -245,23 +244,23 @@ class DeltaStream:
     def advance(self, now: float) -> Batch:
         """Let time pass without output."""
         self._speaker.now = now
-        if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
+        if self._rest_due is not None and now >= self._rest_due:
             self._settle()
         if self._attention.due is not None and now >= self._attention.due:
-            self._attention.look(converses=self._converses)
+            self._attention.look(converses=self.converses)
         if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
             self._printing.end_greeting("program")
         if self._turns.is_over(now):
             is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
-            if self._converses and not is_known and self._turns.wait():
+            if self.converses and not is_known and self._turns.wait():
                 return self._speaker.taken()
-            if self._converses and self._attention.shows_dialog:
+            if self.converses and self._attention.shows_dialog:
                 self._turns.hold()
                 return self._speaker.taken()
-            if self._converses:
+            if self.converses:
                 self._following.read(certain=self._turns.is_certain)
             self._printing.release()
-        ended = self._turns.advance(now, more_wait=self._converses and self._conversation.waits)
+        ended = self._turns.advance(now, more_wait=self.converses and self._conversation.waits)
         if ended is not None:
             self._speaker.end_turn(ended)
             self._following.ended(certain=ended.certain)
@@ -276,7 +275,7 @@ class DeltaStream:
         self._speaker.now = now
         if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
             self._settle()
-        self._attention.look(converses=self._converses)
+        self._attention.look(converses=self.converses)
         return self._speaker.taken()
 
     def close(
@@ -286,7 +285,7 @@ class DeltaStream:
         self._speaker.now = now
         self._settle()
         self._printing.end_greeting("program")
-        if not self._converses:
+        if not self.converses:
             self._printing.close()
         elif self._turns.is_open or self._following.has_unread:
             self._following.read(certain=True, cut_off=self._turns.is_busy, last=True)
@@ -299,17 +298,31 @@ class DeltaStream:
     # What is made of it
 
     @property
-    def _converses(self) -> bool:
-        return self._following.converses
+    def _just_prints(self) -> bool:
+        """Whether a program prints, nothing is awaited from it, and nobody is asked."""
+        repaints = self._following.is_active or self._cutter.is_unsettled
+        return not (repaints or self._unpainted or self._attention.kind is not None)
 
     @property
     def _is_past_all(self) -> bool:
         """Whether a program that prints has ended its line, and nothing is held, shown, awaited or asked."""
-        if self._following.is_active or self._cutter.is_unsettled or self._unpainted or self._speaker.shows_live:
-            return False
-        if self._attention.kind is not None:
+        if not self._just_prints or self._speaker.shows_live:
             return False
         return self._printing.is_past_all and not self._recogniser.profile.dialogs
+
+    @property
+    def _only_shows(self) -> bool:
+        """Whether all that a rest is for is to show a line anew. At a prompt it counts: what follows was typed."""
+        is_shown = self._just_prints and self._speaker.shows_live
+        return is_shown and not (self._ledger or self._printing.is_at_prompt)
+
+    @property
+    def _rest_due(self) -> float | None:
+        """When the screen rests, if that is looked at; a line that is only shown anew is given time to be read."""
+        if not self._unsettled or self._last_output is None:
+            return None
+        due = self._last_output + SETTLE
+        return max(due, self._speaker.shown_at + SHOWN_FOR) if self._only_shows else due
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
         """Take up the profile of the program, where it is one that has a profile."""
@@ -332,7 +345,7 @@ class DeltaStream:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
         self._following.take(frame, whole=whole, stands=stands, printed=self._last_output)
-        if self._converses:
+        if self.converses:
             self._printing.skip(frame)
         else:
             paints = self._cutter.painting and not self._following.is_active
@@ -356,7 +369,7 @@ class DeltaStream:
             self._settle_composer()
         else:
             self._printing.settle()
-        if not self._converses:
+        if not self.converses:
             self._printing.show_live()
         elif self._turns.is_open and not self._conversation.in_repaint:
             self._speaker.show(self._conversation.last_line)
@@ -378,7 +391,7 @@ class DeltaStream:
         below = self._conversation.has_rows_below and not self._conversation.awaits_draft
         if self._composer.stays_open(paints=self._cutter.moved, below=below):
             held = self._composer.release()
-            if not self._converses:
+            if not self.converses:
                 self._printing.say(held)
 
     def _say(self, now: float, event: Event) -> Batch:
