@@ -28,6 +28,8 @@ def moves(tmux, pane):
         yield tmux.run("swap-pane", "-d", "-s", pane, "-t", "work:0.0")
         yield tmux.run("break-pane", "-d", "-s", pane, "-t", "work:")
         yield tmux.run("move-window", "-d", "-s", pane, "-t", "home:")
+        # tmux 3.8 gives the rows of a pane that leaves to its other neighbour, until one is too low to be divided.
+        tmux.run("select-layout", "-t", "home:0", "even-vertical")
         yield tmux.run("join-pane", "-d", "-s", pane, "-t", "home:0")
 
 
