@@ -4,6 +4,7 @@ import argparse
 import math
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -119,8 +120,14 @@ def options(doc: str | None, *, repetitions: int | None = None) -> argparse.Argu
     return parser
 
 
+def end_when_told() -> None:
+    """Let SIGTERM close what is open, as Ctrl-C does: panes that a benchmark has started would print for ever."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
 def run(parser: argparse.ArgumentParser, measure: Callable[[argparse.Namespace], Report]) -> int:
     """Measure and print; for the end of a benchmark's module."""
+    end_when_told()
     arguments = parser.parse_args()
     if getattr(arguments, "repetitions", 1) < 1:
         parser.error("--repetitions must be at least 1")

@@ -184,6 +184,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, help="write report.md, its plots and report.json into this folder")
     parser.add_argument("--document", type=Path, help="renew the generated part of this file")
     given = parser.parse_args()
+    measuring.end_when_told()
     unknown = [name for name in given.parts if name not in PARTS]
     if unknown:
         parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")

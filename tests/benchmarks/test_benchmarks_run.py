@@ -1,6 +1,9 @@
 """The benchmarks measure what they say: run small, they lose no line and their figures have the promised shape."""
 
 import json
+import os
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -8,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from streamrelay.testing.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 ONCE: dict[str, list[str]] = {"polling": [], "relaying": [], "gathering": [], "memory": []}
@@ -33,6 +38,27 @@ def assert_samples(row: dict[str, Any], names: Sequence[str], *, n: int = 1, lea
         assert set(sample) == SAMPLE
         assert sample["n"] == n
         assert least <= sample["low"] <= sample["median"] <= sample["high"]
+
+
+@pytest.mark.parametrize("asked", [["scale", "--idle", "2", "--chattering", "--settle", "60"], ["report", "scale"]])
+def test_a_benchmark_that_is_told_to_end_leaves_no_server_behind(asked: list[str], tmp_path: Path) -> None:
+    tmux, told, recording = shutil.which(os.environ.get("STREAMRELAY_TMUX", "tmux")), tmp_path / "told", tmp_path / "t"
+    recording.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >>{told}\nexec {tmux} "$@"\n')
+    recording.chmod(0o700)
+    environment = os.environ | {"STREAMRELAY_TMUX": str(recording)}
+    command = [sys.executable, "-m", f"benchmarks.{asked[0]}", *asked[1:]]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as benchmark:
+        wait_until(lambda: told.exists() and "new-session" in told.read_text(), 30, "a server")
+        socket = told.read_text().partition("-S ")[2].split()[0]
+        wait_until(lambda: _serves(socket), 30, "a session")
+        benchmark.send_signal(signal.SIGTERM)
+        assert benchmark.wait(30) == 128 + signal.SIGTERM
+    assert not _serves(socket)
+
+
+def _serves(socket: str) -> bool:
+    tmux = os.environ.get("STREAMRELAY_TMUX", "tmux")
+    return subprocess.run([tmux, "-S", socket, "list-sessions"], capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.requirement("BEN-01a")
