@@ -4,7 +4,8 @@ The agent is a process of its own, in the foreground, called `agent`: it asks fo
 N stops reading at the moment that stands in FOLDER/N (seconds of the monotonic clock), withdraws its request so many
 seconds later, says goodbye, and is gone: `at once`, as no agent is; `soon`, after 30 ms; or `free` of what was typed,
 for which it waits up to 2 s more. What it read, and how many bytes it left, is in FOLDER/read, a JSON line for each
-agent, and what the shell then read from the same terminal in FOLDER/typed. It begins when there is FOLDER/0.
+agent, and what the shell then read from the same terminal in FOLDER/typed. It begins when there is FOLDER/0. No read
+waits for a byte: what was there may be taken back before it.
 """
 
 import json
@@ -21,6 +22,9 @@ import array, fcntl, json, os, select, sys, termios, time, tty
 order, log = sys.argv[1:]
 before = termios.tcgetattr(0)
 tty.setraw(0)
+mode = termios.tcgetattr(0)
+mode[6][termios.VMIN] = 0
+termios.tcsetattr(0, termios.TCSADRAIN, mode)
 os.write(1, b"\\x1b[?2004hready> ")
 until, how, read = None, "", b""
 while until is None or time.monotonic() < until:
@@ -65,6 +69,7 @@ def typed(seconds: float) -> bytes:
     before = termios.tcgetattr(0)
     mode = termios.tcgetattr(0)
     mode[3] &= ~(termios.ICANON | termios.ECHO)
+    mode[6][termios.VMIN] = mode[6][termios.VTIME] = 0
     termios.tcsetattr(0, termios.TCSADRAIN, mode)
     until, read = time.monotonic() + seconds, b""
     while (left := until - time.monotonic()) > 0:
