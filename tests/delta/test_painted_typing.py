@@ -136,6 +136,16 @@ def test_a_hint_that_gives_way_to_a_draft_ends_no_turn_and_one_in_its_place_is_n
     ]
 
 
+ASKED_BETWEEN = [
+    ("injected", "question 0"),
+    ("program", "answer 0"),
+    ("typed", "what of the keys"),
+    ("program", "in the drawer"),
+    ("injected", "question 1"),
+    ("program", "answer 1"),
+]
+
+
 def _typed_at_once(talk: Talk, text: str) -> None:
     """Type and submit so quickly that no picture shows the draft, and begin to be answered."""
     talk.program.drafts(text)
@@ -156,14 +166,7 @@ def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_right
     talk.pane.submits(message_id)
     talk.paints(talk.program.submits())
     talk.answers("answer 1")
-    assert talk.heard() == [
-        ("injected", "question 0"),
-        ("program", "answer 0"),
-        ("typed", "what of the keys"),
-        ("program", "in the drawer"),
-        ("injected", "question 1"),
-        ("program", "answer 1"),
-    ]
+    assert talk.heard() == ASKED_BETWEEN
     assert [text.turn for text in talk.pane.texts() if text.text] == [1, 1, 2, 2, 3, 3]
     assert [event.turn for event in talk.ends()][-2:] == [2, 3]
 
@@ -180,14 +183,7 @@ def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_amid_
     talk.streams("in the drawer")
     talk.paints(talk.program.submits(queued))
     talk.answers("answer 1")
-    assert talk.heard() == [
-        ("injected", "question 0"),
-        ("program", "answer 0"),
-        ("typed", "what of the keys"),
-        ("program", "in the drawer"),
-        ("injected", "question 1"),
-        ("program", "answer 1"),
-    ]
+    assert talk.heard() == ASKED_BETWEEN
 
 
 @pytest.mark.requirement("DEL-05", "DEL-04c")
