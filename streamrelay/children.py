@@ -4,7 +4,8 @@ Whoever asks a child whether it is still there takes its status away from asynci
 says `Unknown child process` on standard error, and tells of status 255. Python does so where a child is sent a signal,
 where its transport is closed before its end was heard of, and where its start is cancelled. So a start is not cancelled
 here but comes to its end first, and a signal is sent to the process id: once asyncio has the status nobody is
-signalled, so the id cannot be another's.
+signalled, so the id cannot be another's. And who ends a child waits for its end though he is cancelled himself: a loop
+that is closed before it heard of that end leaves the child's transport behind.
 """
 
 import asyncio
@@ -41,6 +42,29 @@ async def uncut(work: Coroutine[Any, Any, Result]) -> Result:
     for _ in range(cancelled):
         ours.cancel()
     return working.result()
+
+
+async def ended(process: asyncio.subprocess.Process, within: float = 5.0) -> bool:
+    """Wait for a child's end, at most `within` seconds; return whether it came.
+
+    What cancels meanwhile cancels what awaits next. It may be the end of the event loop, which cancels every task: no
+    other than the one that calls this is relied on.
+    """
+    loop, ours = asyncio.get_running_loop(), asyncio.current_task()
+    assert ours is not None  # noqa: S101  # a coroutine that runs is some task's
+    until, cancelled = loop.time() + within, 0
+    while process.returncode is None and (left := until - loop.time()) > 0:
+        waiting = asyncio.ensure_future(process.wait())
+        try:
+            await asyncio.wait([waiting], timeout=left)
+        except asyncio.CancelledError:
+            ours.uncancel()
+            cancelled += 1
+        finally:
+            waiting.cancel()
+    for _ in range(cancelled):
+        ours.cancel()
+    return process.returncode is not None
 
 
 def send_signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

@@ -9,41 +9,36 @@ beside it, on a pipe from here; it is told when all is over, and kills the clien
 import asyncio
 import contextlib
 import os
-from typing import Self
 
-from streamrelay.children import start_child
+from streamrelay.children import ended, start_child
 
 _WATCH = 'read -r over || kill -9 "$0"'
 
 
 class Guard:
-    """The shell that waits; `end` has to be called when the client is gone."""
+    """The shell that waits for the end of a child of this process; `end` has to be called when that is gone."""
 
-    def __init__(self, process: asyncio.subprocess.Process, lifeline: int) -> None:
-        self._process = process
-        self._lifeline = lifeline
+    def __init__(self, pid: int) -> None:
+        read_end, self._lifeline = os.pipe()
+        self._process: asyncio.subprocess.Process | None = None
+        self._starting = asyncio.ensure_future(self._start(pid, read_end))
+        self._starting.add_done_callback(lambda _: os.close(read_end))
 
-    @classmethod
-    async def of(cls, pid: int) -> Self:
-        """Watch over a child of this process."""
-        read_end, write_end = os.pipe()
-        try:
+    async def _start(self, pid: int, read_end: int) -> None:
+        # Where there is no shell there is no guard.
+        with contextlib.suppress(OSError):
             # In a session of its own, so that what ends this process by a signal to its group does not end it first.
-            process = await start_child(
+            self._process = await start_child(
                 "/bin/sh", "-c", _WATCH, str(pid),
                 stdin=read_end, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
-        except BaseException:
-            os.close(write_end)
-            raise
-        finally:
-            os.close(read_end)
-        return cls(process, write_end)
 
     async def end(self) -> None:
         """Call it off."""
         with contextlib.suppress(OSError):
             os.write(self._lifeline, b"over\n")
         os.close(self._lifeline)
-        await self._process.wait()
+        await asyncio.wait([self._starting])
+        if self._process is not None:
+            await ended(self._process)

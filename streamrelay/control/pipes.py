@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
-from streamrelay.children import send_signal, start_child
+from streamrelay.children import ended, send_signal, start_child, uncut
 from streamrelay.control.guard import Guard
 from streamrelay.control.transport import GRACE, Channel, happens, leave
 
@@ -31,7 +31,7 @@ class PipeTransport:
         owned: contextlib.ExitStack,
     ) -> None:
         self._process = process
-        self._guarding = asyncio.ensure_future(Guard.of(process.pid))
+        self._guard = Guard(process.pid)
         self._channel = channel
         self._stdin = stdin
         self._owned = owned
@@ -109,8 +109,13 @@ class PipeTransport:
                 await leave((self._close_stdin, self._terminate, self._kill), self._gone)
         finally:
             self._kill()
-            with contextlib.suppress(OSError):
-                await (await self._guarding).end()
+            await uncut(self._let_go())
+
+    async def _let_go(self) -> None:
+        try:
+            await ended(self._process)
+            await self._guard.end()
+        finally:
             self._read_stderr()
             self._channel.stop()
             self._stdin.close()

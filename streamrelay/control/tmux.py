@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from streamrelay import errors
-from streamrelay.children import send_signal, start_child
+from streamrelay.children import ended, send_signal, start_child
 from streamrelay.control.ssh import Ssh
 
 OLDEST: Final = (3, 2)
@@ -151,7 +151,7 @@ class Tmux:
             finally:
                 if process.returncode is None:
                     send_signal(process, signal.SIGKILL)
-                    await process.wait()
+                    await ended(process)
             out.seek(0)
             err.seek(0)
             if process.returncode:

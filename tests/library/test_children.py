@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from streamrelay.children import send_signal, start_child, uncut
+from streamrelay.children import ended, send_signal, start_child, uncut
 
 ENDING = ("sh", "-c", "exit 7")
 
@@ -63,6 +63,57 @@ async def test_each_of_many_cancellations_is_outlived() -> None:
         working.cancel()
     done.set()
     assert await working == "all of it"
+
+
+@pytest.mark.parametrize("steps", range(4))
+async def test_the_end_of_a_child_is_waited_for_though_who_waits_is_cancelled_again_and_again(steps: int) -> None:
+    statuses: list[int | None] = []
+
+    async def work() -> None:
+        process = await start_child("sleep", "1000")
+        send_signal(process, signal.SIGKILL)
+        assert await ended(process)
+        statuses.append(process.returncode)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(0)
+
+    working = asyncio.ensure_future(work())
+    await asyncio.sleep(0)
+    while not working.done():
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        working.cancel()
+        await asyncio.sleep(0)
+    assert statuses == [-signal.SIGKILL]
+
+
+async def test_a_child_that_stays_is_waited_for_as_long_as_said() -> None:
+    process = await start_child("sleep", "1000")
+    assert not await ended(process, 0.01)
+    send_signal(process, signal.SIGKILL)
+    assert await ended(process)
+
+
+def test_a_child_is_waited_for_though_the_loop_is_at_its_end() -> None:
+    statuses: list[int | None] = []
+
+    async def work() -> None:
+        process = await start_child("sleep", "1000")
+        try:
+            await process.wait()
+        finally:
+            send_signal(process, signal.SIGKILL)
+            await ended(process)
+            statuses.append(process.returncode)
+
+    async def main() -> None:
+        tasks.append(asyncio.ensure_future(work()))
+        await asyncio.sleep(0.05)
+
+    tasks: list[asyncio.Future[None]] = []
+    asyncio.run(main())
+    assert statuses == [-signal.SIGKILL]
+    assert tasks[0].cancelled()
 
 
 async def test_what_it_raises_is_raised() -> None:
