@@ -195,10 +195,9 @@ class Follower:
             self._want(carried.window)
             return
         pipeline, was = carried.pipeline, carried.pipeline.info
-        pid = look.pid or was.pid
-        if (look.command, pid) == (was.command, was.pid):
+        here = was.running(look.command, look.pid)
+        if here == was:
             return
-        here = replace(was, command=look.command, pid=pid)
         self._carrier.guarded(pipeline, partial(pipeline.update, here))
         if was.is_replaced_by(here):
             self._carrier.spawn(self._carrier.seed_again(pipeline))

@@ -1,7 +1,7 @@
 """What panes a server has: one format for every query, and the finding of targets."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -62,6 +62,10 @@ class PaneInfo:
     def address(self) -> str:
         """The pane as a person writes it: `session:window.pane`."""
         return f"{self.session_name}:{self.window_index}.{self.pane_index}"
+
+    def running(self, command: str, pid: int) -> "PaneInfo":
+        """Return the same pane with another program in it; `pid` is 0 where tmux tells no process."""
+        return replace(self, command=command, pid=pid or self.pid)
 
     def is_replaced_by(self, now: "PaneInfo") -> bool:
         """Whether the pane as it is `now` has another program in place of the one it was made with."""

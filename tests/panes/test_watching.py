@@ -8,6 +8,7 @@ import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.errors import PaneGone, TargetNotFound, UsageError
 from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, ProgramChanged, Text, TurnEnded
+from streamrelay.panes.hub import Hub
 from streamrelay.testing.waiting import wait_until_async
 
 COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
@@ -149,6 +150,26 @@ async def test_another_program_in_the_foreground_is_an_event(private_tmux, serve
         send(private_tmux, pane, "cat")
         await says.until(lambda s: s.of(ProgramChanged))
         assert says.of(ProgramChanged)[0].command == "cat"
+
+
+async def test_a_program_that_comes_without_a_word_before_its_window_is_linked_is_known(
+    private_tmux, server, heard, monkeypatch
+):
+    pane = private_tmux.new_session("work", ["sh", "-c", "stty -echo; echo ready; read go; exec sleep 1000"])
+    await wait_until_async(lambda: "ready" in private_tmux.run("capture-pane", "-p", "-t", pane))
+    hold = Hub.hold
+
+    async def hold_late(hub, window):
+        send(private_tmux, pane, "")
+        is_running = ("display-message", "-p", "-t", pane, "#{==:#{pane_current_command},sleep}")
+        await wait_until_async(lambda: private_tmux.run(*is_running).strip() == "1")
+        await hold(hub, window)
+
+    monkeypatch.setattr(Hub, "hold", hold_late)
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        assert says.of(PaneOpened)[0].command == "sleep"
 
 
 async def test_two_subscribers_hear_the_same_and_share_one_client(private_tmux, server, heard):
