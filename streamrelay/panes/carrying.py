@@ -138,8 +138,9 @@ class Carrier:
             infos = await self.find_again([one.info.pane for one in waiting])
             waiting = [one for one in waiting if one.info.pane in infos]
         for one in pipelines:
-            # What took the place of a program before its window was linked may never print a word.
-            if (places := heard.get(one.info.pane)) is not None:
+            # What took the place of a program before its window was linked may never print a word. Of a dead one tmux
+            # names what was started there.
+            if (places := heard.get(one.info.pane)) is not None and not places[0].dead:
                 running = one.info.running(places[0].command, places[0].pid)
                 self.guarded(one, partial(one.update, running))
         if any(heard[one.info.pane][0].remains for one in pipelines if one.info.pane in heard):

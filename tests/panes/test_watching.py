@@ -152,24 +152,62 @@ async def test_another_program_in_the_foreground_is_an_event(private_tmux, serve
         assert says.of(ProgramChanged)[0].command == "cat"
 
 
-async def test_a_program_that_comes_without_a_word_before_its_window_is_linked_is_known(
-    private_tmux, server, heard, monkeypatch
-):
-    pane = private_tmux.new_session("work", ["sh", "-c", "stty -echo; echo ready; read go; exec sleep 1000"])
+@pytest.fixture
+def before_linked(private_tmux, monkeypatch):
+    """Have something happen between the listing of a pane and the linking of its window."""
+
+    def arrange(happens):
+        hold = Hub.hold
+
+        async def hold_late(hub, window):
+            await happens()
+            await hold(hub, window)
+
+        monkeypatch.setattr(Hub, "hold", hold_late)
+
+    return arrange
+
+
+async def start_ready(private_tmux, then):
+    """Start a program that has said its last word before it goes on with `then`."""
+    pane = private_tmux.new_session("work", ["sh", "-c", f"stty -echo; echo ready; {then}"])
     await wait_until_async(lambda: "ready" in private_tmux.run("capture-pane", "-p", "-t", pane))
-    hold = Hub.hold
+    return pane
 
-    async def hold_late(hub, window):
+
+async def until_is(private_tmux, pane, condition):
+    await wait_until_async(lambda: private_tmux.run("display-message", "-p", "-t", pane, condition).strip() == "1")
+
+
+async def test_a_program_that_comes_before_the_window_is_linked_is_known(private_tmux, server, heard, before_linked):
+    pane = await start_ready(private_tmux, "read go; exec sleep 1000")
+
+    async def comes():
         send(private_tmux, pane, "")
-        is_running = ("display-message", "-p", "-t", pane, "#{==:#{pane_current_command},sleep}")
-        await wait_until_async(lambda: private_tmux.run(*is_running).strip() == "1")
-        await hold(hub, window)
+        await until_is(private_tmux, pane, "#{==:#{pane_current_command},sleep}")
 
-    monkeypatch.setattr(Hub, "hold", hold_late)
+    before_linked(comes)
     async with server.watch(pane) as stream:
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
         assert says.of(PaneOpened)[0].command == "sleep"
+
+
+async def test_a_program_that_ends_before_the_window_is_linked_is_no_other(private_tmux, server, heard, before_linked):
+    pane = await start_ready(private_tmux, "exec cat")
+    await until_is(private_tmux, pane, "#{==:#{pane_current_command},cat}")
+    private_tmux.run("set-option", "-w", "-t", pane, "remain-on-exit", "on")
+
+    async def ends():
+        private_tmux.run("send-keys", "-t", pane, "C-d")
+        await until_is(private_tmux, pane, "#{pane_dead}")
+
+    before_linked(ends)
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until_end()
+        assert says.of(PaneOpened)[0].command == "cat"
+        assert [closed.reason for closed in says.of(PaneClosed)] == ["pane_gone"]
 
 
 async def test_two_subscribers_hear_the_same_and_share_one_client(private_tmux, server, heard):
