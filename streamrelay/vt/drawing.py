@@ -43,7 +43,7 @@ def draw(state: State, text: str) -> None:
         cells = widths.cells(text)
         if cells and widths.manners.widens and _left(state).endswith(ZWJ):
             _draw_singly(state, cells)
-        elif not marked(cells):
+        elif cells is text or not marked(cells):
             if cells:
                 put(state, cells, state.pen)
         elif (

@@ -118,7 +118,8 @@ class Widths(dict[int, str]):
     def cells(self, text: str) -> str:
         """Return the cells `text` fills: wide characters with their stub, dropped ones left out.
 
-        What needs the cell before it, or a code point of its own, comes behind a mark (see `marked`).
+        What needs the cell before it, or a code point of its own, comes behind a mark (see `marked`). Where every
+        character fills one cell as it is, that is `text` itself.
         """
         if self._narrow.fullmatch(text):
             return text
