@@ -131,14 +131,18 @@ class Widths(dict[int, str]):
     def plain(self) -> re.Pattern[str]:
         """Matches lines whose text is shown as it is: every character has columns or joins one that has.
 
-        tmux keeps 21 bytes of UTF-8 in a cell, which a character and what may join it here never exceed. A variation
-        selector that widens does so in a column that is there: the last column is the caller's to see to.
+        A line feed alone ends a line. tmux keeps 21 bytes of UTF-8 in a cell, which a character and what may join it
+        here never exceed. A variation selector that widens does so in a column that is there: the last column is the
+        caller's to see to.
         """
         shown, joining = self._ranges(1, 2), self._ranges(0)
         beyond_ascii = f"(?![ -~])[{shown}]"
-        widening = f"{VARIATION_SELECTOR}?" if self.manners.widens else ""
+        join = f"(?:{ZWJ}{beyond_ascii}|[{joining}])"
+        widening = f"{VARIATION_SELECTOR}{join}{{0,2}}|" if self.manners.widens else ""
+        # Whoever joins is the exception: a turn for each of them takes a third of what one for every line would.
+        joined = f"(?<=[^\n])(?:{widening}{join}{{1,2}})"
         # Groups that may fail amid a turn are greedy: see tokens.py.
-        return re.compile(f"(?:[{shown}]++{widening}(?:{ZWJ}{beyond_ascii}|[{joining}]){{0,2}}|\r\n)*")
+        return re.compile(f"[{shown}\n]*+(?:{joined}[{shown}\n]++)*(?:{joined})?")
 
     def _ranges(self, *widths: int) -> str:
         """Return the characters of those widths as ranges of a regular expression's set."""
