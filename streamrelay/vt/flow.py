@@ -7,7 +7,7 @@ program sends makes rows of the window again (`Flow.settle`), and everything goe
 What it takes: the cursor at the beginning of an empty bottom line, the whole screen as scroll region, no mode or
 charset that changes what text means, and no background, which would colour the lines that come.
 
-Measured on 200x50, as multiples of the general way: plain lines 10, with SGR 6, CJK and emoji 12 (docs/terminal.md).
+What it gains is measured in docs/terminal.md.
 """
 
 import re
