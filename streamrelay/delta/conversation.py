@@ -156,16 +156,19 @@ class Conversation:
         self._draft = self._message_mark = ""
         self._furniture = Furniture()
 
-    def inject(self, message_id: str, text: str, *, amid: bool) -> None:
-        """A message is being pasted, `amid` what the program says to nobody known."""
+    def inject(self, message_id: str, text: str) -> None:
+        """A message is being pasted."""
         if self.waits and self._was_cleared:
             self._mark = self._document.mark()
-        self._sent.append(Sent(message_id, text, amid=amid))
+        self._sent.append(Sent(message_id, text))
         self._draft = ""
         del self._sent[:-MOST_MESSAGES]
 
-    def submit(self, message_id: str) -> bool:
-        """The Enter behind a message is being sent; return whether its composer shows anything of it."""
+    def submit(self, message_id: str, *, amid: bool) -> bool:
+        """The Enter behind a message is being sent, `amid` what the program says to nobody known.
+
+        Return whether its composer shows anything of it.
+        """
         if self.rows and self._furniture.learn_borders(self.rows, self._cursor) and not self.waits:
             self._furniture.rest(self.rows, self._cursor)
         if self._cleared is not None and self._cleared.message_id == message_id:
@@ -173,7 +176,7 @@ class Conversation:
         self._cleared = None
         for sent in self._sent:
             if sent.message_id == message_id:
-                sent.submitted = True
+                sent.submitted, sent.amid = True, amid
                 sent.shown = self._composer.draft(*self._place) or sent.shown
                 return bool(sent.shown)
         return False
@@ -261,25 +264,21 @@ class Conversation:
         if lost or self._forgot:
             answer.passages.insert(0, Passage("gap", [], lost=lost or None, rule="history"))
             self._forgot = False
-            accounted = len(submitted)
+            answer.accounted = len(submitted)
         elif waiting and not answer.accounted:
             if self.proved and not certain:
                 return None
-            accounted = len(submitted)
+            answer.accounted = len(submitted)
             if self.proved or not trusted:
-                behind = self._without_echo(before, whole)
-                if behind is None:
-                    answer = Answer([Passage("gap", [], rule="unheard", rows=now)])
-                    accounted = 0
+                told = self._without_echo(before, whole, submitted)
+                if told is None:
                     for sent in submitted:
                         sent.late = True
-                else:
-                    answer = behind
+                answer = told or Answer([Passage("gap", [], rule="unheard", rows=now)])
         else:
-            accounted = answer.accounted
-            self.proved = self.proved or accounted > 0
-        if accounted:
-            self._answered = submitted[accounted - 1]
+            self.proved = self.proved or answer.accounted > 0
+        if answer.accounted:
+            self._answered = submitted[answer.accounted - 1]
             count = self._sent.index(self._answered) + 1
             self._sent[:count] = [
                 sent for sent in self._sent[:count] if not sent.submitted or self._stands(sent, draft)
@@ -291,29 +290,37 @@ class Conversation:
         self.settle_down()
         return answer
 
-    def _without_echo(self, before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Answer | None:
-        """Read the answer to a message that was not seen in the transcript, if any of it can be told.
+    def _without_echo(
+        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent]
+    ) -> Answer | None:
+        """Read what was said while none of the messages was seen in the transcript, if any of it can be told.
 
         Of a program that is known to show messages, the message can be among rows that it skipped: what stands behind
-        them is its answer, if nothing there looks like a piece of a message.
+        them is its answer, if nothing there looks like a piece of a message. One that was submitted amid what it says
+        to nobody known is not accounted for as long as it skips nothing: all that is new is more of that.
         """
+        amid = any(sent.amid for sent in submitted)
         search = EchoSearch([row.text for row in now])
         old = next((y for y, (was, row) in enumerate(zip(before, now, strict=False)) if was != row), len(before))
         skipped = next((y for y in range(old, len(now)) if now[y].skipped), None)
+        start = old if amid else skipped
         if (
-            skipped is None
+            start is None
             or not self.proved
-            or any(search.shows_any_of(sent.text, skipped) for sent in self._sent if sent.submitted)
+            or any(search.shows_any_of(sent.text, start) for sent in self._sent if sent.submitted)
         ):
             return None
-        return read_answer(
-            now[:skipped],
+        answer = read_answer(
+            before if amid else now[:start],
             now,
             (),
             columns=self._document.columns,
             is_spinner=self._furniture.is_spinner,
             profile=self.profile,
+            mark=self._message_mark if amid else "",
         )
+        answer.accounted = 0 if skipped is None else len(submitted)
+        return answer
 
     def assume_submitted(self) -> bool:
         """The program went to work by itself: a draft that stands or has just vanished was submitted; was there one?"""
@@ -371,7 +378,11 @@ class Conversation:
         self._sent = watch_drafts(self._sent, self._draft, draft)
         self._draft = draft
         if drafts_shown(self._sent, rows[: self._furniture.composer_top(rows, self._cursor)]):
-            self._look_for_drafts(rows_since(*self._document.since(self._mark)))
+            self.look_for_typed()
+
+    def look_for_typed(self) -> None:
+        """See whether the transcript shows a draft that vanished before a message was pasted (see `typed`)."""
+        self._look_for_drafts(rows_since(*self._document.since(self._mark)))
 
     def _look_for_drafts(self, new: Sequence[PaintedRow]) -> None:
         """See whether rows that are new in the transcript show a draft that vanished: it was submitted."""

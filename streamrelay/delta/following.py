@@ -79,18 +79,30 @@ class Following:
         if self.is_active:
             if not self._turns.is_open:
                 self.conversation.settle_down()
-            self.conversation.inject(message_id, text, amid=self._turns.goes_on)
+            self.conversation.inject(message_id, text)
 
     def submit(self, message_id: str) -> bool:
         """The Enter behind a message is being sent; return whether the composer shows anything of it.
 
-        What the program says to nobody known ends here, if it is not at work: it would stand above the message.
+        What the program says to nobody known is said first, if it is not at work: it stands above the message. What it
+        may add to that stands there too, and so does its answer to what a person has submitted meanwhile.
         """
-        if self.converses and self._turns.goes_on and not self._turns.is_busy:
-            self.read(certain=True)
-            self._speaker.end_turn(self._turns.supersede())
+        amid = False
+        if self.converses:
+            self.conversation.look_for_typed()
+            if self._note_typed():
+                self._speaker.begin_turn()
+            amid = self._turns.goes_on
+            if amid and not self._turns.is_busy:
+                self._finish_what_goes_on()
         self._awaited, self._may_continue = True, False
-        return self.is_active and self.conversation.submit(message_id)
+        return self.is_active and self.conversation.submit(message_id, amid=amid)
+
+    def _finish_what_goes_on(self) -> None:
+        """Say what is said to nobody known; that turn is over, unless it answers what a person typed unseen."""
+        self.read(certain=True)
+        if self._turns.goes_on or self._turns.is_certain:
+            self._speaker.end_turn(self._turns.supersede())
 
     def ended(self, *, certain: bool) -> None:
         """A turn has ended; what comes later continues it, unless it was certain to be over."""

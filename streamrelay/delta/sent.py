@@ -25,7 +25,7 @@ class Sent:
     """What the composer showed of it."""
     submitted: bool = False
     amid: bool = False
-    """Whether it was pasted while the program said something that answers nothing known."""
+    """Whether it was submitted while the program said something that answers nothing known."""
     late: bool = False
     """Whether it was given up: nobody waits for it any more, but it may still be shown."""
     looks_left: int = 0

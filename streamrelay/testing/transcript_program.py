@@ -108,9 +108,11 @@ class TranscriptProgram:
         self._move_draft(shown)
         return self.works()
 
-    def shows(self) -> bytes:
-        """Move the draft into the transcript, and begin nothing yet."""
-        self._move_draft()
+    def shows(self, queued: str | None = None) -> bytes:
+        """Move the draft into the transcript, or what was `queued` while the draft stays, and begin nothing yet."""
+        draft = "" if queued is None else self._draft
+        self._move_draft(queued)
+        self._draft = draft
         return self._paint()
 
     def queues(self) -> str:

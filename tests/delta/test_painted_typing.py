@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamrelay.events import TurnStarted
+from streamrelay.events import Gap, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
@@ -187,8 +187,9 @@ def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_amid_
 
 
 @pytest.mark.requirement("DEL-05", "DEL-04c")
-@pytest.mark.parametrize("look", TELLING, ids=name)
-def test_what_a_program_says_unasked_is_said_though_a_message_is_submitted_meanwhile(look: Look) -> None:
+@pytest.mark.parametrize("rest", [0.0, 0.3, 3.0])
+@every_look
+def test_what_a_program_says_unasked_is_said_though_a_message_is_submitted_meanwhile(look: Look, rest: float) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -197,12 +198,44 @@ def test_what_a_program_says_unasked_is_said_though_a_message_is_submitted_meanw
     talk.asks("question 1")
     queued = talk.program.queues()
     talk.streams(", and it is green")
+    talk.paints(talk.program.rests(), rest=rest)
     talk.paints(talk.program.submits(queued))
     talk.answers("answer 1")
+    # Without a witness nobody can tell whether it has said all, and what it said so far is not kept waiting.
+    unasked = ["the build is done, and it is green"] if look.witness else ["the build is done", ", and it is green"]
     assert talk.heard() == [
         ("injected", "question 0"),
         ("program", "answer 0"),
-        ("program", "the build is done, and it is green"),
+        *(("program", text) for text in unasked),
         ("injected", "question 1"),
         ("program", "answer 1"),
     ]
+    assert talk.of(Gap) == []
+    assert [event.turn for event in talk.of(TurnStarted)] == [event.turn for event in talk.ends()]
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize(("before", "behind"), [("", "in the drawer"), ("in the", " drawer"), ("in the drawer", "")])
+@every_look
+def test_what_was_typed_right_before_a_message_is_answered_in_a_turn_of_its_own(
+    look: Look, before: str, behind: str
+) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    _types(talk, "what of the keys")
+    typed = talk.program.queues()
+    talk.paints(talk.program.drafts(""))
+    message_id = talk.pane.pastes("question 1")
+    talk.paints(talk.program.drafts("question 1"))
+    talk.paints(talk.program.shows(typed))
+    if before:
+        talk.streams(before)
+    talk.pane.submits(message_id)
+    if behind:
+        talk.streams(behind)
+    talk.paints(talk.program.submits())
+    talk.answers("answer 1")
+    assert talk.heard() == ASKED_BETWEEN
+    assert [text.turn for text in talk.pane.texts() if text.text] == [1, 1, 2, 2, 3, 3]
+    assert [event.turn for event in talk.of(TurnStarted)][-2:] == [event.turn for event in talk.ends()][-2:] == [2, 3]
