@@ -7,7 +7,7 @@ the pane is handed the same ones, and a replay tells its stream the same.
 
 Time is that of the reads. Bytes that wait are older than now, so while there are any no time passes: where the pane
 rested between them is marked when more comes, and where reading is held nobody knows whether it rests. Whatever else
-happens to the pane has its place behind everything that was read, so it first catches up.
+happens to the pane has its place behind everything that was read, so it first catches up, rests included.
 """
 
 import asyncio
@@ -150,8 +150,8 @@ class LiveStream:
         """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn."""
         backlog, rendering = self._backlog, self._rendering
         first = not backlog
-        if not first and (known := rendering.known_before(read_at)) >= backlog.last_read + SETTLE:
-            backlog.mark(known)
+        if not first and rendering.read_until >= backlog.last_read + SETTLE:
+            backlog.mark(rendering.read_until)
         backlog.put(data, read_at)
         rendering.add(self, len(data), read_at, first=first)
 
@@ -180,9 +180,11 @@ class LiveStream:
             self._set_timer()
 
     def catch_up(self) -> None:
-        """Render all that waits: what comes next comes after it."""
+        """Render all that waits, and let the time pass for which the pane rested: what comes next comes after it."""
         while self._backlog:
             self.render(self._backlog.size)
+        if not self.closed and not self._resuming:
+            self._let_pass(self._rendering.read_until - self._began)
 
     def _let_pass(self, now: float) -> None:
         """Let the deadlines pass that are due at `now` (stream time)."""

@@ -146,7 +146,9 @@ class Rendering(Generic[Pane]):
         self._collected: asyncio.TimerHandle | None = None
         self._held = False
         self._just_read = False
-        self._read_at = self._read_before = 0.0
+        self._read_at = 0.0
+        self.read_until = 0.0
+        """Everything was read until then (loop time): when the last read was that is over."""
         self.waiting = 0
         """Bytes of all panes that wait."""
 
@@ -166,8 +168,7 @@ class Rendering(Generic[Pane]):
         elif pane in self._collecting and pane.waiting >= pane.turn:
             del self._collecting[pane]
             self._flooding.append(pane)
-        if read_at != self._read_at:
-            self._read_before, self._read_at = self._read_at, read_at
+        self._read_at = read_at
         self.waiting += size
         if self.waiting >= LIMIT:
             self._held = True
@@ -177,10 +178,6 @@ class Rendering(Generic[Pane]):
     def room(self) -> int:
         """How many bytes may be read at once."""
         return MOST_WAITING - self.waiting - _CUT_LINE
-
-    def known_before(self, read_at: float) -> float:
-        """Return the time (loop time) until which everything had been read before the read at `read_at`."""
-        return self._read_at if self._read_at != read_at else self._read_before
 
     def taken(self, size: int) -> None:
         """Note that `size` bytes wait no longer, whoever took them."""
@@ -228,6 +225,7 @@ class Rendering(Generic[Pane]):
 
     def _poll_again(self) -> None:
         self._just_read = False
+        self.read_until = self._read_at
 
     def _render(self) -> None:
         now = self._clock()

@@ -193,16 +193,19 @@ async def test_what_fills_no_turn_is_rendered_when_it_has_waited_long_enough(sta
     assert stage.turns == ["0"]
 
 
-async def test_what_is_known_of_a_pane_is_known_since_the_read_before(stage):
-    reads = []
+async def test_all_is_read_until_the_last_read_that_is_over(stage):
+    stage.turn_seconds = 0.0
+    before = stage.rendering.read_until
     for _ in range(3):
         stage.clock += 1
-        reads.append(stage.clock)
-        stage.flood.put(1)
-        known = stage.rendering.known_before(stage.clock)
-        stage.other.put(1)
-        assert known == stage.rendering.known_before(stage.clock) == (reads[-2] if len(reads) > 1 else 0.0)
-    assert stage.rendering.known_before(stage.clock + 1) == stage.clock
+        read_at = stage.clock
+        for pane in (stage.flood, stage.other):
+            pane.put(1)
+            stage.rendering.take_turns()
+            assert stage.rendering.read_until == before, "this read may hold more"
+        await asyncio.sleep(0)
+        assert stage.rendering.read_until == read_at
+        before = read_at
 
 
 async def test_nothing_is_collected_while_reading_is_held(stage):
