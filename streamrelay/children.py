@@ -27,7 +27,7 @@ async def start_child(program: str, *arguments: str, **settings: Any) -> asyncio
     return await uncut(asyncio.create_subprocess_exec(program, *arguments, **settings))
 
 
-async def uncut(work: Coroutine[Any, Any, Result]) -> Result:
+async def uncut(work: Coroutine[Any, Any, Result] | asyncio.Task[Result]) -> Result:
     """Await something short to its end. What cancels meanwhile cancels what awaits next."""
     ours = asyncio.current_task()
     assert ours is not None  # noqa: S101  # a coroutine that runs is some task's

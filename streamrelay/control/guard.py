@@ -10,27 +10,35 @@ import asyncio
 import contextlib
 import os
 
-from streamrelay.children import ended, start_child
+from streamrelay.children import ended, start_child, uncut
 
 _WATCH = 'read -r over || kill -9 "$0"'
 
 
 class Guard:
-    """The shell that waits for the end of a child of this process; `end` has to be called when that is gone."""
+    """The shell that waits for the end of a child of this process.
 
-    def __init__(self, pid: int) -> None:
-        read_end, self._lifeline = os.pipe()
+    Made before that child, so that none is started where descriptors have run out; then `watch` it, `end` that when it
+    is gone, and `close` in any case: the child is killed if `end` was not called.
+    """
+
+    def __init__(self) -> None:
+        self._read_end, self._lifeline = os.pipe()
         self._process: asyncio.subprocess.Process | None = None
-        self._starting = asyncio.ensure_future(self._start(pid, read_end))
-        self._starting.add_done_callback(lambda _: os.close(read_end))
+        self._starting: asyncio.Task[None] | None = None
 
-    async def _start(self, pid: int, read_end: int) -> None:
+    def watch(self, pid: int) -> None:
+        """Have the shell started that waits for the end of this process, to end the child `pid`."""
+        self._starting = asyncio.ensure_future(self._start(pid))
+        self._starting.add_done_callback(lambda _: os.close(self._read_end))
+
+    async def _start(self, pid: int) -> None:
         # Where there is no shell there is no guard.
         with contextlib.suppress(OSError):
             # In a session of its own, so that what ends this process by a signal to its group does not end it first.
             self._process = await start_child(
                 "/bin/sh", "-c", _WATCH, str(pid),
-                stdin=read_end, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+                stdin=self._read_end, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
 
@@ -38,7 +46,13 @@ class Guard:
         """Call it off."""
         with contextlib.suppress(OSError):
             os.write(self._lifeline, b"over\n")
-        os.close(self._lifeline)
-        await asyncio.wait([self._starting])
+        if self._starting is not None:
+            await uncut(self._starting)
         if self._process is not None:
             await ended(self._process)
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        os.close(self._lifeline)
+        if self._starting is None:
+            os.close(self._read_end)

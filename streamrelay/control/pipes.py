@@ -24,6 +24,7 @@ class PipeTransport:
     def __init__(
         self,
         process: asyncio.subprocess.Process,
+        guard: Guard,
         channel: Channel,
         stderr: int,
         *,
@@ -31,7 +32,7 @@ class PipeTransport:
         owned: contextlib.ExitStack,
     ) -> None:
         self._process = process
-        self._guard = Guard(process.pid)
+        self._guard = guard
         self._channel = channel
         self._stdin = stdin
         self._owned = owned
@@ -54,6 +55,7 @@ class PipeTransport:
     ) -> Self:
         """Start `argv`; see OpenTransport."""
         with contextlib.ExitStack() as owned, contextlib.ExitStack() as ours:
+            guard = owned.enter_context(contextlib.closing(Guard()))
             with contextlib.ExitStack() as childs:
                 child_in, stdin = _pipe(childs, ours)
                 stdout, child_out = _pipe(owned, childs)
@@ -61,8 +63,9 @@ class PipeTransport:
                 process = await start_child(
                     *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env), start_new_session=True
                 )
+                guard.watch(process.pid)
             channel = Channel(stdout, stdin, on_data, on_eof, room)
-            return cls(process, channel, stderr, stdin=ours.pop_all(), owned=owned.pop_all())
+            return cls(process, guard, channel, stderr, stdin=ours.pop_all(), owned=owned.pop_all())
 
     @property
     def pid(self) -> int:

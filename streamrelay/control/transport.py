@@ -202,7 +202,8 @@ class Channel:
         data = os.read(self._reader, READ_SIZE)
         if len(data) < READ_SIZE:
             return data
-        pieces, room = [data], min(MOST_AT_ONCE, self._room()) - self._lots.size - READ_SIZE
+        welcome = min(MOST_AT_ONCE, self._room()) if self._listening else MOST_AT_ONCE
+        pieces, room = [data], welcome - self._lots.size - READ_SIZE
         # Whatever stops it is met again by the next read.
         with contextlib.suppress(OSError):
             while len(pieces[-1]) == READ_SIZE <= room:

@@ -1,6 +1,7 @@
-"""A control client over pipes that is left while the event loop ends: nothing of it or its guard is left behind."""
+"""A control client over pipes that is left while the event loop ends, or cannot be started: nothing is left behind."""
 
 import asyncio
+import errno
 import gc
 import os
 import sys
@@ -36,3 +37,23 @@ def test_nothing_is_left_where_the_loop_ends_meanwhile(seconds: float) -> None:
         gc.collect()
     assert [str(one.message) for one in told] == []
     assert set(DESCRIPTORS.iterdir()) == before
+
+
+@pytest.mark.skipif(not DESCRIPTORS.exists(), reason="/proc tells what is open")
+@pytest.mark.parametrize("had", range(5))
+async def test_nothing_is_started_where_descriptors_run_out(had: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipes = [os.pipe] * had
+
+    def pipe() -> tuple[int, int]:
+        if not pipes:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return pipes.pop()()
+
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    before, there = set(DESCRIPTORS.iterdir()), children.read_text()
+    monkeypatch.setattr(os, "pipe", pipe)
+    with pytest.raises(OSError, match="open files"):
+        await PipeTransport.open(["sleep", "1000"], os.environ, lambda _: None, lambda: None, lambda: 1)
+    assert pipes == []
+    assert set(DESCRIPTORS.iterdir()) == before
+    assert children.read_text() == there
