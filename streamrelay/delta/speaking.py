@@ -15,7 +15,7 @@ from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, Turn
 LONGEST_LIVE = 4096
 """Characters of an unfinished line that are shown: its end, when it is longer."""
 SHOWN_FOR = 0.1
-"""Seconds that such a line is shown at least before it is shown anew."""
+"""Seconds that such a line is shown before it is shown anew, if nobody looks (`DeltaStream.look`)."""
 
 
 class Speaker:

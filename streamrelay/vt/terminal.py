@@ -10,6 +10,7 @@ from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import RowQueue, StoredRow
 from streamrelay.vt.packed import Packed
 from streamrelay.vt.reflow import resize
+from streamrelay.vt.rows import Line
 from streamrelay.vt.seeding import seed
 from streamrelay.vt.state import State
 from streamrelay.vt.tokens import DELETE, DROPPED, UNFINISHED, Tokenizer, split_controls
@@ -241,16 +242,18 @@ class Terminal:
         if self._flow is not None and stop < self._state.lines:
             return self._flow.rows(start, stop)
         columns = self._state.columns
-        lines = self._resting.rows(start, stop) if self._resting is not None else self.state.grid.lines[start:stop]
         rows = RowQueue()
-        for line in lines:
+        for line in self._lines(start, stop):
             rows.append(line.cropped(columns))
         return rows
 
     def is_blank(self, start: int, stop: int) -> bool:
         """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
         columns = self._state.columns
-        return not any(line.cells and line.cropped(columns).text.strip() for line in self.state.grid.lines[start:stop])
+        return not any(line.cells and line.cropped(columns).text.strip() for line in self._lines(start, stop))
+
+    def _lines(self, start: int, stop: int) -> list[Line]:
+        return self._resting.rows(start, stop) if self._resting is not None else self.state.grid.lines[start:stop]
 
     def resize(self, lines: int, columns: int) -> None:
         """Change the size as tmux does, rows reflowed. A new epoch."""
