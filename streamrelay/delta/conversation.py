@@ -21,6 +21,7 @@ from streamrelay.delta.rows import PaintedRow, cells_of, without_cut_off
 from streamrelay.delta.sent import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, watch_drafts
 from streamrelay.delta.standing import ComposerView
 from streamrelay.delta.transcript import EchoSearch, spelling
+from streamrelay.delta.turns import Turns
 from streamrelay.vt.engine import Cursor, Engine, Frame
 
 PICTURE = 0.008
@@ -30,8 +31,9 @@ PICTURE = 0.008
 class Conversation:
     """Follows the screen of a program that keeps a transcript."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, turns: Turns) -> None:
         self._engine = engine
+        self._turns = turns
         self.profile = GENERIC
         self._document = Document(engine)
         self._furniture = Furniture()
@@ -139,8 +141,6 @@ class Conversation:
         if not self.awaits_draft and not any(spelling(sent.text) in held for sent in self._sent if sent.text.strip()):
             self._composer.learn_empty(*self._place)
         self._draft = ""
-        for sent in self._sent:
-            sent.amid = False
         self._furniture.mark = self._composer.empty.mark
 
     def forget_composer(self) -> None:
@@ -240,10 +240,8 @@ class Conversation:
         waiting = [sent for sent in self._sent if sent.waits and not self._stands(sent, draft)]
         stands = any(sent.waits for sent in self._sent) and not waiting
         submitted = [sent for sent in self._sent if sent.late or sent in waiting]
-        tail, composer = (
-            self._furniture.tail_start(rows, self._cursor),
-            self._furniture.composer_top(rows, self._cursor),
-        )
+        tail = self._furniture.tail_start(rows, self._cursor)
+        composer = self._furniture.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
         whole = without_cut_off(now, self._document.columns) if cut_off else now
         answer = read_answer(
@@ -273,16 +271,17 @@ class Conversation:
                 told = self._without_echo(before, whole, submitted)
                 if told is None:
                     for sent in submitted:
-                        sent.late = True
+                        sent.late, sent.amid = True, False
                 answer = told or Answer([Passage("gap", [], rule="unheard", rows=now)])
         else:
             self.proved = self.proved or answer.accounted > 0
         if answer.accounted:
             self._answered = submitted[answer.accounted - 1]
             count = self._sent.index(self._answered) + 1
-            self._sent[:count] = [
-                sent for sent in self._sent[:count] if not sent.submitted or self._stands(sent, draft)
-            ]
+            kept = [sent for sent in self._sent[:count] if not sent.submitted or self._stands(sent, draft)]
+            self._sent[:count] = kept
+            for sent in self._sent:
+                sent.amid = False
         if len(whole) < len(now):
             answer.passages.append(Passage("gap", [], rule="cut_off", rows=now[len(whole) :]))
         answer.leave_out("status_rows", self._document.screen[tail:composer])
@@ -388,6 +387,7 @@ class Conversation:
         """See whether rows that are new in the transcript show a draft that vanished: it was submitted."""
         for sent in drafts_shown(self._sent, [row.text for row in new]) if drafts_vanished(self._sent) else ():
             sent.looks_left = 0
+            sent.amid = self._turns.goes_on or any(other.amid for other in self._sent)
             self.typed = True
 
     def _watch_pasted(self, draft: str) -> None:

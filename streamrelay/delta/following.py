@@ -20,7 +20,7 @@ class Following:
     def __init__(
         self, engine: Engine, speaker: Speaker, *, composer: Composer, cutter: FrameCutter, ledger: Ledger
     ) -> None:
-        self.conversation = Conversation(engine)
+        self.conversation = Conversation(engine, speaker.turns)
         self.signals = Signals()
         self.is_active = False
         """Whether the screen is followed."""

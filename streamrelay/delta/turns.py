@@ -100,10 +100,12 @@ class Turns:
         """Something was submitted to the program: what it prints next answers it.
 
         At a prompt the program had been waiting, so the turn that was open is over and is returned; and so is one that
-        answers nothing, a greeting or more of an answer that was over. A message that comes in mid-answer ends nothing.
+        answers nothing, a greeting or more of an answer that was over, where a message comes: of what a person typed it
+        is known only once the transcript shows it, behind what is to be read of that turn. A message that comes in
+        mid-answer ends nothing.
         """
         ended = None
-        if self._open and not self.is_busy and (at_prompt or self.goes_on):
+        if self._open and not self.is_busy and (at_prompt or (self.goes_on and message_id is not None)):
             ended = self.supersede()
         self.turn += 1
         self._message_id = message_id

@@ -239,3 +239,60 @@ def test_what_was_typed_right_before_a_message_is_answered_in_a_turn_of_its_own(
     assert talk.heard() == ASKED_BETWEEN
     assert [text.turn for text in talk.pane.texts() if text.text] == [1, 1, 2, 2, 3, 3]
     assert [event.turn for event in talk.of(TurnStarted)][-2:] == [event.turn for event in talk.ends()][-2:] == [2, 3]
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize("rest", [0.3, 3.0])
+@every_look
+def test_what_a_program_goes_on_to_say_unasked_is_said_though_a_message_waits(look: Look, rest: float) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    talk.paints(talk.program.works())
+    talk.streams("the build is done")
+    talk.asks("question 1")
+    queued = talk.program.queues()
+    for unasked in (", and it is green", "so are we"):
+        talk.streams(unasked)
+        talk.paints(talk.program.rests(), rest=rest)
+    talk.paints(talk.program.works(), talk.program.submits(queued))
+    talk.answers("answer 1")
+    said = talk.heard()
+    # The bullet of what is read together with the end of another line is taken for its own.
+    unasked = "".join(text.removeprefix("● ") for _, text in said[2:-2])
+    assert unasked == "the build is done, and it is greenso are we"
+    assert said[-2:] == [("injected", "question 1"), ("program", "answer 1")]
+    assert talk.of(Gap) == []
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize("asked", ["typed", "typed, typed", "typed, injected", "injected, typed"])
+@pytest.mark.parametrize("works", [True, False], ids=["at-work", "at-rest"])
+@every_look
+def test_what_a_program_says_unasked_is_said_though_a_person_types_meanwhile(
+    look: Look, works: bool, asked: str
+) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    talk.paints(talk.program.works())
+    talk.streams("the build is done")
+    if not works:
+        talk.paints(talk.program.rests(), rest=0.05)
+    heard, queue = talk.heard(), []
+    for number, origin in enumerate(asked.split(", "), 1):
+        if origin == "typed":
+            _types(talk, f"question {number}")
+        else:
+            talk.asks(f"question {number}")
+        queue.append((origin, talk.program.queues()))
+        talk.paints(talk.program.works() if works else talk.program.rests())
+    heard.append(("program", "the build is done"))
+    for number, (origin, text) in enumerate(queue, 1):
+        talk.paints(talk.program.submits(text))
+        talk.streams(f"answer {number}")
+        heard += [(origin, text), ("program", f"answer {number}")]
+    talk.answers("")
+    assert talk.heard() == heard
+    assert talk.of(Gap) == []
+    assert [event.turn for event in talk.of(TurnStarted)] == [event.turn for event in talk.ends()]
