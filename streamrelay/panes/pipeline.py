@@ -201,7 +201,13 @@ class PanePipeline(LiveStream):
 
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""
-        self._resuming = False
+        known = self._take_up(blocks)
+        if self._resuming:
+            self._resuming = False
+            self._set_timer()
+        return known
+
+    def _take_up(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         asked = self._missing.answered()
         if asked.depth is not None:
             return self._go_on(read_held(blocks, asked.depth))

@@ -148,7 +148,8 @@ class Rendering(Generic[Pane]):
         self._just_read = False
         self._read_at = 0.0
         self.read_until = 0.0
-        """Everything was read until then (loop time): when the last read was that is over."""
+        """When the last read was that is over (loop time). Until then everything was read, but for what a read left in
+        the pipe for want of room: of floods, as a rule."""
         self.waiting = 0
         """Bytes of all panes that wait."""
 

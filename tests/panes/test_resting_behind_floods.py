@@ -7,9 +7,10 @@ import pytest
 
 from streamrelay.delta.frames import SETTLE
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.log import Past
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.rendering import SLICE, TURN, Rendering
-from streamrelay.recordings.model import Entry, Output, Waited
+from streamrelay.recordings.model import Began, Entry, Missed, Output, Reseeded, Waited
 from streamrelay.vt.engine import Cursor, Snapshot
 
 pytestmark = pytest.mark.moves_clock
@@ -38,6 +39,20 @@ class Server:
     def _tick(self) -> float:
         self._processor_time += SLICE
         return self._processor_time
+
+    def resume(self, *past: Entry) -> None:
+        """Go on with a pane that an earlier process was told of, until some time ago; tmux is asked what it missed."""
+        self.pane.discard()
+        self.entries.clear()
+        self.pane = PanePipeline(INFO, rendering=self._rendering, tap=self.entries.append)
+        self.pane.resume(Past(self._time, iter(past)))
+        self._time += 5.0
+        self.pane.question()
+
+    def answer(self, row: bytes) -> None:
+        """Answer that: the alternate screen holds one row, behind which the cursor stands."""
+        state = b"%d 0 80 5 0 1 1 0 1 0 0 4 0 0 1  " % len(row)
+        assert self.pane.answer([[], [row], [row], [], [state], [row], [row], [b"2000 0 "]])
 
     async def read(self, *printed: bytes, flood: bytes, after: float = 0.0) -> None:
         """Read what the pane printed, and what each flood did, so many seconds after the last read."""
@@ -90,3 +105,17 @@ async def test_nobody_knows_that_it_rests_before_something_was_read_later(server
     step(server.pane)
     assert server.kinds[:2] == [Output, Output]
     assert Waited not in server.kinds
+
+
+@pytest.mark.requirement("DEL-05")
+async def test_no_time_passes_before_what_was_printed_while_no_process_listened(server):
+    began = Began(0.0, INFO.pane, INFO.session_name, INFO.command, INFO.title, BLANK)
+    server.resume(began, Output(0.1, INFO.pane, b"\x1b[?1049hhalf a picture"))
+    await server.read(flood=b"x")
+    server.answer(b"half a picture, and the rest of it")
+    assert server.kinds == [Missed, Reseeded]
+    await server.read(flood=b"x", after=1.0)
+    server.pane.look()
+    assert server.kinds[2] is Waited
+    times = [entry.t for entry in server.entries]
+    assert times == sorted(times)
