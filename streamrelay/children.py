@@ -12,10 +12,13 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Coroutine
+import subprocess
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+_MOMENT = 0.002
 
 
 async def start_child(program: str, *arguments: str, **settings: Any) -> asyncio.subprocess.Process:
@@ -27,7 +30,7 @@ async def start_child(program: str, *arguments: str, **settings: Any) -> asyncio
     return await uncut(asyncio.create_subprocess_exec(program, *arguments, **settings))
 
 
-async def uncut(work: Coroutine[Any, Any, Result] | asyncio.Task[Result]) -> Result:
+async def uncut(work: Coroutine[Any, Any, Result]) -> Result:
     """Await something short to its end. What cancels meanwhile cancels what awaits next."""
     ours = asyncio.current_task()
     assert ours is not None  # noqa: S101  # a coroutine that runs is some task's
@@ -50,21 +53,39 @@ async def ended(process: asyncio.subprocess.Process, within: float = 5.0) -> boo
     What cancels meanwhile cancels what awaits next. It may be the end of the event loop, which cancels every task: no
     other than the one that calls this is relied on.
     """
+
+    async def for_its_end(seconds: float) -> None:
+        waiting = asyncio.ensure_future(process.wait())
+        try:
+            await asyncio.wait([waiting], timeout=seconds)
+        finally:
+            waiting.cancel()
+
+    return await _insist(lambda: process.returncode is not None, for_its_end, within)
+
+
+async def reaped(process: subprocess.Popen[bytes], within: float = 5.0) -> bool:
+    """The same for a child that asyncio knows nothing of, and that is about to end."""
+
+    async def a_moment(seconds: float) -> None:
+        await asyncio.sleep(min(seconds, _MOMENT))
+
+    return await _insist(lambda: process.poll() is not None, a_moment, within)
+
+
+async def _insist(is_over: Callable[[], bool], wait: Callable[[float], Awaitable[None]], within: float) -> bool:
     loop, ours = asyncio.get_running_loop(), asyncio.current_task()
     assert ours is not None  # noqa: S101  # a coroutine that runs is some task's
     until, cancelled = loop.time() + within, 0
-    while process.returncode is None and (left := until - loop.time()) > 0:
-        waiting = asyncio.ensure_future(process.wait())
+    while not is_over() and (left := until - loop.time()) > 0:
         try:
-            await asyncio.wait([waiting], timeout=left)
+            await wait(left)
         except asyncio.CancelledError:
             ours.uncancel()
             cancelled += 1
-        finally:
-            waiting.cancel()
     for _ in range(cancelled):
         ours.cancel()
-    return process.returncode is not None
+    return is_over()
 
 
 def send_signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

@@ -4,13 +4,16 @@ A client whose reader died with output still to come cannot be left by closing i
 be rid of that output first, for ever, and the client stays attached, holds its session, and keeps the server from
 exiting (tmux 3.3a to 3.8, control.c, control_all_done). Only the end of the client's process helps. So a shell waits
 beside it, on a pipe from here; it is told when all is over, and kills the client where the pipe ends without a word.
+
+asyncio is not asked to start that shell: where the loop ends amid a start, its end is waited for in vain, for ever
+(CPython 3.11, asyncio.base_subprocess).
 """
 
-import asyncio
 import contextlib
 import os
+import subprocess
 
-from streamrelay.children import ended, start_child, uncut
+from streamrelay.children import reaped
 
 _WATCH = 'read -r over || kill -9 "$0"'
 
@@ -24,35 +27,26 @@ class Guard:
 
     def __init__(self) -> None:
         self._read_end, self._lifeline = os.pipe()
-        self._process: asyncio.subprocess.Process | None = None
-        self._starting: asyncio.Task[None] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, pid: int) -> None:
-        """Have the shell started that waits for the end of this process, to end the child `pid`."""
-        self._starting = asyncio.ensure_future(self._start(pid))
-        self._starting.add_done_callback(lambda _: os.close(self._read_end))
-
-    async def _start(self, pid: int) -> None:
+        """Start the shell that waits for the end of this process, to end the child `pid`."""
         # Where there is no shell there is no guard.
         with contextlib.suppress(OSError):
             # In a session of its own, so that what ends this process by a signal to its group does not end it first.
-            self._process = await start_child(
-                "/bin/sh", "-c", _WATCH, str(pid),
-                stdin=self._read_end, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", _WATCH, str(pid)],
+                stdin=self._read_end, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
 
     async def end(self) -> None:
         """Call it off."""
         with contextlib.suppress(OSError):
             os.write(self._lifeline, b"over\n")
-        if self._starting is not None:
-            await uncut(self._starting)
         if self._process is not None:
-            await ended(self._process)
+            await reaped(self._process)
 
     def close(self) -> None:
         """Let go of what is open."""
         os.close(self._lifeline)
-        if self._starting is None:
-            os.close(self._read_end)
+        os.close(self._read_end)

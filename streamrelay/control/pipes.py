@@ -31,11 +31,10 @@ class PipeTransport:
         stdin: contextlib.ExitStack,
         owned: contextlib.ExitStack,
     ) -> None:
+        """Take over what the stacks hold: `stdin` what leaves the child alone, `owned` the rest."""
         self._process = process
         self._guard = guard
         self._channel = channel
-        self._stdin = stdin
-        self._owned = owned
         self._said = bytearray()
         self._stderr = stderr
         self._closed = False
@@ -43,6 +42,7 @@ class PipeTransport:
         loop = asyncio.get_running_loop()
         loop.add_reader(stderr, self._read_stderr)
         owned.callback(loop.remove_reader, stderr)
+        self._stdin, self._owned = stdin.pop_all(), owned.pop_all()
 
     @classmethod
     async def open(
@@ -64,8 +64,16 @@ class PipeTransport:
                     *argv, stdin=child_in, stdout=child_out, stderr=child_err, env=dict(env), start_new_session=True
                 )
                 guard.watch(process.pid)
-            channel = Channel(stdout, stdin, on_data, on_eof, room)
-            return cls(process, guard, channel, stderr, stdin=ours.pop_all(), owned=owned.pop_all())
+            try:
+                channel = Channel(stdout, stdin, on_data, on_eof, room)
+                owned.callback(channel.stop)
+                ours.callback(channel.stop_writing)
+                return cls(process, guard, channel, stderr, stdin=ours, owned=owned)
+            except OSError:
+                send_signal(process, signal.SIGKILL)
+                await ended(process)
+                await guard.end()
+                raise
 
     @property
     def pid(self) -> int:
@@ -109,7 +117,7 @@ class PipeTransport:
         try:
             if self._process.returncode is None:
                 await happens(self._channel.sent, GRACE)
-                await leave((self._close_stdin, self._terminate, self._kill), self._gone)
+                await leave((self._stdin.close, self._terminate, self._kill), self._gone)
         finally:
             self._kill()
             await uncut(self._let_go())
@@ -120,13 +128,8 @@ class PipeTransport:
             await self._guard.end()
         finally:
             self._read_stderr()
-            self._channel.stop()
             self._stdin.close()
             self._owned.close()
-
-    def _close_stdin(self) -> None:
-        self._channel.stop_writing()
-        self._stdin.close()
 
     def _terminate(self) -> None:
         send_signal(self._process, signal.SIGTERM)

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,17 @@ DESCRIPTORS = Path("/proc/self/fd")
 
 
 @pytest.mark.skipif(not DESCRIPTORS.exists(), reason="/proc tells what is open")
-@pytest.mark.parametrize("seconds", [0.0, 0.1], ids=["at-once", "later"])
-def test_nothing_is_left_where_the_loop_ends_meanwhile(seconds: float) -> None:
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 4, 5, 6, 100])
+def test_nothing_is_left_where_the_loop_ends_meanwhile(turns: int) -> None:
+    """So many turns of the loop after the client was started, and left."""
+
     async def main() -> asyncio.Future[None]:
         transport = await PipeTransport.open(
             [sys.executable, "-c", STUBBORN], os.environ, lambda _: None, lambda: None, lambda: 1
         )
-        await asyncio.sleep(seconds)
         leaving = asyncio.ensure_future(transport.close())
-        await asyncio.sleep(seconds)
+        for _ in range(turns):
+            await asyncio.sleep(0)
         return leaving
 
     before = set(DESCRIPTORS.iterdir())
@@ -58,3 +61,28 @@ def test_nothing_is_started_where_descriptors_run_out(had: int, monkeypatch: pyt
     assert pipes == []
     assert set(DESCRIPTORS.iterdir()) == before
     assert children.read_text() == there
+
+
+@pytest.mark.skipif(not DESCRIPTORS.exists(), reason="/proc tells what is open")
+@pytest.mark.parametrize("had", range(2))
+def test_nothing_is_left_where_the_loop_can_watch_no_more_descriptors(had: int) -> None:
+    """As where the user watches all that the kernel lets him (`fs.epoll.max_user_watches`)."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+
+    async def main() -> None:
+        loop, watched = asyncio.get_running_loop(), [None] * had
+
+        def add_reader(descriptor: int, callback: Callable[[], None]) -> None:
+            if not watched:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            watched.pop()
+            adds(descriptor, callback)
+
+        before, there = set(DESCRIPTORS.iterdir()), children.read_text()
+        adds, loop.add_reader = loop.add_reader, add_reader  # type: ignore[method-assign,assignment]
+        with pytest.raises(OSError, match="No space left"):
+            await PipeTransport.open(["sleep", "1000"], os.environ, lambda _: None, lambda: None, lambda: 1)
+        assert set(DESCRIPTORS.iterdir()) == before
+        assert children.read_text() == there
+
+    asyncio.run(main())
