@@ -9,7 +9,8 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
   was printed since the last look (a repaint that follows another, as a spinner's: half of all looks);
 * before a program hides the cursor: from there on it *paints*, and nothing on the screen is final before it has shown
   the cursor again and rested (programs tidy up after showing it);
-* after a rest: `SETTLE` seconds without output, or `CALM` bytes without such a movement.
+* after a rest: `SETTLE` seconds without output (`LONGEST_UPDATE` within a synchronized update), or `CALM` bytes without
+  such a movement.
 
 Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: the row it works on is still open.
 """
@@ -19,6 +20,9 @@ from collections.abc import Generator, Iterator
 
 SETTLE = 0.012
 """Seconds without output after which a repaint counts as finished (coarser cuts lost rows on recorded agents)."""
+
+LONGEST_UPDATE = 0.15
+"""The same within a synchronized update that has not ended: what terminals wait for its end, more or less."""
 
 CALM = 4096
 """Bytes without a movement to another row after which a program is linear again, though it never rested."""
@@ -72,6 +76,8 @@ class FrameCutter:
         """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
         """Whether the program has hidden the cursor."""
+        self._updates = False
+        """Whether a synchronized update has begun and not ended."""
         self._carried = b""
         self._taken: int | None = None
         """Behind which place, counted from the beginning of the current read, nothing has been printed since the last
@@ -158,6 +164,8 @@ class FrameCutter:
                 self.painting = self.painting or hides
                 self._last_move = self._stretch_began = after
             ends_repaint = _SYNCHRONIZED in modes and not is_set
+            if _SYNCHRONIZED in modes:
+                self._updates = is_set
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
                 if _BRACKETED_PASTE in modes:
                     self.painting = False
@@ -202,9 +210,15 @@ class FrameCutter:
         """Whether what the screen shows may be half of a repaint."""
         return not self.linear or self.painting or self.hidden
 
+    @property
+    def settles_in(self) -> float:
+        """Seconds without output after which the program rests."""
+        return LONGEST_UPDATE if self._updates else SETTLE
+
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor. A whole picture is taken."""
         self._taken = -len(self._carried)
+        self._updates = False
         if not self.hidden:
             self._rest()
 

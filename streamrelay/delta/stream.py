@@ -16,7 +16,7 @@ from streamrelay.batch import Batch
 from streamrelay.delta.attention import Attention
 from streamrelay.delta.echo import looks_like_prompt
 from streamrelay.delta.following import Following
-from streamrelay.delta.frames import SETTLE, FrameCutter
+from streamrelay.delta.frames import FrameCutter
 from streamrelay.delta.printing import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
 from streamrelay.delta.reasons import Reasons
@@ -273,7 +273,7 @@ class DeltaStream:
     def look(self, now: float) -> Batch:
         """Look at once whether a person is needed: somebody is about to type."""
         self._speaker.now = now
-        if self._unsettled and self._last_output is not None and now >= self._last_output + SETTLE:
+        if self._unsettled and self._last_output is not None and now >= self._last_output + self._cutter.settles_in:
             self._settle()
         self._attention.look(converses=self.converses)
         return self._speaker.taken()
@@ -321,7 +321,7 @@ class DeltaStream:
         """When the screen rests, if that is looked at; a line that is only shown anew is given time to be read."""
         if not self._unsettled or self._last_output is None:
             return None
-        due = self._last_output + SETTLE
+        due = self._last_output + self._cutter.settles_in
         return max(due, self._speaker.shown_at + SHOWN_FOR) if self._only_shows else due
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delta.frames import LONGEST_STRETCH, FrameCutter
+from streamrelay.delta.frames import LONGEST_STRETCH, LONGEST_UPDATE, SETTLE, FrameCutter
 
 
 def cut(*reads: bytes) -> list[tuple[bytes, bool]]:
@@ -161,3 +161,14 @@ def test_what_was_read_without_a_rest_is_no_whole_picture(again: bytes) -> None:
     cutter = FrameCutter()
     assert list(cutter.pieces(b"abc")) == [(b"abc", True)]
     assert next(complete for _, complete in cutter.pieces(again + b"x"))
+
+
+def test_a_synchronized_update_that_has_not_ended_is_waited_for_once() -> None:
+    cutter = FrameCutter()
+    waits = []
+    for read in (b"\x1b[?2026hhalf", b" a picture", b"\x1b[?2026l", b"\x1b[?2026hhalf"):
+        list(cutter.pieces(read))
+        waits.append(cutter.settles_in)
+    cutter.settle()
+    assert waits == [LONGEST_UPDATE, LONGEST_UPDATE, SETTLE, LONGEST_UPDATE]
+    assert cutter.settles_in == SETTLE
