@@ -51,6 +51,8 @@ class Message:
     forms: tuple[str, ...]
     amid: bool = False
     """Whether it was sent while the program said something that answers none of them: that stands above it."""
+    wordless: bool = False
+    """Whether its composer was seen to show none of its words: what the transcript shows may be a placeholder."""
 
 
 class Passage(NamedTuple):
@@ -127,6 +129,8 @@ def read_answer(
             echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
         if echo is None:
             echo, rule = search.find_like(message.forms[0], mark, position), "echo_alike"
+        if echo is None and message.wordless and not message.amid:
+            echo, rule = search.on_top(mark, position), "echo_folded"
         if echo is None:
             continue
         if answer.accounted:

@@ -38,7 +38,8 @@ class Conversation:
         self._document = Document(engine)
         self._furniture = Furniture()
         self._mark = self._document.mark()
-        self._rows: list[str] = []
+        self.rows: list[str] = []
+        """The rows of the screen, as they were looked at last."""
         self._cursor = 0
         self._looked = -PICTURE
         self._forgot = False
@@ -70,11 +71,6 @@ class Conversation:
         return any(not sent.submitted for sent in self._sent)
 
     @property
-    def rows(self) -> list[str]:
-        """The rows of the screen, as they were looked at last."""
-        return self._rows
-
-    @property
     def last_line(self) -> str:
         """The last row that was said so far, as it stands."""
         rows = self.rows
@@ -88,7 +84,7 @@ class Conversation:
         keep = self._furniture.tail_start(self.rows, self._cursor) if answering and self.rows else None
         self._cursor = frame.cursor.y
         self._forgot = self._document.restart(frame, keep=keep) and answering
-        self._rows = [row.text for row in self._document.screen]
+        self.rows = [row.text for row in self._document.screen]
         if not answering:
             self.settle_down()
 
@@ -111,7 +107,7 @@ class Conversation:
         moved, self._cursor = frame.cursor.y != self._cursor, frame.cursor.y
         changed = self._document.look(self._cursor)
         if changed:
-            before, self._rows = self._rows, [row.text for row in self._document.screen]
+            before, self.rows = self.rows, [row.text for row in self._document.screen]
             rows = self.rows
             mark = self._composer.empty.mark
             self.in_repaint = bool(mark) and self._composer.holds(*self._place).mark != mark
@@ -178,6 +174,7 @@ class Conversation:
             if sent.message_id == message_id:
                 sent.submitted, sent.amid = True, amid
                 sent.shown = self._composer.draft(*self._place) or sent.shown
+                sent.unseen = not sent.shown
                 return bool(sent.shown)
         return False
 
@@ -219,8 +216,8 @@ class Conversation:
     def is_heard(self) -> bool:
         """Whether a message that was submitted is in the transcript already, if any is to be there."""
         waiting = [sent for sent in self._sent if sent.waits]
-        search = EchoSearch([row.text for row in rows_since(*self._document.since(self._mark))] if waiting else ())
-        return not waiting or any(self._begins(sent, search) is not None for sent in waiting)
+        search = EchoSearch([row.text for row in self._new] if waiting else ())
+        return not waiting or any(sent.begins_in(search, self._message_mark) is not None for sent in waiting)
 
     def read(self, *, certain: bool, trusted: bool, cut_off: bool = False, last: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
@@ -235,24 +232,18 @@ class Conversation:
         self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
-        self._look_for_drafts(rows_since(before, now))
+        self.look_for_typed()
         draft = self._composer.draft(*self._place)
-        waiting = [sent for sent in self._sent if sent.waits and not self._stands(sent, draft)]
+        waiting = [sent for sent in self._sent if sent.waits and not sent.stands_as(draft)]
         stands = any(sent.waits for sent in self._sent) and not waiting
         submitted = [sent for sent in self._sent if sent.late or sent in waiting]
         tail = self._furniture.tail_start(rows, self._cursor)
         composer = self._furniture.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
         whole = without_cut_off(now, self._document.columns) if cut_off else now
-        answer = read_answer(
-            before,
-            whole,
-            [Message(sent.message_id, sent.forms, sent.amid) for sent in submitted],
-            columns=self._document.columns,
-            is_spinner=self._furniture.is_spinner,
-            profile=self.profile,
-            mark=self._message_mark or (self._furniture.mark and self._furniture.mark + " "),
-        )
+        messages = [Message(each.message_id, each.forms, each.amid, wordless=each.is_wordless) for each in submitted]
+        mark = self._message_mark or (self._furniture.mark and self._furniture.mark + " ")
+        answer = self._read(before, whole, messages, mark)
         self._message_mark = answer.mark or self._message_mark
         if stands and not (last or (self.proved and certain)):
             return None
@@ -278,7 +269,7 @@ class Conversation:
         if answer.accounted:
             self._answered = submitted[answer.accounted - 1]
             count = self._sent.index(self._answered) + 1
-            kept = [sent for sent in self._sent[:count] if not sent.submitted or self._stands(sent, draft)]
+            kept = [sent for sent in self._sent[:count] if not sent.submitted or sent.stands_as(draft)]
             self._sent[:count] = kept
             for sent in self._sent:
                 sent.amid = False
@@ -288,6 +279,19 @@ class Conversation:
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
         return answer
+
+    def _read(
+        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], messages: Sequence[Message], mark: str
+    ) -> Answer:
+        return read_answer(
+            before,
+            now,
+            messages,
+            columns=self._document.columns,
+            is_spinner=self._furniture.is_spinner,
+            profile=self.profile,
+            mark=mark,
+        )
 
     def _without_echo(
         self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent]
@@ -309,15 +313,7 @@ class Conversation:
             or any(search.shows_any_of(sent.text, start) for sent in self._sent if sent.submitted)
         ):
             return None
-        answer = read_answer(
-            before if amid else now[:start],
-            now,
-            (),
-            columns=self._document.columns,
-            is_spinner=self._furniture.is_spinner,
-            profile=self.profile,
-            mark=self._message_mark if amid else "",
-        )
+        answer = self._read(before if amid else now[:start], now, (), self._message_mark if amid else "")
         answer.accounted = 0 if skipped is None else len(submitted)
         return answer
 
@@ -349,29 +345,25 @@ class Conversation:
         rows = self.rows
         return rows, self._furniture.composer_top(rows, self._cursor) if rows else 0, self._cursor
 
+    @property
+    def _new(self) -> Sequence[PaintedRow]:
+        """The rows of the document, the screen with its composer, that are new since the last turn was over."""
+        return rows_since(*self._document.since(self._mark))
+
     def _message_in(self, rows: Sequence[str]) -> int | None:
         """Return the row in which the message begins that is, or was last, answered, or the end of one too tall."""
         message = next((sent for sent in self._sent if sent.waits), self._answered)
-        return self._begins(message, EchoSearch(rows)) if message is not None else None
-
-    def _begins(self, message: Sent, search: EchoSearch) -> int | None:
-        echo = search.find(message.forms) or search.find_tail(message.text, [0])
-        echo = echo or search.find_labelled(message.forms, mark=self._message_mark)
-        return echo.start if echo is not None else None
-
-    def _stands(self, sent: Sent, draft: str) -> bool:
-        """Tell whether a message still stands in the composer."""
-        return bool(draft) and (draft == sent.shown or sent.spells(draft))
+        return message.begins_in(EchoSearch(rows), self._message_mark) if message is not None else None
 
     def _watch_draft(self, rows: list[str], draft: str) -> None:
         """Notice what a person types into the composer, and that it was submitted."""
         if self.awaits_draft:
             self._watch_pasted(draft)
             return
-        # A composer may be painted only behind the Enter: what it shows then is the message, and nobody's draft.
-        late = next((sent for sent in self._sent if sent.waits and not sent.shown and sent.spells(draft)), None)
+        late = self._shown_late(draft) if draft else None
         if late is not None:
-            late.shown = draft
+            late.shown = max(late.shown, draft, key=len)
+            return
         if draft and any(draft == sent.shown for sent in self._sent):
             return
         self._sent = watch_drafts(self._sent, self._draft, draft)
@@ -379,13 +371,20 @@ class Conversation:
         if drafts_shown(self._sent, rows[: self._furniture.composer_top(rows, self._cursor)]):
             self.look_for_typed()
 
-    def look_for_typed(self) -> None:
-        """See whether the transcript shows a draft that vanished before a message was pasted (see `typed`)."""
-        self._look_for_drafts(rows_since(*self._document.since(self._mark)))
+    def _shown_late(self, draft: str) -> Sent | None:
+        """Return the message that the composer shows only behind its Enter: what stands there is nobody's draft.
 
-    def _look_for_drafts(self, new: Sequence[PaintedRow]) -> None:
-        """See whether rows that are new in the transcript show a draft that vanished: it was submitted."""
-        for sent in drafts_shown(self._sent, [row.text for row in new]) if drafts_vanished(self._sent) else ():
+        It may show a placeholder of it, or one of its paragraphs, and half of that in half a picture.
+        """
+        waiting = [sent for sent in self._sent if sent.waits and sent.may_show(draft)]
+        _, top, _ = self._place
+        search = EchoSearch([row.text for row in self._new[: top - len(self.rows)]] if waiting else ())
+        return next((sent for sent in waiting if sent.begins_in(search, self._message_mark) is None), None)
+
+    def look_for_typed(self) -> None:
+        """See whether the transcript shows a draft that vanished: it was submitted (see `typed`)."""
+        vanished = drafts_vanished(self._sent)
+        for sent in drafts_shown(self._sent, [row.text for row in self._new]) if vanished else ():
             sent.looks_left = 0
             sent.amid = self._turns.goes_on or any(other.amid for other in self._sent)
             self.typed = True

@@ -14,7 +14,7 @@ from streamrelay.events import Activity, Gap, Text
 Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer",
     "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike",
-    "behind_mark", "line_editor", "behind_prompt",
+    "echo_folded", "behind_mark", "line_editor", "behind_prompt",
     "greeting", "begun_before",
     "corner", "box", "bar", "outcome", "activity_of_profile",
     "unpainted", "cut_off", "history", "unheard",
@@ -37,6 +37,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "echo_tail": "echo: rows at the top of a screen that spell the end of a message too tall for it",
     "echo_labelled": "echo: rows that spell the message behind a label, where the transcript went on",
     "echo_alike": "echo: rows behind the mark of messages that have most of its words",
+    "echo_folded": "echo: a row behind that mark on top of the answer, where no composer showed words of the message",
     "behind_mark": "it stands behind the mark of messages, and none of ours stands above it: somebody typed it",
     "line_editor": "a line editor showed it when it withdrew: it was submitted",
     "behind_prompt": "it follows a prompt at which the program rested: somebody typed it",

@@ -23,6 +23,8 @@ class Sent:
     text: str
     shown: str = ""
     """What the composer showed of it."""
+    unseen: bool = False
+    """Whether it had shown nothing of it when it was submitted."""
     submitted: bool = False
     amid: bool = False
     """Whether it was submitted while the program said something that answers nothing known."""
@@ -39,6 +41,27 @@ class Sent:
     def spells(self, draft: str) -> bool:
         """Tell whether a draft has the words of this message."""
         return spelling(draft) == spelling(self.text)
+
+    def stands_as(self, draft: str) -> bool:
+        """Tell whether a draft in the composer is this message."""
+        return bool(draft) and (draft == self.shown or self.spells(draft))
+
+    def begins_in(self, search: EchoSearch, mark: str) -> int | None:
+        """Return the row in which it begins, or its end where it is too tall; `mark` is that of messages, if known."""
+        echo = search.find(self.forms) or search.find_tail(self.text, [0])
+        echo = echo or search.find_labelled(self.forms, mark=mark)
+        return echo.start if echo is not None else None
+
+    @property
+    def is_wordless(self) -> bool:
+        """Whether its composer was not seen to show any of its words: it showed nothing, or a placeholder."""
+        return not self.shown or spelling(self.shown) not in spelling(self.text)
+
+    def may_show(self, draft: str) -> bool:
+        """Tell whether a composer that has this message, and showed of it what was seen so far, may show this now."""
+        if self.unseen or spelling(self.text).startswith(spelling(draft)):
+            return True
+        return self.is_wordless and (draft.startswith(self.shown) or self.shown.startswith(draft))
 
     @property
     def forms(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamrelay.delta.turns import UNHEARD
 from streamrelay.events import Gap, Live, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
@@ -251,20 +252,57 @@ def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_ent
 
 
 @pytest.mark.requirement("DEL-02c", "DEL-05")
+@pytest.mark.parametrize("folds_from", [None, 3])
+@pytest.mark.parametrize("first", ["hello there", "Ivy (3):\n\nhello there"])
 @every_look
-def test_a_message_that_the_composer_shows_only_behind_its_enter_is_nobody_s_draft(look: Look) -> None:
+def test_a_message_that_the_composer_shows_only_behind_its_enter_is_nobody_s_draft(
+    look: Look, first: str, folds_from: int | None
+) -> None:
     """And the program is silent, before it goes to work, for so long that its turn seems over."""
-    talk = Talk(look)
-    talk.pane.submits(talk.pane.pastes("hello there"))
-    talk.paints(talk.program.drafts("hello there"), rest=0.12)
-    draft = talk.program.queues()
-    talk.paints(talk.program.drafts(""), rest=0.12)
-    talk.program.drafts(draft)
-    talk.paints(talk.program.shows(), rest=2.0)
-    talk.paints(talk.program.works())
-    talk.answers("fine")
-    assert talk.heard() == [("injected", "hello there"), ("program", "fine")]
-    assert {ended.turn for ended in talk.ends()} == {1}
+    talk = Talk(replace(look, folds_from=folds_from))
+    second = first.replace("hello", "again")
+    heard = []
+    for text, answer in ((first, "fine"), (second, "finer")):
+        message_id = talk.pane.pastes(text)
+        if text == first:
+            talk.pane.submits(message_id)
+        talk.paints(talk.program.drafts(text), rest=0.12)
+        if text == second:
+            talk.pane.submits(message_id)
+        draft = talk.program.queues()
+        talk.paints(talk.program.drafts(""), rest=0.12)
+        talk.paints(talk.program.shows(draft), rest=2.0)
+        talk.paints(talk.program.works())
+        talk.answers(answer)
+        heard += [("injected", line) for line in text.split("\n") if line] + [("program", answer)]
+    assert talk.heard() == heard
+    assert [ended.turn for ended in talk.ends()] == sorted(ended.turn for ended in talk.ends())
+    assert {ended.turn for ended in talk.ends()} == {1, 2}
+
+
+@pytest.mark.requirement("DEL-01", "DEL-02c")
+@pytest.mark.parametrize("before", [(), ("first",)])
+@every_look
+def test_a_placeholder_that_no_composer_was_seen_to_show_stands_for_the_message(
+    look: Look, before: tuple[str, ...]
+) -> None:
+    """The program reads the paste and its Enter at once."""
+    talk = Talk(replace(look, folds_from=3))
+    for text in before:
+        talk.sends(text)
+        talk.answers("one")
+    text = "Ivy (3):\n\nhello there"
+    talk.pane.submits(talk.pane.pastes(text))
+    talk.paints(talk.program.drafts(text) + talk.program.submits())
+    talk.answers("> two\n> three")
+    talk.pane.rests(UNHEARD)
+    assert talk.heard()[2 * len(before) :] == [
+        ("injected", "Ivy (3):"),
+        ("injected", "hello there"),
+        ("program", "> two"),
+        ("program", "> three"),
+    ]
+    assert [ended.turn for ended in talk.ends()] == list(range(1, len(before) + 2))
 
 
 # What a person types meanwhile
