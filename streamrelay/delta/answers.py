@@ -20,7 +20,7 @@ from streamrelay.delta.glyphs import BULLETS, CORNERS, LINES, is_border, is_mark
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.rows import PaintedRow, cells_of
-from streamrelay.delta.transcript import EchoSearch
+from streamrelay.delta.transcript import Block, EchoSearch
 from streamrelay.delta.unwrapping import logical_lines, right_edge, without_earlier_pictures
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
@@ -129,8 +129,8 @@ def read_answer(
             echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
         if echo is None:
             echo, rule = search.find_like(message.forms[0], mark, position), "echo_alike"
-        if echo is None and message.wordless and not message.amid:
-            echo, rule = search.on_top(mark, position), "echo_folded"
+        if echo is None and not message.amid:
+            echo, rule = _unspelled_echo(message, search.on_top(mark, position))
         if echo is None:
             continue
         if answer.accounted:
@@ -143,13 +143,26 @@ def read_answer(
             rule = "echo_as_composed"
         kind: Kind = "typed" if message.message_id is None else "injected"
         rows = region[echo.start : echo.stop]
-        lines = message.forms[0].split("\n")
+        # Of what a person typed the last characters may not have been seen before the Enter.
+        is_draft = message.message_id is None and rule in ("echo_alike", "behind_mark")
+        lines = _lines_behind(echo.mark, rows, columns) if is_draft else message.forms[0].split("\n")
         answer.passages.append(Passage(kind, lines, message.message_id, rule=rule, rows=rows))
         answer.accounted = number
         answer.mark = echo.mark
         position = echo.stop
     _read(answer, region[position:], look)
     return answer
+
+
+def _unspelled_echo(message: Message, on_top: Block | None) -> tuple[Block | None, Rule]:
+    """Return what stands on top behind the mark of messages if it is this one, though it spells something else.
+
+    A person's draft may have been seen in part only; any placeholder is one row.
+    """
+    if message.message_id is None:
+        return on_top, "behind_mark"
+    is_folded = message.wordless and on_top is not None and on_top.stop == on_top.start + 1
+    return on_top if is_folded else None, "echo_folded"
 
 
 def rows_since(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Sequence[PaintedRow]:
@@ -161,8 +174,10 @@ def _held(row: PaintedRow) -> bool:
     return bool(row.text.strip())
 
 
-def _text_behind(mark: str, rows: Sequence[PaintedRow]) -> str:
-    return "\n".join(row.text[len(mark) :].rstrip() for row in rows)
+def _lines_behind(mark: str, rows: Sequence[PaintedRow], columns: int) -> list[str]:
+    """Return the logical lines of a message shown in such rows."""
+    shown = [row._replace(text=row.text[len(mark) :]) for row in rows]
+    return logical_lines(shown, right_edge([row for row in shown if row.fills], columns - cells_of(mark)))
 
 
 def ended_lines(passed: Sequence[str], columns: int) -> int:
@@ -281,10 +296,11 @@ def _fresh(answer: Answer, before: Sequence[PaintedRow], rows: list[PaintedRow],
 
 def _read_unasked(answer: Answer, rows: list[PaintedRow], look: _Look, mark: str) -> None:
     """Read rows that answer none of our messages: a person's may stand on top, behind the mark of messages."""
-    typed = EchoSearch([row.text for row in rows]).behind(mark)
-    if typed is not None and not any(map(_held, rows[: typed.start])):
+    typed = EchoSearch([row.text for row in rows]).on_top(mark)
+    if typed is not None:
         shown = rows[typed.start : typed.stop]
-        answer.passages.append(Passage("typed", [_text_behind(mark, shown)], rule="behind_mark", rows=shown))
+        lines = _lines_behind(mark, shown, look.columns)
+        answer.passages.append(Passage("typed", lines, rule="behind_mark", rows=shown))
         rows = rows[typed.stop :]
     _read(answer, rows, look)
 

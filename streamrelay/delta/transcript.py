@@ -153,10 +153,9 @@ class EchoSearch:
         return Block(first, stop, mark)
 
     def on_top(self, mark: str, start: int = 0) -> Block | None:
-        """Return the row behind the mark of messages with which the transcript goes on: any placeholder is one row."""
+        """Return the block behind the mark of messages with which the transcript goes on."""
         block = self.behind(mark, start)
-        is_first = block is not None and not any(row.strip() for row in self._rows[start : block.start])
-        return block if is_first and block is not None and block.stop == block.start + 1 else None
+        return block if block is not None and not any(row.strip() for row in self._rows[start : block.start]) else None
 
     def find_tail(self, form: str, tops: Sequence[int]) -> Block | None:
         """Return the block that spells the end of a message too tall for the screen, from one of `tops` on."""

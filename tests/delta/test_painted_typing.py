@@ -296,3 +296,29 @@ def test_what_a_program_says_unasked_is_said_though_a_person_types_meanwhile(
     assert talk.heard() == heard
     assert talk.of(Gap) == []
     assert [event.turn for event in talk.of(TurnStarted)] == [event.turn for event in talk.ends()]
+
+
+ENDS_UNSEEN = {
+    "a": "alpha beta gamma delta",
+    "please tell me why it": "please tell me why it is so",
+    "The quick": "The quick brown fox jumps over the lazy dog, and then, late in the evening, over the dog again",
+}
+
+
+@pytest.mark.requirement("DEL-05")
+@pytest.mark.parametrize("seen", ["", *ENDS_UNSEEN])
+@every_look
+def test_what_is_typed_is_heard_to_its_end_though_no_picture_shows_the_last_keys_before_the_enter(
+    look: Look, seen: str
+) -> None:
+    talk = Talk(look)
+    talk.sends("first")
+    talk.answers("One.")
+    if seen:
+        talk.paints(talk.program.drafts(seen))
+    whole = ENDS_UNSEEN.get(seen, ENDS_UNSEEN["The quick"])
+    talk.program.drafts(whole)
+    talk.paints(talk.program.submits())
+    talk.answers("Because.")
+    assert talk.heard()[2:] == [("typed", whole), ("program", "Because.")]
+    assert [event.turn for event in talk.pane.texts() if event.text] == [1, 1, 2, 2]
