@@ -8,6 +8,9 @@ server. The rules that keep it out of the user's way (each measured on tmux 3.3a
 * It ends by a hook of its own, not by `destroy-unattached`: that destroys a session while its client is still taking
   its leave, when any other client ends in the same moment, and then a tmux 3.3a crashes (10 of 40 times, with six
   `tmux ls` beside it; with the hook never).
+* It ends without subscriptions. tmux looks at those once a second, in the session of their client, and where that has
+  been killed and the client has output to take before it can go, tmux dies of it (3.3a, control.c,
+  control_check_subs_session), and all sessions with it.
 * Its current window is a window of its own, always. Attaching makes a client the "latest" of the current window, gives
   that window's program the focus and clears its flags; so no user's window is ever current here.
 * It is the session used longest ago. tmux takes the session used last for whatever names only a window or a pane, or
@@ -31,6 +34,12 @@ from streamrelay.control.quoting import command_line
 TAG: Final = "@streamrelay_hub"
 IS_HUB: Final = f"?{TAG},1,0"
 """The inside of a format that is 1 for whatever is seen through a hub."""
+
+DEATHS: Final = "streamrelay-dead"
+"""The subscription that tells which panes are dead."""
+FOLLOW_DEATHS: Final = command_line(("refresh-client", "-B", DEATHS + "::#{W:#{P:#{?pane_dead,#{pane_id} ,}}}"))
+"""Has tmux tell, once a second, which panes are dead. Of a pane that remains when its program ends, that is told in no
+other way, and a subscription to the pane itself is no longer looked at then (tmux 3.8)."""
 
 _OPTIONS: Final = {
     "destroy-unattached": "off",
@@ -57,8 +66,12 @@ def opening(name: str, owner: str, flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def leave(hub: str) -> str:
-    """Return the line that ends a hub; without it, the end of its client does."""
-    return command_line(("set-option", "-t", f"{hub}:", "detach-on-destroy", "on"), ("kill-session", "-t", f"{hub}:"))
+    """Return the line with which its own client ends a hub; without it, the end of that client does."""
+    return command_line(
+        ("refresh-client", "-B", DEATHS),
+        ("set-option", "-t", f"{hub}:", "detach-on-destroy", "on"),
+        ("kill-session", "-t", f"{hub}:"),
+    )
 
 
 def link(hub: str, window: str) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from streamrelay.control import CommandResult, ControlClient, ControlEvent, Tmux, TransportName, command_line
-from streamrelay.control.hub import leave
+from streamrelay.control.hub import FOLLOW_DEATHS, leave
 from streamrelay.errors import (
     CommandFailed,
     CommandTimeout,
@@ -32,8 +32,6 @@ from streamrelay.panes.rendering import Rendering
 
 logger = logging.getLogger(__name__)
 
-DEATHS = "streamrelay-dead"
-"""The subscription that tells which panes are dead."""
 SEED_TIMEOUT = 10.0
 ASK_AGAIN = 0.5
 """Seconds after which a question is asked again that tmux was not asked, or has not answered."""
@@ -44,9 +42,6 @@ _LATE = 0.03
 """How often, and after how many seconds of silence, it is looked whether all has come that a moved pane printed."""
 _ATTEMPTS = 20
 """How often a pane that moves while its window is being linked is looked for again."""
-_FOLLOW_DEATHS = command_line(("refresh-client", "-B", DEATHS + "::#{W:#{P:#{?pane_dead,#{pane_id} ,}}}"))
-"""Has tmux tell, once a second, which panes are dead. Of a pane that remains when its program ends, that is told in no
-other way, and a subscription to the pane itself is no longer looked at then (tmux 3.8)."""
 
 _Result = TypeVar("_Result")
 
@@ -175,7 +170,7 @@ class Carrier:
         """Have tmux tell of programs that end in panes that remain."""
         if not self._follows_deaths:
             self._follows_deaths = True
-            hub.client.request(_FOLLOW_DEATHS, _ignore)
+            hub.client.request(FOLLOW_DEATHS, _ignore)
 
     @property
     def is_heard(self) -> bool:

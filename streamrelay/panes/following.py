@@ -28,9 +28,9 @@ from streamrelay.control import (
     WindowAdd,
     WindowClose,
 )
-from streamrelay.control.hub import Place
+from streamrelay.control.hub import DEATHS, Place
 from streamrelay.errors import StreamrelayError, TmuxError
-from streamrelay.panes.carrying import DEATHS, Carrier
+from streamrelay.panes.carrying import Carrier
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.looks import Look, Looks, look_line, read_looks

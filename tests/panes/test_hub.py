@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import ptyprocess
 import pytest
 
 import streamrelay
+from streamrelay.control.hub import FOLLOW_DEATHS, leave, opening
 from streamrelay.events import Gap, PaneClosed, PaneOpened
 from streamrelay.testing.tmux import is_alive
 from streamrelay.testing.traces import listed
@@ -294,3 +296,21 @@ async def test_leaving_never_takes_the_server_along(private_tmux, heard):
         assert [await other.wait() for other in others] == [0] * len(others)
     assert Path(private_tmux.socket_path).exists()
     assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "work"
+
+
+@pytest.mark.requirement("ENG-05e")
+def test_leaving_with_output_still_to_come_does_not_take_the_server_along(private_tmux):
+    """tmux 3.3a died of a subscription of a client that was without a session for up to a second."""
+    private_tmux.new_session("work", ["cat", "-"])
+    hub = [*private_tmux.argv, "-C", *opening("streamrelay-1", "1", ("ignore-size",))]
+    with subprocess.Popen(
+        hub, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=private_tmux.environment, text=True
+    ) as client:
+        for line in (FOLLOW_DEATHS, *["list-keys"] * 40, leave("=streamrelay-1")):
+            client.stdin.write(f"{line}\n")
+        client.stdin.flush()
+        wait_until(lambda: hubs(private_tmux) == [])
+        # Its subscriptions are due once a second.
+        time.sleep(1.5)
+        assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "work"
+        client.kill()
