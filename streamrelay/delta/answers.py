@@ -20,7 +20,7 @@ from streamrelay.delta.glyphs import BULLETS, CORNERS, LINES, is_border, is_mark
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.rows import PaintedRow, cells_of
-from streamrelay.delta.transcript import Block, EchoSearch
+from streamrelay.delta.transcript import Block, EchoSearch, spelling
 from streamrelay.delta.unwrapping import logical_lines, right_edge, without_earlier_pictures
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
@@ -51,6 +51,8 @@ class Message:
     forms: tuple[str, ...]
     amid: bool = False
     """Whether it was sent while the program said something that answers none of them: that stands above it."""
+    late: bool = False
+    """Whether nobody waits for it any more."""
     wordless: bool = False
     """Whether its composer was seen to show none of its words: what the transcript shows may be a placeholder."""
 
@@ -130,7 +132,7 @@ def read_answer(
         if echo is None:
             echo, rule = search.find_like(message.forms[0], mark, position), "echo_alike"
         if echo is None and not message.amid:
-            echo, rule = _unspelled_echo(message, search.on_top(mark, position))
+            echo, rule = _unspelled_echo(message, messages[number:], search, mark, position)
         if echo is None:
             continue
         if answer.accounted:
@@ -143,9 +145,10 @@ def read_answer(
             rule = "echo_as_composed"
         kind: Kind = "typed" if message.message_id is None else "injected"
         rows = region[echo.start : echo.stop]
-        # Of what a person typed the last characters may not have been seen before the Enter.
-        is_draft = message.message_id is None and rule in ("echo_alike", "behind_mark")
-        lines = _lines_behind(echo.mark, rows, columns) if is_draft else message.forms[0].split("\n")
+        lines = message.forms[0].split("\n")
+        if message.message_id is None and rule in ("echo_alike", "behind_mark"):
+            shown = _lines_behind(echo.mark, rows, columns)
+            lines = shown if spelling("".join(shown)).startswith(spelling(message.forms[0])) else lines
         answer.passages.append(Passage(kind, lines, message.message_id, rule=rule, rows=rows))
         answer.accounted = number
         answer.mark = echo.mark
@@ -154,15 +157,26 @@ def read_answer(
     return answer
 
 
-def _unspelled_echo(message: Message, on_top: Block | None) -> tuple[Block | None, Rule]:
+def _unspelled_echo(
+    message: Message, later: Sequence[Message], search: EchoSearch, mark: str, start: int
+) -> tuple[Block | None, Rule]:
     """Return what stands on top behind the mark of messages if it is this one, though it spells something else.
 
-    A person's draft may have been seen in part only; any placeholder is one row.
+    Of what a person typed the last keys may not have been seen. Any placeholder is one row, and may be that of a
+    message sent `later`, where this one was given up and that one was not.
     """
     if message.message_id is None:
-        return on_top, "behind_mark"
-    is_folded = message.wordless and on_top is not None and on_top.stop == on_top.start + 1
-    return on_top if is_folded else None, "echo_folded"
+        return search.find_grown(message.forms[0], mark, start), "behind_mark"
+    on_top = search.on_top(mark, start)
+    if on_top is None or on_top.stop > on_top.start + 1 or not message.wordless:
+        return None, "echo_folded"
+    if message.late and not all(other.late for other in later):
+        return None, "echo_folded"
+    shown = (
+        search.find(other.forms, on_top.start) or search.find_like(other.forms[0], mark, on_top.start)
+        for other in later
+    )
+    return None if any(echo is not None and echo.start < on_top.stop for echo in shown) else on_top, "echo_folded"
 
 
 def rows_since(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Sequence[PaintedRow]:

@@ -10,7 +10,7 @@ vanishes from the composer and appears above it was submitted.
 
 from collections.abc import Sequence
 
-from streamrelay.delta.answers import Answer, Message, Passage, read_answer, rows_since
+from streamrelay.delta.answers import Answer, Passage, read_answer, rows_since
 from streamrelay.delta.dialog_screen import DialogScreen
 from streamrelay.delta.document import Document
 from streamrelay.delta.draft_box import DraftBox
@@ -174,7 +174,6 @@ class Conversation:
             if sent.message_id == message_id:
                 sent.submitted, sent.amid = True, amid
                 sent.shown = self._composer.draft(*self._place) or sent.shown
-                sent.unseen = not sent.shown
                 return bool(sent.shown)
         return False
 
@@ -241,9 +240,8 @@ class Conversation:
         composer = self._furniture.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
         whole = without_cut_off(now, self._document.columns) if cut_off else now
-        messages = [Message(each.message_id, each.forms, each.amid, wordless=each.is_wordless) for each in submitted]
         mark = self._message_mark or (self._furniture.mark and self._furniture.mark + " ")
-        answer = self._read(before, whole, messages, mark)
+        answer = self._read(before, whole, submitted, mark)
         self._message_mark = answer.mark or self._message_mark
         if stands and not (last or (self.proved and certain)):
             return None
@@ -281,17 +279,11 @@ class Conversation:
         return answer
 
     def _read(
-        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], messages: Sequence[Message], mark: str
+        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent], mark: str
     ) -> Answer:
-        return read_answer(
-            before,
-            now,
-            messages,
-            columns=self._document.columns,
-            is_spinner=self._furniture.is_spinner,
-            profile=self.profile,
-            mark=mark,
-        )
+        messages, is_spinner = [sent.message for sent in submitted], self._furniture.is_spinner
+        columns, profile = self._document.columns, self.profile
+        return read_answer(before, now, messages, columns=columns, is_spinner=is_spinner, profile=profile, mark=mark)
 
     def _without_echo(
         self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent]
@@ -360,11 +352,11 @@ class Conversation:
         if self.awaits_draft:
             self._watch_pasted(draft)
             return
-        late = self._shown_late(draft) if draft else None
+        if draft and any(draft == sent.shown for sent in self._sent):
+            return
+        late = self._shown_late(draft) if draft and not self._draft else None
         if late is not None:
             late.shown = max(late.shown, draft, key=len)
-            return
-        if draft and any(draft == sent.shown for sent in self._sent):
             return
         self._sent = watch_drafts(self._sent, self._draft, draft)
         self._draft = draft
@@ -376,10 +368,14 @@ class Conversation:
 
         It may show a placeholder of it, or one of its paragraphs, and half of that in half a picture.
         """
-        waiting = [sent for sent in self._sent if sent.waits and sent.may_show(draft)]
+        waiting = [sent for sent in self._sent if sent.waits]
+        if not any(sent.may_show(draft) for sent in waiting):
+            return None
         _, top, _ = self._place
-        search = EchoSearch([row.text for row in self._new[: top - len(self.rows)]] if waiting else ())
-        return next((sent for sent in waiting if sent.begins_in(search, self._message_mark) is None), None)
+        search, mark = EchoSearch([row.text for row in self._new[: top - len(self.rows)]]), self._message_mark
+        if waiting[0].is_wordless and search.on_top(mark) is not None:
+            del waiting[0]
+        return next((sent for sent in waiting if sent.may_show(draft) and sent.begins_in(search, mark) is None), None)
 
     def look_for_typed(self) -> None:
         """See whether the transcript shows a draft that vanished: it was submitted (see `typed`)."""

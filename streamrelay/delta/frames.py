@@ -9,8 +9,8 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
   was printed since the last look (a repaint that follows another, as a spinner's: half of all looks);
 * before a program hides the cursor: from there on it *paints*, and nothing on the screen is final before it has shown
   the cursor again and rested (programs tidy up after showing it);
-* after a rest: `SETTLE` seconds without output (`LONGEST_UPDATE` within a synchronized update), or `CALM` bytes without
-  such a movement.
+* after a rest: `SETTLE` seconds without output, not before `LONGEST_UPDATE` where a synchronized update has begun and
+  not ended; or `CALM` bytes without such a movement.
 
 Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: the row it works on is still open.
 """
@@ -22,7 +22,7 @@ SETTLE = 0.012
 """Seconds without output after which a repaint counts as finished (coarser cuts lost rows on recorded agents)."""
 
 LONGEST_UPDATE = 0.15
-"""The same within a synchronized update that has not ended: what terminals wait for its end, more or less."""
+"""Seconds from the beginning of a synchronized update in which its end is waited for, as terminals do more or less."""
 
 CALM = 4096
 """Bytes without a movement to another row after which a program is linear again, though it never rested."""
@@ -78,6 +78,8 @@ class FrameCutter:
         """Whether the program has hidden the cursor."""
         self._updates = False
         """Whether a synchronized update has begun and not ended."""
+        self._update_began: float | None = None
+        """When it was read that it had, or one before it to which none has ended."""
         self._carried = b""
         self._taken: int | None = None
         """Behind which place, counted from the beginning of the current read, nothing has been printed since the last
@@ -210,15 +212,22 @@ class FrameCutter:
         """Whether what the screen shows may be half of a repaint."""
         return not self.linear or self.painting or self.hidden
 
-    @property
-    def settles_in(self) -> float:
-        """Seconds without output after which the program rests."""
-        return LONGEST_UPDATE if self._updates else SETTLE
+    def rests_at(self, last_output: float) -> float:
+        """Return when the program rests, if it prints nothing more; to be asked after every read.
+
+        `last_output` is the time of that read, as what is returned is: seconds of the stream.
+        """
+        if not self._updates:
+            self._update_began = None
+            return last_output + SETTLE
+        if self._update_began is None:
+            self._update_began = last_output
+        return max(last_output + SETTLE, self._update_began + LONGEST_UPDATE)
 
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor. A whole picture is taken."""
         self._taken = -len(self._carried)
-        self._updates = False
+        self._updates, self._update_began = False, None
         if not self.hidden:
             self._rest()
 

@@ -8,9 +8,12 @@ vanished keeps its place among the messages, and is known for submitted when the
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from streamrelay.delta.answers import Message
 from streamrelay.delta.transcript import EchoSearch, in_common, spelling
 
 MOST_MESSAGES = 64
+SHORTEST_PASTE = 4
+"""Characters that a composer shows at once of what is pasted, at least, if that is no line of its own."""
 MOST_LOOKS = 50
 """Pictures in which a vanished draft is looked for when nothing is being answered: later it was deleted."""
 
@@ -23,8 +26,6 @@ class Sent:
     text: str
     shown: str = ""
     """What the composer showed of it."""
-    unseen: bool = False
-    """Whether it had shown nothing of it when it was submitted."""
     submitted: bool = False
     amid: bool = False
     """Whether it was submitted while the program said something that answers nothing known."""
@@ -53,15 +54,23 @@ class Sent:
         return echo.start if echo is not None else None
 
     @property
+    def message(self) -> Message:
+        """What is looked for in the transcript."""
+        return Message(self.message_id, self.forms, self.amid, late=self.late, wordless=self.is_wordless)
+
+    @property
     def is_wordless(self) -> bool:
         """Whether its composer was not seen to show any of its words: it showed nothing, or a placeholder."""
         return not self.shown or spelling(self.shown) not in spelling(self.text)
 
     def may_show(self, draft: str) -> bool:
         """Tell whether a composer that has this message, and showed of it what was seen so far, may show this now."""
-        if self.unseen or spelling(self.text).startswith(spelling(draft)):
-            return True
-        return self.is_wordless and (draft.startswith(self.shown) or self.shown.startswith(draft))
+        # What is pasted is painted at once, and what a person types key by key.
+        is_typed = len(draft) < SHORTEST_PASTE and draft not in self.text.split("\n")
+        if is_typed or self.message_id is None or self.spells(self.shown):
+            return False
+        is_related = draft.startswith(self.shown) or self.shown.startswith(draft)
+        return spelling(self.text).startswith(spelling(draft)) or (self.is_wordless and is_related)
 
     @property
     def forms(self) -> tuple[str, ...]:

@@ -67,13 +67,10 @@ class DeltaStream:
         )
         self._conversation = self._following.conversation
         self._last_output: float | None = None
+        self._rests_at = 0.0
         self._unsettled = False
         self._attention = Attention(
-            engine,
-            self._speaker,
-            printing=self._printing,
-            conversation=self._conversation,
-            cutter=self._cutter,
+            engine, self._speaker, printing=self._printing, conversation=self._conversation, cutter=self._cutter
         )
         self._unpainted: list[str] = []
 
@@ -185,6 +182,7 @@ class DeltaStream:
             if whole or (complete and not self.converses) or self._cutter.at_wipe:
                 self._take_frame(whole=whole, stands=self._cutter.at_switch)
             printed_any = printed_any or not self.converses
+        self._rests_at = self._cutter.rests_at(now)
         if printed_any:
             self._turns.output(now)
         if data.endswith(b"\n") and self._is_past_all:
@@ -273,7 +271,7 @@ class DeltaStream:
     def look(self, now: float) -> Batch:
         """Look at once whether a person is needed: somebody is about to type."""
         self._speaker.now = now
-        if self._unsettled and self._last_output is not None and now >= self._last_output + self._cutter.settles_in:
+        if self._unsettled and now >= self._rests_at:
             self._settle()
         self._attention.look(converses=self.converses)
         return self._speaker.taken()
@@ -319,10 +317,9 @@ class DeltaStream:
     @property
     def _rest_due(self) -> float | None:
         """When the screen rests, if that is looked at; a line that is only shown anew is given time to be read."""
-        if not self._unsettled or self._last_output is None:
+        if not self._unsettled:
             return None
-        due = self._last_output + self._cutter.settles_in
-        return max(due, self._speaker.shown_at + SHOWN_FOR) if self._only_shows else due
+        return max(self._rests_at, self._speaker.shown_at + SHOWN_FOR) if self._only_shows else self._rests_at
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
         """Take up the profile of the program, where it is one that has a profile."""

@@ -153,9 +153,21 @@ class EchoSearch:
         return Block(first, stop, mark)
 
     def on_top(self, mark: str, start: int = 0) -> Block | None:
-        """Return the block behind the mark of messages with which the transcript goes on."""
+        """Return the paragraph behind the mark of messages with which the transcript goes on.
+
+        What follows behind a blank row is as likely an answer that has no mark of its own.
+        """
         block = self.behind(mark, start)
-        return block if block is not None and not any(row.strip() for row in self._rows[start : block.start]) else None
+        if block is None or any(row.strip() for row in self._rows[start : block.start]):
+            return None
+        rows = takewhile(str.strip, self._rows[block.start : block.stop])
+        return block._replace(stop=block.start + sum(1 for _ in rows))
+
+    def find_grown(self, form: str, mark: str, start: int = 0) -> Block | None:
+        """Return the paragraph on top that begins with a message of which no more was seen."""
+        block = self.on_top(mark, start)
+        shown = "".join(row[len(mark) :] for row in self._rows[block.start : block.stop]) if block is not None else ""
+        return block if spelling(shown).startswith(spelling(form)) else None
 
     def find_tail(self, form: str, tops: Sequence[int]) -> Block | None:
         """Return the block that spells the end of a message too tall for the screen, from one of `tops` on."""

@@ -163,12 +163,25 @@ def test_what_was_read_without_a_rest_is_no_whole_picture(again: bytes) -> None:
     assert next(complete for _, complete in cutter.pieces(again + b"x"))
 
 
-def test_a_synchronized_update_that_has_not_ended_is_waited_for_once() -> None:
+UPDATE, DONE = b"\x1b[?2026h", b"\x1b[?2026l"
+
+
+def rests_at(cutter: FrameCutter, read: bytes, now: float) -> float:
+    list(cutter.pieces(read))
+    return cutter.rests_at(now)
+
+
+def test_a_synchronized_update_is_waited_for_from_its_beginning() -> None:
     cutter = FrameCutter()
-    waits = []
-    for read in (b"\x1b[?2026hhalf", b" a picture", b"\x1b[?2026l", b"\x1b[?2026hhalf"):
-        list(cutter.pieces(read))
-        waits.append(cutter.settles_in)
+    assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + LONGEST_UPDATE
+    assert rests_at(cutter, b" a picture", 1.1) == 1.0 + LONGEST_UPDATE
+    assert rests_at(cutter, UPDATE + b", and more", 2.0) == 2.0 + SETTLE
+    assert rests_at(cutter, DONE, 2.1) == 2.1 + SETTLE
+    assert rests_at(cutter, UPDATE, 3.0) == 3.0 + LONGEST_UPDATE
+
+
+def test_a_synchronized_update_is_not_waited_for_after_a_rest() -> None:
+    cutter = FrameCutter()
+    assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + LONGEST_UPDATE
     cutter.settle()
-    assert waits == [LONGEST_UPDATE, LONGEST_UPDATE, SETTLE, LONGEST_UPDATE]
-    assert cutter.settles_in == SETTLE
+    assert rests_at(cutter, b" a picture", 2.0) == 2.0 + SETTLE
