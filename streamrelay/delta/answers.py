@@ -160,23 +160,28 @@ def read_answer(
 def _unspelled_echo(
     message: Message, later: Sequence[Message], search: EchoSearch, mark: str, start: int
 ) -> tuple[Block | None, Rule]:
-    """Return what stands on top behind the mark of messages if it is this one, though it spells something else.
+    """Return what stands behind the mark of messages if it is this one, though it spells something else.
 
-    Of what a person typed the last keys may not have been seen. Any placeholder is one row, and may be that of a
+    Of what a person typed the last keys may not have been seen. Any placeholder is one row on top, and may be that of a
     message sent `later`, where this one was given up and that one was not.
     """
+    rule: Rule = "echo_folded"
     if message.message_id is None:
-        return search.find_grown(message.forms[0], mark, start), "behind_mark"
-    on_top = search.on_top(mark, start)
-    if on_top is None or on_top.stop > on_top.start + 1 or not message.wordless:
-        return None, "echo_folded"
-    if message.late and not all(other.late for other in later):
-        return None, "echo_folded"
-    shown = (
-        search.find(other.forms, on_top.start) or search.find_like(other.forms[0], mark, on_top.start)
-        for other in later
-    )
-    return None if any(echo is not None and echo.start < on_top.stop for echo in shown) else on_top, "echo_folded"
+        echo, rule = search.find_grown(message.forms[0], mark, start), "behind_mark"
+    elif not message.wordless or (message.late and not all(other.late for other in later)):
+        echo = None
+    else:
+        echo = search.on_top(mark, start)
+        echo = echo if echo is not None and echo.stop == echo.start + 1 else None
+    if echo is None:
+        return None, rule
+    for other in later:
+        shown = search.find(other.forms, echo.start) or search.find_like(other.forms[0], mark, echo.start)
+        if shown is None and other.message_id is None:
+            shown = search.find_grown(other.forms[0], mark, echo.start)
+        if shown is not None and shown.start < echo.stop:
+            return None, rule
+    return echo, rule
 
 
 def rows_since(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Sequence[PaintedRow]:

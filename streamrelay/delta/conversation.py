@@ -18,7 +18,7 @@ from streamrelay.delta.furniture import Furniture, has_bordered_composer
 from streamrelay.delta.glyphs import is_border, without_marks
 from streamrelay.delta.profiles import GENERIC
 from streamrelay.delta.rows import PaintedRow, cells_of, without_cut_off
-from streamrelay.delta.sent import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, watch_drafts
+from streamrelay.delta.sent import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
 from streamrelay.delta.standing import ComposerView
 from streamrelay.delta.transcript import EchoSearch, spelling
 from streamrelay.delta.turns import Turns
@@ -121,6 +121,8 @@ class Conversation:
         elif moved and not self._composer.empty.mark and not self.awaits_draft:
             # A composer that nobody has seen yet is where the cursor comes to rest behind its picture.
             self._draft = self._composer.draft(*self._place)
+        if stands and not (self._composer.empty.mark or self._sent) and self._composer.holds(*self._place).mark:
+            self._learn_composer()
         self._document.look_through_window(
             self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
         )
@@ -134,10 +136,14 @@ class Conversation:
         self._furniture.rest(rows, self._cursor)
         held = spelling(self._composer.holds(*self._place).text)
         # A message that is being pasted may stand there as its placeholder.
-        if not self.awaits_draft and not any(spelling(sent.text) in held for sent in self._sent if sent.text.strip()):
-            self._composer.learn_empty(*self._place)
+        if not self.awaits_draft and not any(sent.may_stand_in(held) for sent in self._sent):
+            self._learn_composer()
         self._draft = ""
-        self._furniture.mark = self._composer.empty.mark
+
+    def _learn_composer(self) -> None:
+        """Nothing is typed: what stands in the composer is no draft, nor was it one."""
+        self._composer.learn_empty(*self._place)
+        self._furniture.mark, self._draft = self._composer.empty.mark, ""
 
     def forget_composer(self) -> None:
         """Another composer begins than the one before, if there was one: a line editor's next line, or a program's."""
@@ -216,7 +222,7 @@ class Conversation:
         """Whether a message that was submitted is in the transcript already, if any is to be there."""
         waiting = [sent for sent in self._sent if sent.waits]
         search = EchoSearch([row.text for row in self._new] if waiting else ())
-        return not waiting or any(sent.begins_in(search, self._message_mark) is not None for sent in waiting)
+        return not waiting or any(sent.begins_in(search, self._mark_of_messages) is not None for sent in waiting)
 
     def read(self, *, certain: bool, trusted: bool, cut_off: bool = False, last: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
@@ -240,8 +246,7 @@ class Conversation:
         composer = self._furniture.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
         whole = without_cut_off(now, self._document.columns) if cut_off else now
-        mark = self._message_mark or (self._furniture.mark and self._furniture.mark + " ")
-        answer = self._read(before, whole, submitted, mark)
+        answer = self._read(before, whole, submitted, self._mark_of_messages)
         self._message_mark = answer.mark or self._message_mark
         if stands and not (last or (self.proved and certain)):
             return None
@@ -338,14 +343,24 @@ class Conversation:
         return rows, self._furniture.composer_top(rows, self._cursor) if rows else 0, self._cursor
 
     @property
+    def _mark_of_messages(self) -> str:
+        """What stands in front of messages in the transcript, or else in the composer: mostly it is the same."""
+        return self._message_mark or (self._furniture.mark and self._furniture.mark + " ")
+
+    @property
     def _new(self) -> Sequence[PaintedRow]:
         """The rows of the document, the screen with its composer, that are new since the last turn was over."""
         return rows_since(*self._document.since(self._mark))
 
+    def _new_transcript(self) -> list[str]:
+        """Return the text of those rows of it that stand above the composer."""
+        below = len(self.rows) - self._furniture.composer_top(self.rows, self._cursor)
+        return [row.text for row in self._new[:-below]]
+
     def _message_in(self, rows: Sequence[str]) -> int | None:
         """Return the row in which the message begins that is, or was last, answered, or the end of one too tall."""
         message = next((sent for sent in self._sent if sent.waits), self._answered)
-        return message.begins_in(EchoSearch(rows), self._message_mark) if message is not None else None
+        return message.begins_in(EchoSearch(rows), self._mark_of_messages) if message is not None else None
 
     def _watch_draft(self, rows: list[str], draft: str) -> None:
         """Notice what a person types into the composer, and that it was submitted."""
@@ -354,33 +369,20 @@ class Conversation:
             return
         if draft and any(draft == sent.shown for sent in self._sent):
             return
-        late = self._shown_late(draft) if draft and not self._draft else None
+        mark = self._mark_of_messages
+        late = shown_late(self._sent, draft, self._new_transcript, mark) if draft and not self._draft else None
         if late is not None:
             late.shown = max(late.shown, draft, key=len)
             return
         self._sent = watch_drafts(self._sent, self._draft, draft)
         self._draft = draft
-        if drafts_shown(self._sent, rows[: self._furniture.composer_top(rows, self._cursor)]):
+        if drafts_shown(self._sent, rows[: self._furniture.composer_top(rows, self._cursor)], mark):
             self.look_for_typed()
-
-    def _shown_late(self, draft: str) -> Sent | None:
-        """Return the message that the composer shows only behind its Enter: what stands there is nobody's draft.
-
-        It may show a placeholder of it, or one of its paragraphs, and half of that in half a picture.
-        """
-        waiting = [sent for sent in self._sent if sent.waits]
-        if not any(sent.may_show(draft) for sent in waiting):
-            return None
-        _, top, _ = self._place
-        search, mark = EchoSearch([row.text for row in self._new[: top - len(self.rows)]]), self._message_mark
-        if waiting[0].is_wordless and search.on_top(mark) is not None:
-            del waiting[0]
-        return next((sent for sent in waiting if sent.may_show(draft) and sent.begins_in(search, mark) is None), None)
 
     def look_for_typed(self) -> None:
         """See whether the transcript shows a draft that vanished: it was submitted (see `typed`)."""
-        vanished = drafts_vanished(self._sent)
-        for sent in drafts_shown(self._sent, [row.text for row in self._new]) if vanished else ():
+        rows = [row.text for row in self._new] if drafts_vanished(self._sent) else []
+        for sent in drafts_shown(self._sent, rows, self._mark_of_messages):
             sent.looks_left = 0
             sent.amid = self._turns.goes_on or any(other.amid for other in self._sent)
             self.typed = True

@@ -38,7 +38,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "echo_labelled": "echo: rows that spell the message behind a label, where the transcript went on",
     "echo_alike": "echo: rows behind the mark of messages that have most of its words",
     "echo_folded": "echo: a row behind that mark on top of the answer, where no composer showed words of the message",
-    "behind_mark": "it stands behind the mark of messages, and none of ours stands above it: somebody typed it",
+    "behind_mark": "it stands behind the mark of messages, and is none of ours: somebody typed it",
     "line_editor": "a line editor showed it when it withdrew: it was submitted",
     "behind_prompt": "it follows a prompt at which the program rested: somebody typed it",
     "greeting": "printed before the program first asked for input: a greeting, nobody's answer",

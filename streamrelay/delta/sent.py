@@ -5,7 +5,7 @@ submitted to a program that is at work and shows it when it takes it up, after a
 vanished keeps its place among the messages, and is known for submitted when the transcript shows it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from streamrelay.delta.answers import Message
@@ -43,6 +43,11 @@ class Sent:
         """Tell whether a draft has the words of this message."""
         return spelling(draft) == spelling(self.text)
 
+    def may_stand_in(self, held: str) -> bool:
+        """Tell whether a composer may hold this still or again, given how that is spelled which it holds."""
+        has_left = self.message_id is None and not self.looks_left
+        return bool(self.text.strip()) and not has_left and spelling(self.text) in held
+
     def stands_as(self, draft: str) -> bool:
         """Tell whether a draft in the composer is this message."""
         return bool(draft) and (draft == self.shown or self.spells(draft))
@@ -51,6 +56,8 @@ class Sent:
         """Return the row in which it begins, or its end where it is too tall; `mark` is that of messages, if known."""
         echo = search.find(self.forms) or search.find_tail(self.text, [0])
         echo = echo or search.find_labelled(self.forms, mark=mark)
+        if echo is None and self.message_id is None:
+            echo = search.find_grown(self.text, mark)
         return echo.start if echo is not None else None
 
     @property
@@ -78,6 +85,21 @@ class Sent:
         if self.shown and spelling(self.shown) != spelling(self.text):
             return (self.text, self.shown)
         return (self.text,)
+
+
+def shown_late(sent: Sequence[Sent], draft: str, transcript: Callable[[], Sequence[str]], mark: str) -> Sent | None:
+    """Return the message that a composer shows only behind its Enter: what stands there is nobody's draft.
+
+    It may show a placeholder of it, or one of its paragraphs, and half of that in half a picture. `transcript` gives
+    what is new above the composer, where a message that is shown behind the `mark` of messages has left that.
+    """
+    waiting = [each for each in sent if each.waits]
+    if not any(each.may_show(draft) for each in waiting):
+        return None
+    search = EchoSearch(transcript())
+    if waiting[0].is_wordless and search.on_top(mark) is not None:
+        del waiting[0]
+    return next((each for each in waiting if each.may_show(draft) and each.begins_in(search, mark) is None), None)
 
 
 def drafts_vanished(sent: Sequence[Sent]) -> list[Sent]:
@@ -108,11 +130,21 @@ def _is_gone(before: str, draft: str) -> bool:
     return 2 * kept < min(len(before), len(draft)) or not draft
 
 
-def drafts_shown(sent: Sequence[Sent], rows: Sequence[str]) -> list[Sent]:
-    """Return the vanished drafts that rows of the transcript show; of the same text a message comes first."""
+def drafts_shown(sent: Sequence[Sent], rows: Sequence[str], mark: str) -> list[Sent]:
+    """Return the vanished drafts that rows of the transcript show; of the same text a message comes first.
+
+    Behind the `mark` of messages one may have grown: its last keys and the Enter fell into one picture.
+    """
     vanished = drafts_vanished(sent)
     if not vanished:
         return []
-    waiting = {spelling(each.text) for each in sent if each.waits}
+    waiting = [spelling(each.text) for each in sent if each.waits]
     search = EchoSearch(rows)
-    return [each for each in vanished if spelling(each.text) not in waiting and search.find([each.text]) is not None]
+    shown = []
+    for each in vanished:
+        text = spelling(each.text)
+        is_shown = text not in waiting and search.find([each.text]) is not None
+        may_have_grown = not any(other.startswith(text) for other in waiting)
+        if is_shown or (may_have_grown and search.find_grown(each.text, mark) is not None):
+            shown.append(each)
+    return shown

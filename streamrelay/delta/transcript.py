@@ -5,7 +5,7 @@ at its own width, or as the placeholder that stood in its composer (`[Pasted tex
 nothing about any of that, so rows are compared without it: a block of whole rows that spells the message is its echo.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
@@ -153,21 +153,29 @@ class EchoSearch:
         return Block(first, stop, mark)
 
     def on_top(self, mark: str, start: int = 0) -> Block | None:
-        """Return the paragraph behind the mark of messages with which the transcript goes on.
-
-        What follows behind a blank row is as likely an answer that has no mark of its own.
-        """
-        block = self.behind(mark, start)
-        if block is None or any(row.strip() for row in self._rows[start : block.start]):
-            return None
-        rows = takewhile(str.strip, self._rows[block.start : block.stop])
-        return block._replace(stop=block.start + sum(1 for _ in rows))
+        """Return the paragraph behind the mark of messages with which the transcript goes on."""
+        block = next(self._paragraphs(mark, start), None)
+        is_first = block is not None and not any(row.strip() for row in self._rows[start : block.start])
+        return block if is_first else None
 
     def find_grown(self, form: str, mark: str, start: int = 0) -> Block | None:
-        """Return the paragraph on top that begins with a message of which no more was seen."""
-        block = self.on_top(mark, start)
-        shown = "".join(row[len(mark) :] for row in self._rows[block.start : block.stop]) if block is not None else ""
-        return block if spelling(shown).startswith(spelling(form)) else None
+        """Return the first paragraph behind the mark of messages that begins with one of which no more was seen."""
+        beginning = spelling(form)
+        for block in self._paragraphs(mark, start):
+            shown = "".join(row[len(mark) :] for row in self._rows[block.start : block.stop])
+            if spelling(shown).startswith(beginning):
+                return block
+        return None
+
+    def _paragraphs(self, mark: str, start: int) -> Iterator[Block]:
+        """Yield what begins behind a mark, as far as the next blank row.
+
+        What follows behind that is as likely an answer that has no mark of its own.
+        """
+        while (block := self.behind(mark, start)) is not None:
+            rows = takewhile(str.strip, self._rows[block.start : block.stop])
+            yield block._replace(stop=block.start + sum(1 for _ in rows))
+            start = block.stop
 
     def find_tail(self, form: str, tops: Sequence[int]) -> Block | None:
         """Return the block that spells the end of a message too tall for the screen, from one of `tops` on."""
