@@ -131,7 +131,7 @@ def read_answer(
             echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
         if echo is None:
             echo, rule = search.find_like(message.forms[0], mark, position), "echo_alike"
-        if echo is None and not message.amid:
+        if echo is None:
             echo, rule = _unspelled_echo(message, messages[number:], search, mark, position)
         if echo is None:
             continue
@@ -168,7 +168,7 @@ def _unspelled_echo(
     rule: Rule = "echo_folded"
     if message.message_id is None:
         echo, rule = search.find_grown(message.forms[0], mark, start), "behind_mark"
-    elif not message.wordless or (message.late and not all(other.late for other in later)):
+    elif not message.wordless or message.amid or (message.late and not all(other.late for other in later)):
         echo = None
     else:
         echo = search.on_top(mark, start)
@@ -179,7 +179,7 @@ def _unspelled_echo(
         shown = search.find(other.forms, echo.start) or search.find_like(other.forms[0], mark, echo.start)
         if shown is None and other.message_id is None:
             shown = search.find_grown(other.forms[0], mark, echo.start)
-        if shown is not None and shown.start < echo.stop:
+        if shown is not None and shown.start < echo.stop and search.find(other.forms, echo.stop) is None:
             return None, rule
     return echo, rule
 

@@ -140,11 +140,9 @@ def drafts_shown(sent: Sequence[Sent], rows: Sequence[str], mark: str) -> list[S
         return []
     waiting = [spelling(each.text) for each in sent if each.waits]
     search = EchoSearch(rows)
-    shown = []
-    for each in vanished:
-        text = spelling(each.text)
-        is_shown = text not in waiting and search.find([each.text]) is not None
-        may_have_grown = not any(other.startswith(text) for other in waiting)
-        if is_shown or (may_have_grown and search.find_grown(each.text, mark) is not None):
-            shown.append(each)
-    return shown
+    return [
+        each
+        for each in vanished
+        if (spelling(each.text) not in waiting and search.find([each.text]) is not None)
+        or search.find_grown(each.text, mark, others=waiting) is not None
+    ]

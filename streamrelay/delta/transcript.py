@@ -158,12 +158,15 @@ class EchoSearch:
         is_first = block is not None and not any(row.strip() for row in self._rows[start : block.start])
         return block if is_first else None
 
-    def find_grown(self, form: str, mark: str, start: int = 0) -> Block | None:
-        """Return the first paragraph behind the mark of messages that begins with one of which no more was seen."""
+    def find_grown(self, form: str, mark: str, start: int = 0, *, others: Sequence[str] = ()) -> Block | None:
+        """Return the first paragraph behind the mark of messages that begins with one of which no more was seen.
+
+        What begins one of the `others`, as they are spelled, is none.
+        """
         beginning = spelling(form)
         for block in self._paragraphs(mark, start):
-            shown = "".join(row[len(mark) :] for row in self._rows[block.start : block.stop])
-            if spelling(shown).startswith(beginning):
+            shown = spelling("".join(row[len(mark) :] for row in self._rows[block.start : block.stop]))
+            if shown.startswith(beginning) and not any(other.startswith(shown) for other in others):
                 return block
         return None
 
