@@ -61,6 +61,10 @@ class Talk:
         self.asks(text)
         self.paints(self.program.submits())
 
+    def types(self, text: str) -> None:
+        """Let a person type into the composer, a picture for every key, without the Enter."""
+        self.paints(*(self.program.drafts(text[:length]) for length in range(1, len(text) + 1)))
+
     def streams(self, text: str) -> None:
         """Paint an answer word by word, the spinner turning after each line."""
         for y, line in enumerate(text.split("\n")):

@@ -32,8 +32,7 @@ def test_what_the_program_does_is_activity(look: Look) -> None:
 @every_look
 def test_what_a_person_types_and_submits_is_typed(look: Look) -> None:
     talk = Talk(look)
-    for length in range(1, len("what is up") + 1):
-        talk.paints(talk.program.drafts("what is up"[:length]))
+    talk.types("what is up")
     assert talk.heard() == []
     talk.paints(talk.program.submits())
     talk.answers("not much")

@@ -11,11 +11,6 @@ from streamrelay.testing.transcript_program import Look
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 
 
-def _types(talk: Talk, text: str) -> None:
-    for length in range(1, len(text) + 1):
-        talk.paints(talk.program.drafts(text[:length]))
-
-
 def _takes_up(talk: Talk, queue: list[str]) -> None:
     """Answer what was asked first, and then the messages that were put into a queue meanwhile."""
     for number, question in enumerate(queue):
@@ -35,7 +30,7 @@ def test_what_a_person_types_while_queued_messages_are_answered_is_typed(look: L
         talk.asks(f"question {number}")
         queue.append(talk.program.queues())
         talk.paints(talk.program.works())
-    _types(talk, "what of the keys")
+    talk.types("what of the keys")
     queue.append(talk.program.queues())
     for number, question in enumerate(queue):
         talk.paints(*(talk.program.works() for _ in range(works)))
@@ -59,7 +54,7 @@ def test_what_a_person_types_while_queued_messages_are_answered_is_typed(look: L
 def test_what_a_person_types_between_two_queued_messages_comes_between_them(look: Look) -> None:
     talk = Talk(look)
     talk.sends("question 0")
-    _types(talk, "what of the keys")
+    talk.types("what of the keys")
     queue = [talk.program.queues()]
     talk.paints(talk.program.works())
     talk.asks("question 1")
@@ -82,7 +77,7 @@ def test_the_same_words_typed_twice_in_mid_answer_are_typed_both_times(look: Loo
     talk.sends("question 0")
     queue = []
     for _ in range(2):
-        _types(talk, "go on")
+        talk.types("go on")
         queue.append(talk.program.queues())
         talk.paints(talk.program.works())
     _takes_up(talk, queue)
@@ -103,7 +98,7 @@ def test_a_draft_deleted_in_mid_answer_was_not_submitted_though_it_stands_furthe
     talk.sends("go on")
     talk.answers("an answer")
     talk.sends("and now")
-    _types(talk, "go on")
+    talk.types("go on")
     talk.program.queues()
     talk.streams("another answer\nof two lines")
     talk.answers("")
@@ -118,7 +113,7 @@ def test_a_hint_that_gives_way_to_a_draft_ends_no_turn_and_one_in_its_place_is_n
     talk.sends("go on")
     talk.streams("a beginning")
     talk.program.works("Thinking… (4s)")
-    _types(talk, "what of the keys")
+    talk.types("what of the keys")
     talk.pane.rests(5.0)
     assert talk.ends() == []
     draft = talk.program.queues()
@@ -223,7 +218,7 @@ def test_what_was_typed_right_before_a_message_is_answered_in_a_turn_of_its_own(
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
-    _types(talk, "what of the keys")
+    talk.types("what of the keys")
     typed = talk.program.queues()
     talk.paints(talk.program.drafts(""))
     message_id = talk.pane.pastes("question 1")
@@ -282,7 +277,7 @@ def test_what_a_program_says_unasked_is_said_though_a_person_types_meanwhile(
     heard, queue = talk.heard(), []
     for number, origin in enumerate(asked.split(", "), 1):
         if origin == "typed":
-            _types(talk, f"question {number}")
+            talk.types(f"question {number}")
         else:
             talk.asks(f"question {number}")
         queue.append((origin, talk.program.queues()))

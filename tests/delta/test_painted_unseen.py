@@ -20,11 +20,6 @@ def _begun(look: Look) -> Talk:
     return talk
 
 
-def _types(talk: Talk, text: str) -> None:
-    for length in range(1, len(text) + 1):
-        talk.paints(talk.program.drafts(text[:length]))
-
-
 def _sends_unseen(talk: Talk, text: str) -> None:
     """Paste and submit a message before the program has painted any of it."""
     talk.pane.submits(talk.pane.pastes(text))
@@ -35,7 +30,7 @@ def _sends_unseen(talk: Talk, text: str) -> None:
 @every_look
 def test_a_command_that_is_not_shown_does_not_take_the_place_of_the_next_message(look: Look) -> None:
     talk = _begun(look)
-    _types(talk, "/compact")
+    talk.types("/compact")
     talk.program.queues()
     talk.paints(talk.program.works())
     talk.answers("Compacted.")
@@ -100,7 +95,7 @@ def test_what_is_typed_while_a_message_is_in_the_queue_is_typed(
     else:
         talk.pane.submits(talk.pane.pastes(message))
     talk.paints(*(talk.program.works() for _ in range(20)))
-    _types(talk, typed)
+    talk.types(typed)
     talk.program.queues()
     talk.streams(" 0")
     talk.paints(talk.program.submits(message))
@@ -123,7 +118,7 @@ def test_what_is_typed_while_a_message_is_answered_that_only_a_placeholder_stand
     talk = _begun(replace(look, folds_from=3))
     _sends_unseen(talk, FOLDED.format(1, 1))
     talk.streams("a long\nanswer")
-    _types(talk, "what of the keys")
+    talk.types("what of the keys")
     typed = talk.program.queues()
     talk.streams("\nand more")
     talk.paints(talk.program.submits(typed))
@@ -180,7 +175,7 @@ def test_an_answer_without_a_mark_of_its_own_is_not_taken_for_typed(look: Look, 
 @pytest.mark.parametrize("look", TELLING, ids=name)
 def test_what_is_typed_is_said_whole_where_it_is_shown_cut_short(look: Look) -> None:
     talk = _begun(look)
-    _types(talk, "please read @notes.md and tell me why it is so")
+    talk.types("please read @notes.md and tell me why it is so")
     talk.paints(talk.program.submits("please read @notes.md and tell me why it is…"))
     talk.answers("Because.")
     assert talk.heard()[2:] == [
