@@ -315,8 +315,12 @@ def _fresh(answer: Answer, before: Sequence[PaintedRow], rows: list[PaintedRow],
 
 def _read_unasked(answer: Answer, rows: list[PaintedRow], look: _Look, mark: str) -> None:
     """Read rows that answer none of our messages: a person's may stand on top, behind the mark of messages."""
-    typed = EchoSearch([row.text for row in rows]).on_top(mark)
+    search = EchoSearch([row.text for row in rows])
+    typed = search.on_top(mark)
     if typed is not None:
+        # Where something else stands below, all of it was typed, paragraphs and all.
+        whole = search.behind(mark)
+        typed = whole if whole is not None and any(map(_held, rows[whole.stop :])) else typed
         shown = rows[typed.start : typed.stop]
         lines = _lines_behind(mark, shown, look.columns)
         answer.passages.append(Passage("typed", lines, rule="behind_mark", rows=shown))

@@ -121,7 +121,9 @@ class Conversation:
         elif moved and not self._composer.empty.mark and not self.awaits_draft:
             # A composer that nobody has seen yet is where the cursor comes to rest behind its picture.
             self._draft = self._composer.draft(*self._place)
-        if stands and not (self._composer.empty.mark or self._sent) and self._composer.holds(*self._place).mark:
+        is_new = stands and not (self.proved or self._sent or (self._draft and self._composer.empty.mark))
+        if is_new and self._composer.holds(*self._place).mark not in {"", self._composer.empty.mark}:
+            # A splash or a dialog came first, perhaps, or half of the first picture.
             self._learn_composer()
         self._document.look_through_window(
             self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
@@ -381,7 +383,7 @@ class Conversation:
 
     def look_for_typed(self) -> None:
         """See whether the transcript shows a draft that vanished: it was submitted (see `typed`)."""
-        rows = [row.text for row in self._new] if drafts_vanished(self._sent) else []
+        rows = self._new_transcript() if drafts_vanished(self._sent) else []
         for sent in drafts_shown(self._sent, rows, self._mark_of_messages):
             sent.looks_left = 0
             sent.amid = self._turns.goes_on or any(other.amid for other in self._sent)

@@ -135,14 +135,20 @@ def drafts_shown(sent: Sequence[Sent], rows: Sequence[str], mark: str) -> list[S
 
     Behind the `mark` of messages one may have grown: its last keys and the Enter fell into one picture.
     """
-    vanished = drafts_vanished(sent)
-    if not vanished:
+    if not drafts_vanished(sent):
         return []
-    waiting = [spelling(each.text) for each in sent if each.waits]
     search = EchoSearch(rows)
-    return [
-        each
-        for each in vanished
-        if (spelling(each.text) not in waiting and search.find([each.text]) is not None)
-        or search.find_grown(each.text, mark, others=waiting) is not None
-    ]
+    waiting = {spelling(each.text) for each in sent if each.waits}
+    spelled = [[spelling(form) for form in each.forms] for each in sent]
+    tops = [each.begins_in(search, mark) if each.waits else None for each in sent]
+    shown = []
+    for number, each in enumerate(sent):
+        if not each.looks_left:
+            continue
+        others = [form for place, forms in enumerate(spelled) if place != number for form in forms]
+        grown = search.find_grown(each.text, mark, others=others)
+        # What was typed before a message stands above it.
+        is_grown = grown is not None and all(top is None or grown.start < top for top in tops[number:])
+        if is_grown or (spelling(each.text) not in waiting and search.find([each.text]) is not None):
+            shown.append(each)
+    return shown

@@ -5,7 +5,7 @@ at its own width, or as the placeholder that stood in its composer (`[Pasted tex
 nothing about any of that, so rows are compared without it: a block of whole rows that spells the message is its echo.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
@@ -69,6 +69,7 @@ class EchoSearch:
     def __init__(self, rows: Sequence[str]) -> None:
         self._rows = rows
         self._patience = MOST_LOOKS_PER_ROW * len(rows)
+        self._behind: dict[str, list[tuple[Block, str]]] = {}
 
     def find(self, forms: Sequence[str], start: int = 0) -> Block | None:
         """Return the earliest block of whole rows, from `start` on, that spells one of the forms of a message."""
@@ -154,31 +155,39 @@ class EchoSearch:
 
     def on_top(self, mark: str, start: int = 0) -> Block | None:
         """Return the paragraph behind the mark of messages with which the transcript goes on."""
-        block = next(self._paragraphs(mark, start), None)
+        block = next((block for block, _ in self._paragraphs(mark) if block.start >= start), None)
         is_first = block is not None and not any(row.strip() for row in self._rows[start : block.start])
         return block if is_first else None
 
     def find_grown(self, form: str, mark: str, start: int = 0, *, others: Sequence[str] = ()) -> Block | None:
         """Return the first paragraph behind the mark of messages that begins with one of which no more was seen.
 
-        What begins one of the `others`, as they are spelled, is none.
+        None of the `others`, as they are spelled: one of those may be cut short, or have an answer right below.
         """
         beginning = spelling(form)
-        for block in self._paragraphs(mark, start):
-            shown = spelling("".join(row[len(mark) :] for row in self._rows[block.start : block.stop]))
-            if shown.startswith(beginning) and not any(other.startswith(shown) for other in others):
+        longer = [other for other in others if len(other) > len(beginning)]
+        for block, shown in self._paragraphs(mark):
+            if block.start < start or not shown.startswith(beginning):
+                continue
+            is_other = any(other.startswith(shown.rstrip("…")) for other in others)
+            if not is_other and not any(shown.startswith(other) for other in longer):
                 return block
         return None
 
-    def _paragraphs(self, mark: str, start: int) -> Iterator[Block]:
-        """Yield what begins behind a mark, as far as the next blank row.
+    def _paragraphs(self, mark: str) -> list[tuple[Block, str]]:
+        """Return what begins behind a mark, as far as the next blank row, and how it is spelled without that.
 
-        What follows behind that is as likely an answer that has no mark of its own.
+        What follows behind that row is as likely an answer that has no mark of its own.
         """
-        while (block := self.behind(mark, start)) is not None:
-            rows = takewhile(str.strip, self._rows[block.start : block.stop])
-            yield block._replace(stop=block.start + sum(1 for _ in rows))
-            start = block.stop
+        if mark not in self._behind:
+            found, start = [], 0
+            while (block := self.behind(mark, start)) is not None:
+                rows = list(takewhile(str.strip, self._rows[block.start : block.stop]))
+                spelled = spelling("".join(row[len(mark) :] for row in rows))
+                found.append((block._replace(stop=block.start + len(rows)), spelled))
+                start = block.stop
+            self._behind[mark] = found
+        return self._behind[mark]
 
     def find_tail(self, form: str, tops: Sequence[int]) -> Block | None:
         """Return the block that spells the end of a message too tall for the screen, from one of `tops` on."""

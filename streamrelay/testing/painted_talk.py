@@ -33,15 +33,21 @@ TELLING = [look for look in LOOKS if look.witness is not None]
 
 
 class Talk:
-    """A program and the stream that listens to it, attached by tmux (`seeded`) or beside the program from its start."""
+    """A program and the stream that listens to it, attached by tmux (`seeded`) or beside the program from its start.
 
-    def __init__(self, look: Look, *, seeded: bool = False) -> None:
+    A program may show a `splash` before its first picture.
+    """
+
+    def __init__(self, look: Look, *, seeded: bool = False, splash: str = "") -> None:
         self.program = TranscriptProgram(look)
         self.pane = ScriptedPane(look.columns, look.lines)
         if seeded:
             rows = (b"",) * look.lines
             self.pane.stream.seed(Snapshot(look.columns, look.lines, rows, (False,) * look.lines, Cursor(0, 0)))
-        self.pane.prints(self.program.starts())
+        if splash:
+            self.paints(self.program.starts(splash), self.program.asks(), rest=0.1)
+        else:
+            self.pane.prints(self.program.starts())
         self.pane.rests(1.0)
 
     def paints(self, *pictures: bytes, rest: float = 0.04) -> None:

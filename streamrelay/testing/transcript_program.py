@@ -85,8 +85,9 @@ class TranscriptProgram:
 
     # What it does
 
-    def starts(self) -> bytes:
-        """Take the screen and show an empty composer."""
+    def starts(self, *splash: str) -> bytes:
+        """Take the screen and show an empty composer, or a splash in its place until it is taken away (`asks`)."""
+        self._question = splash
         screen = b"\x1b[?1049h\x1b[2J\x1b[H" if self.look.alternate else b""
         return screen + b"\x1b[?2004h" + self._paint()
 

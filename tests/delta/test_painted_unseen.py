@@ -208,3 +208,84 @@ def test_one_update_that_comes_in_slowly_is_no_end_of_the_turn(look: Look) -> No
         talk.paints(update[start : start + len(update) // 25], rest=0.1)
     talk.paints(talk.program.rests(), rest=5.0)
     assert talk.pane.said() == ["answer 0 is", *(f"row {row}" for row in range(8))]
+
+
+@pytest.mark.requirement("DEL-05", "DEL-04c")
+@pytest.mark.parametrize(
+    ("draft", "message"), [("q", "question 1"), ("I", FOLDED.format(1, 1)), ("[", FOLDED.format(1, 1))]
+)
+@pytest.mark.parametrize("folds_from", [None, 3])
+@every_look
+def test_a_deleted_draft_with_which_the_next_message_begins_was_not_typed(
+    look: Look, draft: str, message: str, folds_from: int | None
+) -> None:
+    talk = _begun(replace(look, folds_from=folds_from))
+    talk.types(draft)
+    talk.paints(talk.program.drafts(""))
+    talk.sends(message)
+    talk.answers("answer 1")
+    assert not talk.pane.said("typed")
+    assert talk.heard()[2:] == [*(("injected", line) for line in message.split("\n") if line), ("program", "answer 1")]
+    assert talk.ends()[-1].turn == 2
+
+
+@pytest.mark.requirement("DEL-05", "DEL-02b")
+@every_look
+def test_nor_one_with_which_a_quote_in_the_answer_to_a_later_message_begins(look: Look) -> None:
+    talk = _begun(replace(look, bullet=""))
+    talk.types("w")
+    talk.paints(talk.program.drafts(""))
+    talk.sends("question 1")
+    talk.answers("so it is\n> what was asked\nand more")
+    assert talk.heard()[2:] == [
+        ("injected", "question 1"),
+        ("program", "so it is"),
+        ("program", "> what was asked"),
+        ("program", "and more"),
+    ]
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_a_draft_that_is_deleted_while_another_waits_in_the_queue_was_not_typed(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.streams("answer")
+    talk.types("go on with it")
+    typed = talk.program.queues()
+    talk.paints(talk.program.works())
+    talk.types("g")
+    talk.paints(talk.program.drafts(""))
+    talk.streams(" 0")
+    talk.paints(talk.program.submits(typed))
+    talk.answers("answer 1")
+    talk.sends("question 2")
+    talk.answers("answer 2")
+    assert talk.heard()[2:] == [
+        ("typed", "go on with it"),
+        ("program", "answer 1"),
+        ("injected", "question 2"),
+        ("program", "answer 2"),
+    ]
+    assert not talk.of(Gap)
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_paragraphs_that_nobody_saw_being_typed_are_typed(look: Look) -> None:
+    talk = _begun(look)
+    talk.program.drafts("first thing\n\nsecond thing")
+    talk.paints(talk.program.submits())
+    talk.answers("in the drawer")
+    assert talk.heard()[2:] == [("typed", "first thing"), ("typed", "second thing"), ("program", "in the drawer")]
+
+
+@pytest.mark.requirement("DEL-05")
+@pytest.mark.parametrize("splash", ["✻ Welcome", "• Loading", "❯ agent", "> Loading extensions"])
+@every_look
+def test_a_splash_before_the_first_picture_is_not_the_composer(look: Look, splash: str) -> None:
+    talk = Talk(replace(look, placeholder="Try: write a test"), splash=splash)
+    talk.types("what of the keys")
+    talk.paints(talk.program.submits())
+    talk.answers("in the drawer")
+    assert talk.heard() == [("typed", "what of the keys"), ("program", "in the drawer")]
