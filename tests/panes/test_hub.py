@@ -302,15 +302,20 @@ async def test_leaving_never_takes_the_server_along(private_tmux, heard):
 def test_leaving_with_output_still_to_come_does_not_take_the_server_along(private_tmux):
     """tmux 3.3a died of a subscription of a client that was without a session for up to a second."""
     private_tmux.new_session("work", ["cat", "-"])
+    # More than a pipe holds, and nobody reads it.
+    private_tmux.run("set-buffer", "-b", "much", "x" * 10_000)
     hub = [*private_tmux.argv, "-C", *opening("streamrelay-1", "1", ("ignore-size",))]
     with subprocess.Popen(
         hub, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=private_tmux.environment, text=True
     ) as client:
-        for line in (FOLLOW_DEATHS, *["list-keys"] * 40, leave("=streamrelay-1")):
-            client.stdin.write(f"{line}\n")
-        client.stdin.flush()
-        wait_until(lambda: hubs(private_tmux) == [])
-        # Its subscriptions are due once a second.
-        time.sleep(1.5)
-        assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "work"
-        client.kill()
+        try:
+            wait_until(lambda: hubs(private_tmux))
+            for line in (FOLLOW_DEATHS, *["show-buffer -b much"] * 40, leave("=streamrelay-1")):
+                client.stdin.write(f"{line}\n")
+            client.stdin.flush()
+            wait_until(lambda: hubs(private_tmux) == [], 20)
+            # Its subscriptions are due once a second.
+            time.sleep(1.5)
+            assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "work"
+        finally:
+            client.kill()
