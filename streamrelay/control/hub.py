@@ -9,8 +9,8 @@ server. The rules that keep it out of the user's way (each measured on tmux 3.3a
   its leave, when any other client ends in the same moment, and then a tmux 3.3a crashes (10 of 40 times, with six
   `tmux ls` beside it; with the hook never).
 * It ends without subscriptions. tmux looks at those once a second, in the session of their client, and where that has
-  been killed and the client has output to take before it can go, tmux dies of it (3.3a, control.c,
-  control_check_subs_session), and all sessions with it.
+  been killed and the client has output to take before it can go, tmux dies of it (3.3a and 3.5a, control.c,
+  control_check_subs_session; not 3.8), and all sessions with it.
 * Its current window is a window of its own, always. Attaching makes a client the "latest" of the current window, gives
   that window's program the focus and clears its flags; so no user's window is ever current here.
 * It is the session used longest ago. tmux takes the session used last for whatever names only a window or a pane, or

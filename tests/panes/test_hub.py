@@ -300,7 +300,7 @@ async def test_leaving_never_takes_the_server_along(private_tmux, heard):
 
 @pytest.mark.requirement("ENG-05e")
 def test_leaving_with_output_still_to_come_does_not_take_the_server_along(private_tmux):
-    """tmux 3.3a died of a subscription of a client that was without a session for up to a second."""
+    """tmux 3.3a and 3.5a died of a subscription of a client that was without a session for up to a second."""
     private_tmux.new_session("work", ["cat", "-"])
     # More than a pipe holds, and nobody reads it.
     private_tmux.run("set-buffer", "-b", "much", "x" * 10_000)
