@@ -179,6 +179,7 @@ def _unspelled_echo(
         shown = search.find(other.forms, echo.start) or search.find_like(other.forms[0], mark, echo.start)
         if shown is None and other.message_id is None:
             shown = search.find_grown(other.forms[0], mark, echo.start)
+        # Two placeholders can read alike: where one more follows, this is not that of the other message.
         if shown is not None and shown.start < echo.stop and search.find(other.forms, echo.stop) is None:
             return None, rule
     return echo, rule
