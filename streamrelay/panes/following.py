@@ -196,7 +196,7 @@ class Follower:
             return
         pipeline, was = carried.pipeline, carried.pipeline.info
         here = was.running(look.command, look.pid)
-        if here == was:
+        if here is was:
             return
         self._carrier.guarded(pipeline, partial(pipeline.update, here))
         if was.is_replaced_by(here):

@@ -64,7 +64,9 @@ class PaneInfo:
         return f"{self.session_name}:{self.window_index}.{self.pane_index}"
 
     def running(self, command: str, pid: int) -> "PaneInfo":
-        """Return the same pane with another program in it; `pid` is 0 where tmux tells no process."""
+        """Return the pane with this program in it, itself where it has it; `pid` is 0 where tmux tells no process."""
+        if command == self.command and pid in {0, self.pid}:
+            return self
         return replace(self, command=command, pid=pid or self.pid)
 
     def is_replaced_by(self, now: "PaneInfo") -> bool:
