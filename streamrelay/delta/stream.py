@@ -248,21 +248,24 @@ class DeltaStream:
             self._attention.look(converses=self.converses)
         if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
             self._printing.end_greeting("program")
-        if self._turns.is_over(now):
-            is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
-            if self.converses and not is_known and self._turns.wait():
-                return self._speaker.taken()
-            if self.converses and self._attention.shows_dialog:
-                self._turns.hold()
-                return self._speaker.taken()
+        if self._turns.is_over(now) and not (self.converses and self._goes_on()):
             if self.converses:
                 self._following.read(certain=self._turns.is_certain)
             self._printing.release()
-        ended = self._turns.advance(now, more_wait=self.converses and self._conversation.waits)
-        if ended is not None:
-            self._speaker.end_turn(ended)
-            self._following.ended(certain=ended.certain)
+            ended = self._turns.advance(now, more_wait=self.converses and self._conversation.waits)
+            if ended is not None:
+                self._speaker.end_turn(ended)
+                self._following.ended(certain=ended.certain)
         return self._speaker.taken()
+
+    def _goes_on(self) -> bool:
+        """Whether a program that converses is waited for, though its turn might be over."""
+        is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
+        if not is_known and self._turns.wait():
+            return True
+        if shows_dialog := self._attention.shows_dialog:
+            self._turns.hold()
+        return shows_dialog
 
     def rest(self) -> None:
         """Take little memory: nothing is due, and nothing was printed for a while."""

@@ -67,6 +67,8 @@ class Turns:
         self._quiet = QUIET
         self._held = False
         self._witnesses: dict[Witness, Vote] = {}
+        self.is_busy = False
+        """Whether a witness says that the program is at work."""
         self._disagreements = 0
         self._busy_since_submission = False
         self._submitted_at = -HOOK_LAG
@@ -85,11 +87,6 @@ class Turns:
     def goes_on(self) -> bool:
         """Whether a turn is open that answers nothing: a greeting, or more of an answer that was over."""
         return self._open and self._over == self.turn
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a witness says that the program is at work."""
-        return any(vote.says == "busy" for vote in self._witnesses.values())
 
     @property
     def answers(self) -> bool:
@@ -121,6 +118,7 @@ class Turns:
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
         """Take the word of a witness of the program's own state."""
         self._witnesses[witness] = Vote(witness, says, now)
+        self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
         if says == "idle" and self.is_busy:
             self._disagreements += 1
         if says == "busy":
@@ -135,7 +133,7 @@ class Turns:
     def dismiss_witnesses(self) -> None:
         """The program whose state they told is gone."""
         self._witnesses.clear()
-        self._busy_since_submission = False
+        self.is_busy = self._busy_since_submission = False
 
     def output(self, now: float) -> None:
         """Note that the program printed something."""

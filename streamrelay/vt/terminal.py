@@ -250,7 +250,8 @@ class Terminal:
     def is_blank(self, start: int, stop: int) -> bool:
         """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
         columns = self._state.columns
-        return not any(line.cells and line.cropped(columns).text.strip() for line in self._lines(start, stop))
+        written = [line for line in self._lines(start, stop) if line.cells]
+        return not any(line.cropped(columns).text.strip() for line in written)
 
     def _lines(self, start: int, stop: int) -> list[Line]:
         return self._resting.rows(start, stop) if self._resting is not None else self.state.grid.lines[start:stop]
