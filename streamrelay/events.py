@@ -92,7 +92,7 @@ class PaneResized(Event, tag="pane_resized"):
 
 
 class ProgramChanged(Event, tag="program_changed"):
-    """Another program is in the foreground of the pane now; tmux looks once a second."""
+    """Another program is in the foreground of the pane now; tmux is asked soon after the pane has printed."""
 
     command: str
 
