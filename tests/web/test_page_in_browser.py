@@ -135,6 +135,14 @@ async def test_it_is_used_on_a_phone_and_by_keyboard_alone(house: Household, vis
         await page.get_by_role("link", name="Back to all").tap()
         await expect(page.get_by_role("link", name="ann")).to_be_visible()
         await expect(page.get_by_role("log")).to_be_hidden()
+        # The browser's own Back and Forward show what their addresses name.
+        await page.go_back()
+        await expect(page.get_by_role("heading", name="ann")).to_be_visible()
+        await page.go_back()
+        await expect(page.get_by_role("link", name="ann")).to_be_visible()
+        await expect(page.get_by_role("log")).to_be_hidden()
+        await page.go_forward()
+        await expect(page.get_by_role("log")).to_contain_text("xxx")
     async with visitor.device() as device:
         page = await visitor.comes(device)
         await expect(page.get_by_role("link", name="ann")).to_be_visible()
@@ -287,12 +295,14 @@ async def test_whoever_has_no_token_is_asked_for_it(house: Household, visitor: V
     await house.begin()
     async with visitor.device() as device:
         page = await visitor.comes(device, house.access.address)
-        field = page.get_by_label("Token")
+        field = page.get_by_label("Access token")
         await expect(field).to_be_focused()
         await expect(page.get_by_role("navigation")).to_be_hidden()
+        await expect(page.locator("#entrance")).to_contain_text("streamrelay web")
+        assert (await field.bounding_box() or {})["height"] < 60
         await field.fill("wrong")
-        await page.keyboard.press("Enter")
-        await expect(page.locator("#entrance-problem")).to_contain_text("The token is wrong")
+        await page.get_by_role("button", name="Connect").click()
+        await expect(page.locator("#entrance-problem")).to_contain_text("refused this token")
         await field.fill(house.access.link)
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("link", name="keeper")).to_be_visible()

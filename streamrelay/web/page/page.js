@@ -25,7 +25,9 @@ function begin() {
     // It stays in no history.
     history.replaceState(null, "", `/${stored("route")}`);
   } else if (!location.hash && stored("route")) {
-    history.replaceState(null, "", `/${stored("route")}`);
+    // Back leads from there to the list.
+    history.replaceState(null, "", "/#/");
+    history.pushState(null, "", `/${stored("route")}`);
   }
   if (rememberToken()) enter();
   else leave("");
@@ -169,7 +171,7 @@ function again() {
 
 addEventListener("hashchange", () => {
   if (location.hash.startsWith("#token=")) begin();
-  else if (location.hash.startsWith("#/") && hasToken()) route();
+  else if (following) route();
 });
 addEventListener("online", again);
 addEventListener("pageshow", again);
@@ -186,5 +188,5 @@ $("entrance").onsubmit = (event) => {
   $("token").value = "";
   enter();
 };
-whenRefused(() => leave("The token is wrong, or not the daemon's any more."));
+whenRefused(() => leave("The daemon refused this token. Run streamrelay web again for the present one."));
 begin();
