@@ -30,7 +30,7 @@ The other one is told, and you two no longer hear each other."""
 
 LIST_SESSIONS = """\
 List the sessions that can be talked to: id, title, program, state (idle; busy; needs_human: it waits for a person; \
-unknown: nobody has listened to it yet), which one is you, and whom you are linked with."""
+ended; unknown: nothing watches it yet), which one is you, and whom you are linked with."""
 
 START_SESSION = """\
 Start an agent or another program in a terminal of its own, and return its session id. With `prompt` it is given \

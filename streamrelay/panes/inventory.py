@@ -26,7 +26,8 @@ _FIELDS = {
     "active": "?#{&&:#{window_active},#{pane_active}},1,0",
     "tty": "pane_tty",
     "session_name": "session_name",
-    "title": "pane_title",
+    # tmux gives a new pane the name of its host for a title (3.3a window.c, window_pane_create).
+    "title": "?#{==:#{pane_title},#{host}},,#{pane_title}",
     "command": "pane_current_command",
 }
 _SEPARATOR = "\t"
@@ -57,6 +58,7 @@ class PaneInfo:
     command: str
     session_name: str
     title: str
+    """The title that the program set; empty where it set none."""
 
     @property
     def address(self) -> str:

@@ -1,12 +1,22 @@
 """What a session is, and what one is started with: values that cross a socket as they are."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
 
 SessionState = Literal["idle", "busy", "needs_human", "ended", "unknown"]
-"""`ended`: its program has ended and its pane remains. `unknown`: nobody watches it."""
+STATES: Mapping[SessionState, str] = MappingProxyType(
+    {
+        "idle": "its program waits for a message",
+        "busy": "its program works on an answer",
+        "needs_human": "its program waits for a person to answer a dialog",
+        "ended": "its program has ended; the pane remains",
+        "unknown": "nothing watches the pane",
+    }
+)
+"""What each state means. The CLI, HTTP, MCP and the page show these words, the page `needs_human` as "needs human"."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,6 +24,9 @@ def test_ls_lists_the_panes(private_tmux, cli):
     assert heading.split() == ["PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE"]
     assert pane.split()[:4] == ["%0", "work:0.0", "100x30", "cat"]
     assert json.loads(cli.run("ls", "--json").stdout)["session_name"] == "work"
+    assert pane.split()[4:] == [], "tmux's own title of a pane is the name of its host"
+    private_tmux.run("select-pane", "-t", "%0", "-T", "its, own} title")
+    assert cli.run("ls").stdout.splitlines()[1].endswith("  cat      its, own} title")
 
 
 @pytest.mark.parametrize("name", ["two words", "semi;colon", "#{pid}", "$HOME", "-dash", "ünï"])

@@ -49,10 +49,10 @@ async def test_what_a_session_says_is_shown_as_it_says_it_and_how_it_is(house: H
         assert page.url == house.access.address
         assert await page.evaluate("history.length") <= 2
         ann = page.get_by_role("link", name="ann")
-        await expect(ann).to_contain_text("not heard")
+        await expect(ann).to_contain_text("unknown")
         await ann.click()
         await page.get_by_role("button", name="Hear it").click()
-        await expect(page.locator("#session-state")).to_have_text("waiting")
+        await expect(page.locator("#session-state")).to_have_text("idle")
         await says(house, "ann")
         await expect(page.get_by_role("log")).to_contain_text("the tide is 1")
         await expect(page.locator("#said .injected")).to_contain_text("hello")
@@ -60,7 +60,7 @@ async def test_what_a_session_says_is_shown_as_it_says_it_and_how_it_is(house: H
 
         # Who waits for a person is told wherever one looks.
         await heard(house, bob)
-        await expect(page.get_by_role("link", name="bob")).to_contain_text("needs a person")
+        await expect(page.get_by_role("link", name="bob")).to_contain_text("needs human")
         await expect(page.get_by_role("alert").first).to_have_text("bob needs a person")
         await expect(page).to_have_title("(1) streamrelay")
         await page.get_by_role("link", name="bob").click()
@@ -70,7 +70,7 @@ async def test_what_a_session_says_is_shown_as_it_says_it_and_how_it_is(house: H
         # What is not final is shown as such, and then once as what was said.
         await page.get_by_role("link", name="half").click()
         await page.get_by_role("button", name="Hear it").click()
-        await expect(page.locator("#session-state")).to_have_text("waiting")
+        await expect(page.locator("#session-state")).to_have_text("idle")
         house.tmux.run("send-keys", "-t", half, "Enter")
         await expect(page.locator("#shown")).to_contain_text("half a")
         house.tmux.run("send-keys", "-t", half, "Enter")

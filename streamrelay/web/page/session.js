@@ -6,7 +6,7 @@ import { $, element, Log, plain, write } from "./drawing.js";
 const TAIL = 4000; // events back from the newest in which the last words are looked for
 const PAGE = 1000;
 const BY = { injected: "sent to it", typed: "typed", unknown: "typed or said", activity: "does" };
-export const STATES = { idle: "waiting", busy: "working", needs_human: "needs a person", ended: "ended", unknown: "not heard" };
+export const STATES = { idle: "idle", busy: "busy", needs_human: "needs human", ended: "ended", unknown: "unknown" };
 
 export class SessionView {
   constructor(world, id) {
