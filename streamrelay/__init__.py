@@ -9,22 +9,31 @@ A flood is taken faster batch by batch: `async for batch in stream.batches()`, t
 `streamrelay.blocking.connect` is the same without asyncio. Events are in `streamrelay.events`, errors in
 `streamrelay.errors`, the virtual terminal is `streamrelay.vt.TmuxScreen`. Names that are not listed here, or in the
 `__all__` of one of those modules, are not public.
+
+`import streamrelay` loads no other module (PEP 562): each public name loads its module when it is first used.
 """
 
-from collections.abc import Sequence
-from importlib.metadata import version
+import importlib
+from typing import TYPE_CHECKING
 
-from streamrelay.agents import AgentProfile, load_profiles
-from streamrelay.batch import Batch
-from streamrelay.control import Ssh, Tmux, TransportName
-from streamrelay.errors import StreamrelayError
-from streamrelay.events import Event, Text
-from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.server import Server
-from streamrelay.panes.subscription import Subscription
-from streamrelay.relay.session import RelaySession
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-__version__ = version("streamrelay")
+    from streamrelay import blocking as blocking
+    from streamrelay import errors as errors
+    from streamrelay import events as events
+    from streamrelay import vt as vt
+    from streamrelay.agents import AgentProfile, load_profiles
+    from streamrelay.batch import Batch
+    from streamrelay.control import TransportName
+    from streamrelay.errors import StreamrelayError
+    from streamrelay.events import Event, Text
+    from streamrelay.panes.inventory import PaneInfo
+    from streamrelay.panes.server import Server
+    from streamrelay.panes.subscription import Subscription
+    from streamrelay.relay.session import RelaySession
+
+    __version__: str
 
 __all__ = [
     "AgentProfile",
@@ -41,6 +50,42 @@ __all__ = [
     "load_profiles",
 ]
 
+_MODULE_OF = {
+    "AgentProfile": "streamrelay.agents",
+    "Batch": "streamrelay.batch",
+    "Event": "streamrelay.events",
+    "PaneInfo": "streamrelay.panes.inventory",
+    "RelaySession": "streamrelay.relay.session",
+    "Server": "streamrelay.panes.server",
+    "StreamrelayError": "streamrelay.errors",
+    "Subscription": "streamrelay.panes.subscription",
+    "Text": "streamrelay.events",
+    "load_profiles": "streamrelay.agents",
+}
+_PUBLIC_MODULES = ("blocking", "errors", "events", "vt")
+
+if not TYPE_CHECKING:  # a type checker reads the imports above, and reports a name that does not exist
+
+    def __getattr__(name: str) -> object:
+        """Load a public name on first use; raise AttributeError for any other name."""
+        if name in _PUBLIC_MODULES:
+            return importlib.import_module(f"streamrelay.{name}")
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value: object = version("streamrelay")
+        elif name in _MODULE_OF:
+            value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+        else:
+            raise AttributeError(f"module 'streamrelay' has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List what is loaded and what can be."""
+    return sorted({*globals(), *__all__, *_PUBLIC_MODULES})
+
 
 def connect(
     *,
@@ -49,10 +94,10 @@ def connect(
     tmux: str | None = None,
     host: str | None = None,
     ssh: str = "ssh",
-    transport: TransportName = "pipes",
+    transport: "TransportName" = "pipes",
     self_check: float | None = None,
-    profiles: Sequence[AgentProfile] | None = None,
-) -> Server:
+    profiles: "Sequence[AgentProfile] | None" = None,
+) -> "Server":
     """Return a running tmux server, to be entered with `async with`.
 
     The server is named as tmux's `-L` (`socket_name`) and `-S` (`socket_path`) name it; inside tmux the default is
@@ -64,6 +109,10 @@ def connect(
     `load_profiles` finds, () for nothing. Raises ConfigError for a profile of the user's that makes no sense; entering
     raises NoServer, TmuxMissing, TmuxTooOld or SshFailed.
     """
+    from streamrelay.agents import load_profiles
+    from streamrelay.control import Ssh, Tmux
+    from streamrelay.panes.server import Server
+
     reached = Ssh(host, ssh) if host else None
     chosen = Tmux(tmux or "", socket_name=socket_name, socket_path=socket_path, ssh=reached)
     known = load_profiles() if profiles is None else profiles

@@ -26,6 +26,32 @@ def test_the_public_names_are_these():
         assert getattr(streamrelay, name) is not None
 
 
+LOADED = """
+import sys
+import streamrelay
+before = {name for name in sys.modules if name.startswith("streamrelay.")}
+assert not before, before
+streamrelay.errors.StreamrelayError
+assert not {"msgspec", "regex", "pyte"} & sys.modules.keys()
+streamrelay.Server
+assert "streamrelay.panes.server" in sys.modules
+print("well")
+"""
+
+
+@pytest.mark.requirement("OPS-12a")
+def test_the_import_loads_no_module_before_a_name_is_used():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "well\n", done.stderr
+
+
+def test_names_that_load_lazily_are_listed_and_others_are_errors():
+    assert {*streamrelay.__all__, "blocking", "errors", "events", "vt"} <= {*dir(streamrelay)}
+    assert streamrelay.Text is streamrelay.events.Text
+    with pytest.raises(AttributeError, match="'Sever'"):
+        streamrelay.Sever  # noqa: B018
+
+
 @pytest.mark.requirement("OPS-10a")
 def test_the_ten_line_example_runs(private_tmux, tmp_path):
     source = EXAMPLE.read_text()
