@@ -75,6 +75,7 @@ def call_routes(
     *,
     log: structlog.typing.FilteringBoundLogger,
     counts: Metrics,
+    operations: Sequence[Operation[Any, Any]] = OPERATIONS,
     live: Showing | None = None,
     stream: Callable[[Frames], Frames] = lambda frames: frames,
 ) -> dict[str, Route]:
@@ -108,7 +109,7 @@ def call_routes(
             return _problem(problem_of(error), status_of(error))
         return Response(status_code=204) if operation.answer is None else _json(answer)
 
-    routes = {operation.name: route(operation) for operation in OPERATIONS}
+    routes = {operation.name: route(operation) for operation in operations}
     routes["events"] = Route(openapi.EVENTS, events, methods=["GET"])
     if live is not None:
         routes["live"] = _live(live, stream)

@@ -23,7 +23,7 @@ from streamrelay.daemon.problems import Problem, error_of
 from streamrelay.daemon.sse import FrameReader
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
 from streamrelay.events import AnyEvent, decode
-from streamrelay.history.found import History, SearchHistory
+from streamrelay.history.found import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
 from streamrelay.service.api import (
@@ -187,6 +187,10 @@ class DaemonClient:
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
         """Return journaled events behind a place, oldest first."""
         return await self._ask(operations.READ_SINCE, operations.ReadSince(seq=seq, session=session, limit=limit))
+
+    async def latest(self, limit: int = 50) -> list[Output]:
+        """Return the newest output of the sessions that are there, newest first."""
+        return await self._ask(operations.LATEST, operations.ReadLatest(limit=limit))
 
     async def search_history(self, search: SearchHistory) -> History:
         """Find what was said by its words, the best first."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import msgspec
 
 from streamrelay.events import AnyEvent
-from streamrelay.history.found import History, SearchHistory, Whole
+from streamrelay.history.found import MOST_FOUND, History, Output, SearchHistory, Whole
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import MOST
@@ -154,6 +154,12 @@ class ReadSince(msgspec.Struct, frozen=True, kw_only=True):
     limit: Whole = 1000
 
 
+class ReadLatest(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of the newest output is wanted, of all sessions together."""
+
+    limit: Annotated[int, msgspec.Meta(ge=0, le=MOST_FOUND)] = 50
+
+
 @dataclass(frozen=True)
 class Operation(Generic[Arguments, Answer]):
     """One route."""
@@ -250,6 +256,9 @@ READ_SINCE = Operation(
     "read_since", "GET", f"{API}/journal", ReadSince, list[AnyEvent],
     lambda s, a: s.read_since(a.seq, a.session, a.limit),
 )  # fmt: skip
+LATEST = Operation(
+    "latest", "GET", f"{API}/latest", ReadLatest, list[Output], lambda s, a: s.latest(a.limit)
+)  # fmt: skip
 PULSE = Operation("pulse", "POST", f"{API}/pulse", TakePulse, Pulse, lambda s, a: s.pulse(a))
 SEARCH_HISTORY = Operation(
     "search_history", "GET", f"{API}/history", SearchHistory, History, lambda s, a: s.search_history(a)
@@ -259,5 +268,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK,
     EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING, GATHERINGS, GATHERING_TRANSCRIPT,
     PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE,
-    SEARCH_HISTORY, PULSE,
+    LATEST, SEARCH_HISTORY, PULSE,
 )  # fmt: skip

@@ -1,15 +1,17 @@
 """The web page as a daemon serves it: on a port of its own, beside the socket, and only some of the calls.
 
-Whoever has the token of the page can read what the programs say and take a seat in a circle. He cannot start a program,
-nor have anything typed but his own words in a circle: a token may be lost more easily than a socket of the user's.
+Whoever has the token can read what the programs say, take a seat in a circle, and send messages to sessions as a person
+does with `streamrelay send`. They cannot start or end a program, speak for a session, or link two of them: a token gets
+lost more easily than the user's socket.
 
 The socket says where the page is, with its token (`GET /page`), and opens it when it is asked to (POST).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -17,19 +19,45 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from streamrelay.daemon.app import refused
+from streamrelay.daemon.operations import OPERATIONS, SEND_MESSAGE, Operation
 from streamrelay.daemon.ports import PortProtocol, listening_on
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import UsageError
+from streamrelay.service.api import SendMessage, SendResult, Service
 from streamrelay.web.access import PAGE, Access, OpenPage
 from streamrelay.web.guard import Guard, Listen, parse_listen
 from streamrelay.web.site import create_site
 from streamrelay.web.token import token_in
 
 CALLS = frozenset({
-    "status", "sessions", "watch", "read_since", "events", "live",
+    "status", "sessions", "watch", "read_since", "latest", "get_delivery", "list_deliveries", "cancel_delivery",
     "gatherings", "gathering_transcript", "say_in_gathering", "pass_piece",
 })  # fmt: skip
-"""What of the daemon's calls the page may ask for."""
+"""The daemon's calls that the page may make as they are."""
+
+
+class PersonalMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message from the person at the page: `SendMessage` without what only a session may ask for."""
+
+    to: str
+    text: str
+    message_id: str = ""
+    """Sent again under the same id, it is delivered once: the page uses that where a connection broke."""
+    allow_shell: bool = False
+
+
+def _send(service: Service, message: PersonalMessage) -> Awaitable[SendResult]:
+    request = SendMessage(
+        to=message.to, text=message.text, message_id=message.message_id, allow_shell=message.allow_shell
+    )
+    return service.send_message(request)
+
+
+PAGE_OPERATIONS: Sequence[Operation[Any, Any]] = (
+    *(operation for operation in OPERATIONS if operation.name in CALLS),
+    Operation(SEND_MESSAGE.name, SEND_MESSAGE.method, SEND_MESSAGE.path, PersonalMessage, SendResult, _send),
+)
+"""What is served on the page's port beside its files and the two streams."""
 Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]
 """What the page may ask, until it is told that this ends."""
 

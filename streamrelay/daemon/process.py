@@ -26,7 +26,7 @@ from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.instance import listening, only_daemon
 from streamrelay.daemon.logs import EventLog, forwarding
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.page import CALLS, Page
+from streamrelay.daemon.page import PAGE_OPERATIONS, Page
 from streamrelay.daemon.server import HttpServer
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
@@ -89,8 +89,11 @@ async def _serve_all(running: Running, listener: socket.socket, signals: "_Signa
         def stream(frames: Frames) -> Frames:
             return beating(frames, ended)
 
-        routes = call_routes(running.service, broadcast, log=log, counts=counts, live=running.live, stream=stream)
-        return [route for name, route in routes.items() if name in CALLS]
+        routes = call_routes(
+            running.service, broadcast, log=log, counts=counts, operations=PAGE_OPERATIONS, live=running.live,
+            stream=stream,
+        )  # fmt: skip
+        return list(routes.values())
 
     async with nullcontext(()) if running.page is None else running.page.serving(on_page) as access:
         mounts = [*running.mounts, *access]

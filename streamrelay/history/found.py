@@ -6,6 +6,8 @@ from typing import Annotated
 import msgspec
 
 MOST_FOUND = 1000
+MAX_OUTPUT = 2000
+"""Characters of one `Output`."""
 LARGEST = 2**63 - 1
 """The largest number that a journal knows (SQLite's)."""
 Whole = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
@@ -61,6 +63,24 @@ class Found(msgspec.Struct, frozen=True):
     """Where in the snippet it stands: start and stop (exclusive), in characters."""
     file: str = ""
     """The transcript it stands in; empty for the journal."""
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """Consecutive lines of one session that belong together: (part of) an answer, or a message to it."""
+
+    seq: int
+    """The last line's place in the journal."""
+    at: float
+    """When the first line came, Unix time."""
+    until: float
+    """When the last line came, Unix time."""
+    session: str
+    """The session's id."""
+    pane: str
+    origin: str
+    """An origin of a text event (`program`, `injected`, `typed`, `unknown`), or `activity` for a tool call."""
+    text: str
+    """The last `MAX_OUTPUT` characters."""
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from typing import Self
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
 from streamrelay.history import places
-from streamrelay.history.found import Found, SearchHistory
+from streamrelay.history.found import MAX_OUTPUT, Found, Output, SearchHistory
 from streamrelay.history.places import Place
 from streamrelay.history.query import Query
 from streamrelay.history.utterances import Utterance, Utterances
@@ -48,6 +48,7 @@ CREATE TABLE IF NOT EXISTS utterances (
     text TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS utterances_by_time ON utterances (at);
+CREATE INDEX IF NOT EXISTS utterances_by_pane ON utterances (pane, first);
 CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     text, content = 'utterances', content_rowid = 'first', tokenize = 'unicode61 remove_diacritics 2'
@@ -145,6 +146,10 @@ class Journal:
         rows = await self._database.do(lambda connection: connection.execute(query, (since, limit)).fetchall())
         return [_found(row) for row in rows]
 
+    async def latest(self, sessions: Sequence[str], *, limit: int = 50) -> list[Output]:
+        """Return the newest output of these sessions (ids), newest first: `limit` in all, and the last of each one."""
+        return await self._database.do(lambda connection: _latest(connection, sessions, limit))
+
     async def note_session(self, session: str, pane: str, *, title: str, server: str) -> None:
         """Note which session a pane of a tmux server is, from now on."""
         await self._database.do(
@@ -216,6 +221,28 @@ def _search(connection: sqlite3.Connection, query: Query, where: Mapping[str, st
     )
     values = [*conditions.values(), *query.pieces, limit]
     return [_found(row) for row in connection.execute(sql, values)]
+
+
+def _latest(connection: sqlite3.Connection, sessions: Sequence[str], limit: int) -> list[Output]:
+    last: list[Output] = []
+    earlier: list[Output] = []
+    for session in sessions:
+        place = places.find(connection, session)
+        if place is None:
+            continue
+        where = _within(place, "first", "pane")
+        sql = (
+            f"SELECT last, at, until, origin, substr(text, -{MAX_OUTPUT}) FROM utterances "  # noqa: S608
+            f"WHERE {' AND '.join(where)} AND text <> '' ORDER BY first DESC LIMIT ?"
+        )
+        outputs = [
+            Output(seq=seq, at=at, until=until, session=session, pane=place.pane, origin=origin, text=text)
+            for seq, at, until, origin, text in connection.execute(sql, (*where.values(), max(limit, 1)))
+        ]
+        last += outputs[:1]
+        earlier += outputs[1:]
+    earlier.sort(key=lambda output: output.seq, reverse=True)
+    return sorted(last + earlier[: max(limit - len(last), 0)], key=lambda output: output.seq, reverse=True)
 
 
 def _found(row: tuple[object, ...]) -> Found:

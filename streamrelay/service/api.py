@@ -12,7 +12,7 @@ import msgspec
 
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
-from streamrelay.history.found import History, SearchHistory
+from streamrelay.history.found import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import ALL_PARTS, Part, Pulse
 from streamrelay.relay.rules import Count
@@ -27,6 +27,7 @@ __all__ = [
     "HookReport",
     "Invited",
     "Member",
+    "Output",
     "Pulse",
     "Relay",
     "RelayMember",
@@ -284,6 +285,10 @@ class Service(Protocol):
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
         """Return journaled events behind a place, oldest first, of all sessions or of one, ended or not."""
+        ...
+
+    async def latest(self, limit: int = 50) -> list[Output]:
+        """Return the newest output of the sessions that are there, newest first, and at least the last of each."""
         ...
 
     async def search_history(self, search: SearchHistory) -> History:

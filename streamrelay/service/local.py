@@ -24,7 +24,7 @@ from streamrelay.config.settings import FederationTable, GatheringTable, History
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.federation.messages import Wish
-from streamrelay.history.found import History, SearchHistory
+from streamrelay.history.found import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy, Texts
 from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse
@@ -340,6 +340,11 @@ class LocalService:
         """Return journaled events behind a place, oldest first, of all sessions or of one, ended or not."""
         place = await self._core.place(session) if session else None
         return await self._core.journal.since(seq, limit=limit, place=place)
+
+    async def latest(self, limit: int = 50) -> list[Output]:
+        """Return the newest output of the sessions that are there, newest first, and at least the last of each."""
+        sessions = [session.session for session in await self._core.sessions.all()]
+        return await self._core.journal.latest(sessions, limit=limit)
 
     async def search_history(self, search: SearchHistory) -> History:
         """Find what was said by its words, the best first: in the journal, and in what agents wrote down themselves."""

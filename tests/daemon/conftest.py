@@ -17,7 +17,7 @@ from streamrelay.daemon.metrics import Metrics
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent, Text
-from streamrelay.history.found import Found, History, SearchHistory
+from streamrelay.history.found import Found, History, Output, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.pulse import Pulse, SessionNow
 from streamrelay.pulse.model import Missing
@@ -179,6 +179,10 @@ class MemoryService:
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
         return [event for event in self.journal if event.seq > seq and session in {"", event.pane}][:limit]
+
+    async def latest(self, limit: int = 50) -> list[Output]:
+        await self._take("latest", limit)
+        return [Output(seq=2, at=1.5, until=2.5, session="%1", pane="%1", origin="program", text="a\nü")]
 
     async def pulse(self, request: api.TakePulse) -> Pulse:
         await self._take(request)

@@ -65,6 +65,7 @@ CALLS: dict[str, tuple[Call, object]] = {
     "stop_all": (lambda s: s.stop_all(), "stop_all"),
     "watch": (lambda s: s.watch("%1", True), ("watch", "%1", True)),
     "pulse": (lambda s: s.pulse(PULSE), PULSE),
+    "latest": (lambda s: s.latest(7), ("latest", 7)),
     "search_history": (lambda s: s.search_history(SEARCH), SEARCH),
 }
 

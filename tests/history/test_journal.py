@@ -253,3 +253,22 @@ async def test_a_full_disk_loses_nothing_that_was_there_and_what_fits_goes_on(jo
     assert [(one.pane, one.text) for one in await searched(journal, "beta")] == [("%1", "alpha\nbeta")]
     assert [(one.pane, one.text) for one in await searched(journal, "gamma")] == [("%2", "gamma")]
     assert await searched(journal, "lost") == []
+
+
+async def test_the_newest_output_of_each_session_is_found_and_no_other_servers(journal: Journal) -> None:
+    await journal.note_session("old", "%1", title="Ann", server="s0")
+    await journal.append(said("of an earlier server"))
+    await journal.note_session("ann", "%1", title="Ann", server="s1")
+    await journal.note_session("bob", "%2", title="Bob", server="s1")
+    await journal.append(said("the only words", pane="%2"))
+    for turn in (2, 3, 4):
+        await journal.append(said(f"one\n{'x' * 3000}{turn}", turn=turn, at=NOW + turn))
+    latest = await journal.latest(["ann", "bob", "unknown"], limit=3)
+    assert [(output.session, output.pane, output.text[-4:], len(output.text)) for output in latest] == [
+        ("ann", "%1", "xxx4", 2000),
+        ("ann", "%1", "xxx3", 2000),
+        ("bob", "%2", "ords", 14),
+    ]
+    assert (latest[0].at, latest[0].seq) == (NOW + 4, await journal.last_seq())
+    # However few are asked for, the last of each session is among them.
+    assert [output.session for output in await journal.latest(["bob", "ann"], limit=0)] == ["ann", "bob"]

@@ -12,7 +12,7 @@ import structlog
 from streamrelay.daemon.app import call_routes
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.page import CALLS, page_at
+from streamrelay.daemon.page import PAGE_OPERATIONS, page_at
 from streamrelay.errors import UsageError
 from streamrelay.web.access import PAGE
 from streamrelay.web.streams import beating
@@ -71,9 +71,10 @@ async def serving(folder: Path, *, live: list[list[str]] | None = None) -> Async
 
     def routes(ended: asyncio.Event):
         named = call_routes(
-            service, broadcast, log=log, counts=Metrics(), live=shown, stream=lambda frames: beating(frames, ended)
-        )
-        return [route for name, route in named.items() if name in CALLS]
+            service, broadcast, log=log, counts=Metrics(), operations=PAGE_OPERATIONS, live=shown,
+            stream=lambda frames: beating(frames, ended),
+        )  # fmt: skip
+        return list(named.values())
 
     reading = asyncio.ensure_future(broadcast.run())
     try:

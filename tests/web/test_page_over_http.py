@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from streamrelay.daemon import ports
 from streamrelay.daemon.page import page_at
 from streamrelay.daemon.sse import FrameReader
 from streamrelay.errors import StorageError, StreamrelayError, UsageError
+from streamrelay.service.api import SendMessage
 from streamrelay.web import guard, site
 from streamrelay.web.access import PAGE
 from streamrelay.web.streams import beating
@@ -80,9 +82,10 @@ async def test_the_page_can_ask_for_what_it_needs_and_for_nothing_else(port: Por
         assert (await client.get("/v1/journal?seq=0")).json() == []
         assert (await client.post("/v1/watch", json={"session": "%1"})).status_code == 204
         assert (await client.post("/v1/watch", json={"sesion": "%1"})).status_code == 400
+        assert (await client.get("/v1/latest?limit=3")).json()[0]["text"] == "a\nü"
         before = list(port.service.asked)
         for method, path in (
-            ("POST", "/v1/sessions"), ("DELETE", "/v1/sessions/%251"), ("POST", "/v1/messages"), ("POST", "/v1/hooks"),
+            ("POST", "/v1/sessions"), ("DELETE", "/v1/sessions/%251"), ("POST", "/v1/hooks"),
             ("POST", "/v1/links"), ("POST", "/v1/stop"), ("POST", "/v1/mute"), ("GET", "/metrics"), ("GET", "/mcp"),
             ("GET", "/openapi.json"), ("GET", PAGE), ("POST", PAGE), ("GET", "/../token"), ("GET", "/page.html"),
             ("GET", "/%2e%2e/guard.py"),
@@ -91,6 +94,25 @@ async def test_the_page_can_ask_for_what_it_needs_and_for_nothing_else(port: Por
             assert answer.status_code in {404, 405}, (method, path)
             assert answer.json()["code"] == "usage"
         assert port.service.asked == before
+
+
+@pytest.mark.requirement("OPS-05d")
+async def test_a_message_from_the_page_is_a_persons_and_speaks_for_no_session(port: Port) -> None:
+    async with port.client(origin=f"http://127.0.0.1:{port.number}") as client:
+        message = {"to": "%1", "text": "hello", "message_id": "page-1", "allow_shell": True}
+        sent = await client.post("/v1/messages", json=message)
+        assert sent.json()["delivery"]["state"] == "queued"
+        assert port.service.asked[-1] == SendMessage(to="%1", text="hello", message_id="page-1", allow_shell=True)
+        assert (await client.get("/v1/messages/page-1")).json()[0]["state"] == "answered"
+        before = list(port.service.asked)
+        for more in ({"caller": "%2"}, {"direct": True}, {"close_link": True}, {"unknown_agent": True}, {"policy": {}}):
+            refused = await client.post("/v1/messages", json=message | more)
+            assert refused.status_code == 400
+            assert next(iter(more)) in refused.json()["message"]
+        for headers in ({"authorization": ""}, {"origin": "http://evil.example"}, {"content_type": "text/plain"}):
+            async with port.client(**headers) as stranger:
+                assert (await stranger.post("/v1/messages", content=json.dumps(message))).status_code in {401, 403, 415}
+    assert port.service.asked == before
 
 
 async def test_a_defect_is_told_without_its_words(port: Port) -> None:
