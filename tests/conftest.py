@@ -20,6 +20,8 @@ from streamrelay.loops import new_event_loop
 from streamrelay.testing.redis import HINT, redis_binary
 from streamrelay.testing.sshd import PrivateSshd, missing_program
 
+pytest_plugins = ["tests.sampling"]
+
 settings.register_profile("streamrelay", deadline=None)
 settings.load_profile("streamrelay")
 
@@ -41,7 +43,8 @@ def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], a
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tmux: starts a tmux server (given to every test that asks for private_tmux)")
-    config.addinivalue_line("markers", "slow: takes seconds; left out of scripts/test quick")
+    config.addinivalue_line("markers", "slow: takes seconds; scripts/test all runs it")
+    config.addinivalue_line("markers", "smoke: what CI runs on each version of tmux (scripts/test versions -m smoke)")
     config.addinivalue_line("markers", "moves_clock: sets the time of asyncio's own loop, as no other lets it")
     config.addinivalue_line("markers", "network: downloads packages")
     config.addinivalue_line("markers", "over_ssh: runs over a private ssh server as well; slow there")

@@ -65,6 +65,7 @@ JUDGED = [
 ]
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.requirement("AGT-02a")
 @pytest.mark.parametrize("folder", JUDGED, ids=by_name)
 def test_nothing_gets_worse_with_a_profile(folder: Path) -> None:
@@ -91,6 +92,7 @@ def _deeds(events: Iterable[Event]) -> list[str]:
     return [event.text for event in events if isinstance(event, Activity) and not CANCELLED.search(event.text)]
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.requirement("AGT-02a")
 @pytest.mark.parametrize("folder", sorted((CORPUS / "dialogs").glob("*/*/")), ids=by_name)
 def test_a_profile_adds_dialogs_and_takes_none_away(folder: Path) -> None:

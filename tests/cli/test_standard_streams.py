@@ -70,6 +70,7 @@ def told(done):
     return "".join(line for line in done.stderr.splitlines(keepends=True) if not line.endswith("claude.toml\n"))
 
 
+@pytest.mark.sampled(3)
 def test_a_reader_that_is_gone_ends_any_command_quietly(words, environment):
     reading, writing = os.pipe()
     os.close(reading)
@@ -80,6 +81,7 @@ def test_a_reader_that_is_gone_ends_any_command_quietly(words, environment):
     assert (done.returncode, told(done)) == (141, "")
 
 
+@pytest.mark.sampled(3)
 def test_a_full_disk_is_one_error_of_any_command(words, environment):
     with Path("/dev/full").open("wb") as full:
         done = ended([COMMAND, *words], environment, full)

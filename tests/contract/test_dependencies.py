@@ -1,6 +1,7 @@
 """What is declared is used, and what is used is declared."""
 
 import ast
+import functools
 import itertools
 import re
 import sys
@@ -38,6 +39,7 @@ def imports(source: str) -> Iterator[str]:
                 yield module.partition(".")[0]
 
 
+@functools.cache
 def importers(*folders: str) -> dict[str, set[str]]:
     """The files that import a name, by name; the standard library and our own left out."""
     found: dict[str, set[str]] = {}

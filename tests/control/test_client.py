@@ -28,7 +28,7 @@ from streamrelay.testing.waiting import wait_until, wait_until_async
 if TYPE_CHECKING:
     from tests.control.conftest import Connect, Heard
 
-pytestmark = pytest.mark.requirement("ENG-01a", "ENG-01b")
+pytestmark = [pytest.mark.requirement("ENG-01a", "ENG-01b"), pytest.mark.smoke]
 IDLE = ["sleep", "1000"]
 REMINDERS = 3
 

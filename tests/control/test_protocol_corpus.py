@@ -49,6 +49,7 @@ def test_there_are_recordings() -> None:
     assert len(SAMPLE) > 10
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.requirement("ENG-02a")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}")
 def test_a_recorded_stream_is_understood(path: Path) -> None:

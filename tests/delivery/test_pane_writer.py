@@ -20,6 +20,8 @@ from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
+pytestmark = pytest.mark.smoke
+
 PATIENCE = 20.0
 
 HOSTILE = """it's "quoted" $(touch x) `touch y` \\ \\n \\033[0m ; && || | > < & ;

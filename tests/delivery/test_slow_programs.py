@@ -208,6 +208,7 @@ def _check(look: transcript_program.Look, seed: int, slow: float) -> None:
     assert said == [(f"answer {number}", turns[f"m{number}"]) for number in range(1, len(MESSAGES) + 1)]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.requirement("DEL-01", "DEL-02c", "DEL-05")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("look", TELLING, ids=name)

@@ -84,6 +84,7 @@ def test_a_dialog_is_found_while_it_stands_and_not_else(folder: Path) -> None:
     assert seen == set(range(len(expected)))
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("folder", ORDINARY, ids=name)
 def test_no_dialog_is_seen_in_an_ordinary_session(folder: Path) -> None:
     """Not even between two frames: answers, drafts, spinners, pagers and editors are no dialogs."""

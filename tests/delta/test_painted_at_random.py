@@ -129,6 +129,7 @@ class RandomTalk:
         say("\n".join(words))
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.requirement("DEL-01", "DEL-02b", "DEL-02c", "DEL-05")
 @pytest.mark.parametrize("seed", [*range(60), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 400))])
 def test_all_is_heard_in_order(seed: int) -> None:

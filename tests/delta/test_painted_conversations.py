@@ -9,6 +9,8 @@ from streamrelay.events import Gap, Live, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
+pytestmark = pytest.mark.sampled(6)
+
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 
 LINES = [f"line {n} {'word ' * (n % 5)}end {n}" for n in range(30)]

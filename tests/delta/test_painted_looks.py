@@ -8,6 +8,8 @@ from streamrelay.testing.dresses import DRESSES
 from streamrelay.testing.painted_talk import Talk, name
 from streamrelay.testing.transcript_program import Look
 
+pytestmark = pytest.mark.sampled(12)
+
 PLACES = [
     Look(lines=24),
     Look(lines=24, witness="title", repaints_all=True),

@@ -7,6 +7,8 @@ from streamrelay.events import NeedsHuman, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
+pytestmark = pytest.mark.sampled(6)
+
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 
 KNOWN = ("title", "agent_state")

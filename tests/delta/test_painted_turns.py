@@ -9,6 +9,8 @@ from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
 from streamrelay.testing.scripted import ScriptedPane
 from streamrelay.testing.transcript_program import TranscriptProgram
 
+pytestmark = pytest.mark.sampled(6)
+
 MAIN = [look for look in LOOKS if not look.alternate]
 
 

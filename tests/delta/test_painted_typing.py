@@ -8,6 +8,8 @@ from streamrelay.events import Gap, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
+pytestmark = pytest.mark.sampled(6)
+
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 
 

@@ -8,6 +8,8 @@ from streamrelay.events import Gap, NeedsHuman
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
+pytestmark = pytest.mark.sampled(6)
+
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 FOLDED = "Ivy ({}):\n\nhello {}"
 """A message of several lines, which a program folds into a placeholder."""

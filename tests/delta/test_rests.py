@@ -89,6 +89,7 @@ def words(parts: list[tuple[str, float]]) -> list[str]:
     return [str({key: event.get(key.decode()) for key in kept} | {b"event": event["event"]}) for event in events]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(60))
 def test_the_events_are_those_of_looking_at_every_rest(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(f"rests {seed}")
@@ -124,6 +125,7 @@ def test_a_prompt_behind_a_line_that_is_written_over_is_known_at_once() -> None:
     assert pane.said("typed") == ["ls"]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(100))
 def test_the_words_are_those_of_showing_a_line_at_every_rest(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pick = random.Random(f"shown {seed}")

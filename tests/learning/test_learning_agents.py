@@ -34,6 +34,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.requirement("AGT-02c")
 @pytest.mark.parametrize("folder", OTHERS)
 def test_no_other_recording_is_heard_worse_with_what_was_learnt(folder: Path) -> None:

@@ -20,6 +20,8 @@ from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
+pytestmark = pytest.mark.smoke
+
 PATIENCE = 40.0
 
 

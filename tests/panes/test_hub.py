@@ -19,6 +19,8 @@ from streamrelay.testing.tmux import is_alive
 from streamrelay.testing.traces import listed
 from streamrelay.testing.waiting import wait_until, wait_until_async
 
+pytestmark = pytest.mark.smoke
+
 COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
 WATCHER = """
 import asyncio, sys, streamrelay

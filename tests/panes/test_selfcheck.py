@@ -16,6 +16,8 @@ from streamrelay.testing.waiting import wait_until_async
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparing import divergences
 
+pytestmark = pytest.mark.smoke
+
 PROGRAM = (
     "stty raw -echo; printf 'one \\033[31mred\\033[m\\r\\ntwo'; read x; printf '\\r\\n\\344\\270\\226 three'; read x"
 )

@@ -9,6 +9,8 @@ from streamrelay.panes.snapshot import laid_out
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
 
+pytestmark = pytest.mark.smoke
+
 PRINTED = r"ab  \r\nnine cell世 goes on\r\n\033[41mred  \033[m\r\nten column\033[2D\033[K\r\nx\ty"
 SHOW = r"""printf '%b\033]2;shown\033\' "$1"; exec sleep 600"""
 

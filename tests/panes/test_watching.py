@@ -11,6 +11,8 @@ from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, Program
 from streamrelay.panes.hub import Hub
 from streamrelay.testing.waiting import wait_until_async
 
+pytestmark = pytest.mark.smoke
+
 COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
 
 

@@ -14,6 +14,8 @@ from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 from streamrelay.vt.widths import Manners, unicode14
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private_tmux: PrivateTmux) -> WidthCache:

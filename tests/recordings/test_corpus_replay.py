@@ -75,6 +75,7 @@ def test_what_was_injected_comes_out_as_that(folder: Path) -> None:
     assert all(event.message_id is not None and event.message_id.startswith("recorded-") for event in shown)
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("folder", FOLDERS, ids=name)
 def test_every_recording_replays_to_its_end(folder: Path) -> None:
     events = [*replay(open_recording(folder))]

@@ -76,6 +76,7 @@ ONE_EACH = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.requirement("DEL-09b")
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_every_line_said_is_explained_once_in_order_with_the_bytes_that_spell_it(name: str) -> None:
@@ -97,6 +98,7 @@ def test_every_line_said_is_explained_once_in_order_with_the_bytes_that_spell_it
             assert not Counter("".join(line.text.split())) - painted, line
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_no_row_is_explained_as_unread_that_was_decided_about(name: str) -> None:
     for line in explained(name):

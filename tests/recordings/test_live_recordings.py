@@ -54,6 +54,7 @@ def test_every_exception_is_a_recording() -> None:
     assert {*EXCEPTIONS} < {name(folder) for folder in FOLDERS}
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.requirement("DEL-01", "DEL-02a", "DEL-04a")
 @pytest.mark.parametrize("folder", FOLDERS, ids=name)
 def test_a_live_session_is_heard(folder: Path) -> None:

@@ -62,6 +62,7 @@ def encoded(all_events: Sequence[Event]) -> list[bytes]:
     return [encode(event) for event in all_events]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.requirement("DEL-09a", "ENG-03b")
 @every_recording
 def test_reads_may_be_cut_anywhere(folder: Path) -> None:
@@ -82,6 +83,7 @@ def test_reads_may_be_cut_anywhere(folder: Path) -> None:
         assert encoded(events(Held(recording, cut))) == whole
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.requirement("DEL-09a")
 @every_recording
 def test_nothing_later_than_an_event_influenced_it(folder: Path) -> None:
@@ -100,6 +102,7 @@ def test_nothing_later_than_an_event_influenced_it(folder: Path) -> None:
         )
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.requirement("DEL-09a")
 @every_recording
 def test_twice_is_the_same(folder: Path) -> None:

@@ -13,6 +13,8 @@ from streamrelay.relay.session import RelaySession
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.waiting import wait_until_async
 
+pytestmark = pytest.mark.smoke
+
 PATIENCE = 20.0
 
 

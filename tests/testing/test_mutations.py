@@ -84,6 +84,7 @@ def test_every_cell_keeps_its_place() -> None:
         assert [mutation.text(row).rstrip() for row in screens[0].text()] == screens[1].text()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.requirement("DEL-01", "DEL-02b", "DEL-02c")
 @pytest.mark.parametrize("mutation", HEARD_ALIKE)
 def test_a_recording_is_heard_alike_whatever_it_looks_like(mutation: str) -> None:

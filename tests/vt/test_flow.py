@@ -67,6 +67,7 @@ def fed(data: bytes, size: tuple[int, int, int], chunks: list[int], widths: Widt
     return screen
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("widths", WIDTHS.values(), ids=WIDTHS.keys())
 @pytest.mark.parametrize("seed", range(25))
 def test_same_as_byte_by_byte(seed: int, widths: Widths, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +95,7 @@ def test_what_widens_at_the_margin_is_where_the_general_way_puts_it(
 ONLY_PRINTED = re.compile(r"(?:[^\x00-\x1f\x7f]|\r\n|\x1b\[[0-9;:]*m)*\r?(?:\x1b(?:\[[0-9;:]*)?)?")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(25))
 def test_lines_fed_apart_from_the_rest_make_the_same_screen(seed: int) -> None:
     pick = random.Random(f"apart {seed}")
@@ -205,6 +207,7 @@ def test_long_lines_wrap_as_they_do_when_drawn() -> None:
     assert everything(flowing(data)) == everything(fed(b"\n" * 10 + data, (40, 5, 10_000), [1]))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(25))
 def test_the_open_line_reads_as_it_does_when_drawn(seed: int) -> None:
     pick = random.Random(f"open {seed}")

@@ -57,6 +57,7 @@ def seconds(data: bytes, chunk: int) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.requirement("VT-02")
 @pytest.mark.parametrize("name", GROWING)
 def test_time_grows_with_the_input_and_not_faster(name: str) -> None:
@@ -71,6 +72,7 @@ def test_time_grows_with_the_input_and_not_faster(name: str) -> None:
             pytest.fail(f"{name}, pieces of {chunk}: four times the input took {ratio:.1f} times as long")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.requirement("VT-02", "VT-05")
 @pytest.mark.parametrize("version", ["3.3a", "3.5a", "3.8"])
 @pytest.mark.parametrize("text", ["👩\u200d💻X", "⚠️X", "🇫🇮X", "1️⃣X", "👍🏽X", "\ufffd\u200d💻X"], ids=ascii)

@@ -43,6 +43,7 @@ def died(screen: TmuxScreen, notice: str) -> None:
     screen.feed(b"\x18\x1b[m\x1b[?6l\x1b[r\x1b[%dH\n%b\r\x1b[?25l" % (screen.lines, notice.encode()))
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("recording", RECORDINGS, ids=name)
 def test_same_screen_history_and_cursor_as_tmux(recording: Path) -> None:
     facts = meta(recording)
