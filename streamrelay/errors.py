@@ -21,6 +21,8 @@
     ├── DeliveryFailed           a message was not delivered; carries the reason
     ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
     ├── AnswerTimeout            a message was submitted, and not answered in time
+    ├── DeliveryTimeout          a message was not submitted in time; says whether it is still queued
+    ├── CancelTooLate            a message to be cancelled was pasted before, or is done
     ├── NestedGathering          a gathering was to be started from within one
     ├── PieceNotHeld             somebody else holds the talking piece
     ├── InGathering              a message from or to a member of a gathering, beside the talking piece
@@ -222,6 +224,21 @@ class AnswerTimeout(StreamrelayError):
     code = "answer_timeout"
     exit_code = 29
     default_hint = "the program is still at work, or does not say when it is done; give it longer with --timeout"
+
+
+class DeliveryTimeout(StreamrelayError):
+    """A message was not submitted in time; `data["queued"]` says whether it stays queued."""
+
+    code = "delivery_timeout"
+    exit_code = 45
+
+
+class CancelTooLate(StreamrelayError):
+    """A message to be cancelled was pasted before, or is done; `data["state"]` says how it stands."""
+
+    code = "too_late"
+    exit_code = 46
+    default_hint = "streamrelay delivery show ID prints how it stands"
 
 
 class SessionTaken(StreamrelayError):

@@ -1,4 +1,4 @@
-"""The commands that ask the daemon: how it is, how a delivery stands; pause, mute, extend, stop."""
+"""The commands that ask the daemon: how it is; pause, mute, extend, stop."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Annotated
@@ -6,7 +6,6 @@ from typing import Annotated
 import msgspec
 import typer
 
-from streamrelay.errors import UsageError
 from streamrelay.links.link import Link
 from streamrelay.service.api import Relay, Service, Status
 from streamrelay_cli.asking import service_needed
@@ -34,30 +33,6 @@ def status(options: ServerOptions, printing: Printing, as_json: AsJson = False) 
             output.json(shown)
         else:
             output.lines(_lines(told, links, relays))
-
-    _ask(output, options, ask)
-
-
-@takes_options
-def delivery(
-    options: ServerOptions,
-    printing: Printing,
-    message_id: Annotated[str, typer.Argument(help="The id that `send` printed.")],
-    as_json: AsJson = False,
-) -> None:
-    """Say how a message stands, one line a pane."""
-    output = printing.output(as_json=as_json)
-
-    async def ask(service: Service) -> None:
-        deliveries = await service.get_delivery(message_id)
-        if not deliveries:
-            raise UsageError(f"nobody knows a message {message_id!r}", hint="receipts are kept for seven days")
-        for one in deliveries:
-            if as_json:
-                output.json(msgspec.to_builtins(one))
-            else:
-                reason = f" ({one.reason})" if one.reason else ""
-                output.line(f"{one.pane}  {one.state}{reason}{f'  {one.file}' if one.file else ''}")
 
     _ask(output, options, ask)
 

@@ -13,6 +13,7 @@ from streamrelay_cli import (
     controlling,
     daemonising,
     decorating,
+    delivery,
     demo,
     doctoring,
     explaining,
@@ -65,13 +66,13 @@ app.command("learn")(learning.learn)
 app.command("hook")(hooking.hook)
 app.add_typer(hooking.app, name="hooks")
 app.command("status")(controlling.status)
-app.command("delivery")(controlling.delivery)
 app.command("pause")(controlling.pause)
 app.command("mute")(controlling.mute)
 app.command("extend")(controlling.extend)
 app.command("stop")(controlling.stop)
 gathering.app.command("pulse")(pulsing.pulse)
 app.add_typer(gathering.app, name="gather")
+app.add_typer(delivery.app, name="delivery")
 app.add_typer(daemonising.app, name="daemon")
 app.add_typer(tooling.app, name="mcp")
 app.add_typer(profiling.app, name="profiles")

@@ -31,6 +31,7 @@ from streamrelay.service.api import (
     Delivery,
     Gathering,
     HookReport,
+    Listed,
     Relay,
     SendMessage,
     SendResult,
@@ -102,6 +103,14 @@ class DaemonClient:
     async def get_delivery(self, message_id: str) -> list[Delivery]:
         """Say how a message stands."""
         return await self._ask(operations.GET_DELIVERY, operations.OneMessage(message_id=message_id))
+
+    async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
+        """List the messages that are not submitted yet, or the latest of all."""
+        return await self._ask(operations.LIST_DELIVERIES, operations.ListDeliveries(session=session, state=state))
+
+    async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
+        """Cancel a message wherever it is not pasted yet."""
+        return await self._ask(operations.CANCEL_DELIVERY, operations.CancelDelivery(message_id=message_id, by=by))
 
     async def links(self, session: str = "") -> list[Link]:
         """List the links, of one session or of all."""

@@ -21,6 +21,7 @@ from streamrelay.service.api import (
     Delivery,
     Gathering,
     HookReport,
+    Listed,
     Relay,
     SendMessage,
     SendResult,
@@ -52,6 +53,20 @@ class OneMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message, by its id."""
 
     message_id: str
+
+
+class ListDeliveries(msgspec.Struct, frozen=True, kw_only=True):
+    """Which messages are listed: to one session or to all, those that wait or all."""
+
+    session: str = ""
+    state: Listed = "waiting"
+
+
+class CancelDelivery(msgspec.Struct, frozen=True, kw_only=True):
+    """A message to be cancelled, by one of the sessions or by a person."""
+
+    message_id: str
+    by: str = ""
 
 
 class OneRelay(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,6 +214,14 @@ GET_DELIVERY = Operation(
     "get_delivery", "GET", f"{API}/messages/{{message_id}}", OneMessage, list[Delivery],
     lambda s, a: s.get_delivery(a.message_id),
 )  # fmt: skip
+LIST_DELIVERIES = Operation(
+    "list_deliveries", "GET", f"{API}/messages", ListDeliveries, list[Delivery],
+    lambda s, a: s.list_deliveries(a.session, a.state),
+)  # fmt: skip
+CANCEL_DELIVERY = Operation(
+    "cancel_delivery", "DELETE", f"{API}/messages/{{message_id}}", CancelDelivery, list[Delivery],
+    lambda s, a: s.cancel_delivery(a.message_id, a.by),
+)  # fmt: skip
 LINKS = Operation("links", "GET", f"{API}/links", WhoseLinks, list[Link], lambda s, a: s.links(a.session))
 CREATE_LINK = Operation(
     "create_link", "POST", f"{API}/links", CreateLink, Link, lambda s, a: s.create_link(a.a, a.b, a.policy)
@@ -265,8 +288,8 @@ SEARCH_HISTORY = Operation(
 )
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LINKS, CREATE_LINK,
-    EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING, GATHERINGS, GATHERING_TRANSCRIPT,
-    PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING, PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE,
-    LATEST, SEARCH_HISTORY, PULSE,
+    STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LIST_DELIVERIES,
+    CANCEL_DELIVERY, LINKS, CREATE_LINK, EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING,
+    GATHERINGS, GATHERING_TRANSCRIPT, PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING,
+    PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE, LATEST, SEARCH_HISTORY, PULSE,
 )  # fmt: skip

@@ -44,8 +44,8 @@ LOOK_AGAIN = 0.25
 LONGEST_QUEUE = 64
 NOTHING_TOLD = "unheard"
 """How a turn ended of which a program that tells its state told nothing: it may not have taken the message up yet."""
-WITHDRAWN = "superseded"
-"""Why a message failed that was taken back before it was typed."""
+SUPERSEDED, CANCELLED = "superseded", "cancelled"
+"""Why a message failed that was withdrawn before it was pasted: a newer one replaces it, or somebody cancelled it."""
 MOST_FOLLOWED = 64
 
 
@@ -117,16 +117,29 @@ class DeliveryMachine:
         self._due = now
         return [Tell(message.message_id, "queued")]
 
-    def withdraw(self, message_id: str) -> list[Effect]:
-        """Take back a message that still waits; nothing where it is being typed by now, or was."""
+    def withdraw(self, message_id: str, reason: str = SUPERSEDED) -> list[Effect]:
+        """Withdraw a message that is not pasted: it fails with `reason`. A message that is pasted goes on.
+
+        While tmux carries out the paste, nobody knows which of the two it is: then `put_off` withdraws the message, and
+        `pasted` ignores the wish.
+        """
         current = self._current
-        if current is not None and current.message.message_id == message_id and current.stage == "waiting":
-            return self._end("failed", WITHDRAWN)
+        if current is not None and current.message.message_id == message_id:
+            if current.stage == "waiting":
+                return self._end("failed", reason)
+            if current.stage == "pasting":
+                current.withdrawn = reason
+            return []
         for waiting in self._queue:
             if waiting.message.message_id == message_id and waiting.stage == "waiting":
                 self._queue.remove(waiting)
-                return [Tell(message_id, "failed", WITHDRAWN)]
+                return [Tell(message_id, "failed", reason)]
         return []
+
+    def is_pasting(self, message_id: str) -> bool:
+        """Tell whether tmux is about to paste a message, and has not answered yet."""
+        current = self._current
+        return current is not None and current.message.message_id == message_id and current.stage == "pasting"
 
     def resume(self, message: Message, now: float) -> None:
         """Go on with a message that is known to have been pasted before this machine began: its Enter is missing."""
@@ -173,13 +186,16 @@ class DeliveryMachine:
         """Tmux has not typed the current message, or its Enter, because of what it found in the pane."""
         return self._end(state, reason)
 
-    def put_off(self) -> None:
+    def put_off(self) -> list[Effect]:
         """Tmux has not typed the current message, or its Enter, and that can still be done later."""
         current = self._current
         if current is not None and current.stage == "pasting":
             current.stage = "waiting"
+            if current.withdrawn:
+                return self._end("failed", current.withdrawn)
         elif current is not None and current.stage == "entering":
             current.stage, current.attempts = "settling", current.attempts - 1
+        return []
 
     def taken_back(self) -> list[Effect]:
         """What was typed was unread, its program about to leave, and is gone: whether all of it, nobody can tell."""

@@ -44,6 +44,8 @@ class Message:
     head: str = ""
     policy: Policy | None = None
     """Its own, where it is not that of its writer."""
+    sender: str = field(default="", compare=False)
+    """The session that sends it; empty for a person, a script or streamrelay itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,18 @@ from streamrelay.errors import StorageError
 from streamrelay.events import DeliveryState
 
 KEPT = 7 * 86400.0
-SCHEMA = 2
+MAX_LISTED = 1_000
+"""Deliveries in one list."""
+SCHEMA = 3
+OPEN: frozenset[DeliveryState] = frozenset({"queued", "pasted", "painted"})
+"""The states of deliveries whose Enter is not known to be sent."""
 _OPEN = "state IN ('queued', 'pasted', 'painted')"
-"""Which deliveries have an Enter that is not known to be sent."""
-_UPGRADES = MappingProxyType({1: "ALTER TABLE deliveries ADD COLUMN policy TEXT NOT NULL DEFAULT 'null'"})
+_UPGRADES = MappingProxyType(
+    {
+        1: "ALTER TABLE deliveries ADD COLUMN policy TEXT NOT NULL DEFAULT 'null'",
+        2: "ALTER TABLE deliveries ADD COLUMN sender TEXT NOT NULL DEFAULT ''",
+    }
+)
 _CREATE = """
 CREATE TABLE IF NOT EXISTS deliveries (
     number INTEGER PRIMARY KEY,
@@ -44,6 +52,7 @@ CREATE TABLE IF NOT EXISTS deliveries (
     file TEXT,
     changed REAL NOT NULL,
     policy TEXT NOT NULL DEFAULT 'null',
+    sender TEXT NOT NULL DEFAULT '',
     UNIQUE (server, pane, message_id)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE text <> '';
@@ -66,6 +75,7 @@ class Entry(NamedTuple):
     file: str | None
     changed: float
     policy: Policy | None = None
+    sender: str = ""
 
     @property
     def mark(self) -> Mark:
@@ -75,12 +85,22 @@ class Entry(NamedTuple):
     @property
     def message(self) -> Message:
         """What is to be delivered."""
-        return Message(self.message_id, self.text, self.head, self.policy)
+        return Message(self.message_id, self.text, self.head, self.policy, self.sender)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not known to be submitted, and may be yet."""
+        return self.state in OPEN
+
+    @property
+    def taken_up(self) -> float:
+        """When it was taken up (Unix time), by its number."""
+        return self.number / 1e6
 
     @property
     def age(self) -> float:
-        """Seconds since it was taken up, by its number."""
-        return max(0.0, time.time() - self.number / 1e6)
+        """Seconds since it was taken up."""
+        return max(0.0, time.time() - self.taken_up)
 
 
 class Note(NamedTuple):
@@ -170,6 +190,12 @@ class Outbox:
             lambda connection: _select(connection, where, (server, len(socket) + 1, socket + " "))
         )
 
+    async def of_server(self, server: str, *, only_open: bool = False, limit: int = MAX_LISTED) -> list[Entry]:
+        """Return the latest deliveries to the panes of a server, oldest first: all of them, or the open ones."""
+        where = f"server = ?{f' AND {_OPEN}' if only_open else ''}"
+        newest = f"number IN (SELECT number FROM deliveries WHERE {where} ORDER BY number DESC LIMIT ?)"  # noqa: S608  # from above
+        return await self._database.do(lambda connection: _select(connection, newest, (server, limit)))
+
     async def panes(self, *, server: str) -> list[str]:
         """Return the panes of a server that have such deliveries."""
         query = f"SELECT DISTINCT pane FROM deliveries WHERE server = ? AND {_OPEN}"  # noqa: S608  # from above
@@ -220,7 +246,7 @@ def _put(  # noqa: PLR0917  # as `Outbox.put` has them
         last = connection.execute("SELECT max(number) FROM deliveries").fetchone()[0] or 0
         entry = Entry(
             next_number(max(last, above)), message.message_id, server, pane, program, message.text, message.head,
-            "queued", "", removed, None, time.time(), message.policy,
+            "queued", "", removed, None, time.time(), message.policy, message.sender,
         )  # fmt: skip
         connection.execute(
             f"INSERT INTO deliveries VALUES ({', '.join('?' * len(entry))})",  # noqa: S608  # places, no text

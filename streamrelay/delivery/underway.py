@@ -34,6 +34,8 @@ class Underway:
     """Whether a question came up behind the Enter, which may have taken it for its answer."""
     unjudged: float | None = None
     """Since when the picture is waited for to rest, where nothing else stands in the way."""
+    withdrawn: str = ""
+    """Why it fails instead of waiting again, where tmux puts its paste off."""
     held: list[Tell] = field(default_factory=list)
     """What the stream said of the answer before tmux had answered."""
 

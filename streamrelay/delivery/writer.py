@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from streamrelay.delivery.commands import QUERY_MARKS, Mark, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.fitness import is_spooled, unfit
-from streamrelay.delivery.machine import DeliveryMachine, Effect, Enter, Look, Paste
+from streamrelay.delivery.machine import CANCELLED, SUPERSEDED, DeliveryMachine, Effect, Enter, Look, Paste
 from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
 from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
 from streamrelay.delivery.reading import until_left_unread
@@ -87,6 +87,7 @@ class PaneWriter:
         self._moved = 0
         self._news = asyncio.Event()
         self._progressed = asyncio.Event()
+        self._running = False
         self._broken = ""
         """The code of the error with which `run` has ended."""
 
@@ -156,14 +157,25 @@ class PaneWriter:
         self._news.set()
         return not any(isinstance(effect, Tell) and effect.state == "failed" for effect in effects)
 
-    def withdraw(self, message_id: str) -> None:
-        """Take back a message that is not being typed yet: its receipt says `failed` (`superseded`)."""
-        self._carry_out(self._machine.withdraw(message_id))
+    def withdraw(self, message_id: str, reason: str = SUPERSEDED) -> None:
+        """Withdraw a message that is not pasted: its receipt says `failed` with that reason."""
+        self._carry_out(self._machine.withdraw(message_id, reason))
         self._news.set()
+
+    async def cancel(self, message_id: str) -> None:
+        """Cancel a message unless tmux has pasted it; return when its receipt says which of the two it is.
+
+        A message that nobody waits for any more, and one of an unknown id, stay as they are.
+        """
+        self.withdraw(message_id, CANCELLED)
+        while self._running and self._machine.is_pasting(message_id):
+            self._progressed.clear()
+            await self._progressed.wait()
 
     async def run(self) -> None:
         """Deliver until cancelled; raises ProgramLeft, TargetNotReading, PaneGone or what tmux says."""
         self._pipeline.add_listener(self._hear)
+        self._running = True
         try:
             await until_first(self._deliver_all(), self._watch_reading())
         except StreamrelayError as error:
@@ -171,6 +183,8 @@ class PaneWriter:
             self._carry_out(self._machine.stop(error.code))
             raise
         finally:
+            self._running = False
+            self._progressed.set()
             self._pipeline.remove_listener(self._hear)
 
     async def finish(self) -> None:
@@ -262,7 +276,7 @@ class PaneWriter:
     async def _enter(self, enter: Enter, look: Look) -> None:
         if self._unread.look(self._now()):
             # Whoever reads the text reads the Enter: both would be its shell's if the program left without them.
-            self._machine.put_off()
+            self._carry_out(self._machine.put_off())
             await asyncio.sleep(_LEAVING)
             return
         message_id = enter.message.message_id
@@ -300,7 +314,7 @@ class PaneWriter:
             self._carry_out(self._machine.refused("overtaken", "unconfirmed"))
             return False
         self._moved = self._moved + 1 if refusal.moved and not refusal.leaving else 0
-        self._machine.put_off()
+        self._carry_out(self._machine.put_off())
         await asyncio.sleep(_LEAVING)
         return False
 

@@ -54,6 +54,11 @@ class SentAwayLog:
             del self._known[oldest]
             self._changed.add(oldest)
 
+    @property
+    def all(self) -> list[SentAway]:
+        """The messages that are remembered, oldest first."""
+        return list(self._known.values())
+
     def get(self, message_id: str) -> SentAway | None:
         """Return how a message stands; None for one that is not known."""
         return self._known.get(message_id)

@@ -137,6 +137,8 @@ class Notice:
     text: str
     head: str = ""
     policy: Policy | None = None
+    sender: str = ""
+    """The session that sends it; empty for a person, a script or streamrelay itself."""
 
 
 @dataclass(frozen=True, slots=True)

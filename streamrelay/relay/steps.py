@@ -76,11 +76,12 @@ class Step:
         for effect in effects:
             match effect:
                 case Deliver():
-                    message = Message(effect.message_id, effect.text, effect.head, effect.policy)
+                    sender = effect.speaker.session
+                    message = Message(effect.message_id, effect.text, effect.head, effect.policy, sender)
                     self.outgoing.append(Outgoing(message, _panes(effect.listeners), effect.heard_at))
                     self.events.append(_delivered(effect))
                 case Notice():
-                    message = Message(effect.message_id, effect.text, effect.head, effect.policy)
+                    message = Message(effect.message_id, effect.text, effect.head, effect.policy, effect.sender)
                     self.outgoing.append(Outgoing(message, _panes(effect.listeners)))
                 case Withdraw():
                     self._withdraw(effect)

@@ -19,6 +19,9 @@ from streamrelay.relay.rules import Count
 from streamrelay.service.gathering_api import Gathering, Invited, Member, Said, StartGathering, Transcript
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
+Listed = Literal["waiting", "all"]
+"""Which deliveries are listed: those that are not submitted yet, or all of the last seven days."""
+
 __all__ = [
     "CreateRelay",
     "Delivery",
@@ -26,6 +29,7 @@ __all__ = [
     "History",
     "HookReport",
     "Invited",
+    "Listed",
     "Member",
     "Output",
     "Pulse",
@@ -83,6 +87,12 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """Control characters that were left out, by name."""
     file: str | None = None
     """Where the text was put, when it was too long to be typed."""
+    sender: str = ""
+    """The session that sends it; empty for a person or a script."""
+    queued_at: float = 0.0
+    """When it was taken up (Unix time); 0 where that is not known, as for another machine."""
+    text: str = ""
+    """In a list, what is to be typed, until it is submitted."""
 
 
 class SendResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,6 +208,22 @@ class Service(Protocol):
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
         """Say how a message stands, one entry a target; empty for one that nobody knows."""
+        ...
+
+    async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
+        """List the messages that are not submitted yet, oldest first, to one session or to all; or the latest of all.
+
+        Raises TargetNotFound for a session that is not there.
+        """
+        ...
+
+    async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
+        """Cancel a message wherever it is not pasted yet, for the session `by` or a person; return how it stands.
+
+        Cancelling twice is as good as once. Raises TargetNotFound for an unknown id, CancelTooLate where it is pasted
+        or done everywhere, NotAllowed where another session or a person sent it, and PaneTaken where another process
+        types into the pane.
+        """
         ...
 
     async def links(self, session: str = "") -> list[Link]:

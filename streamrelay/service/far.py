@@ -234,6 +234,13 @@ async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Caller
 def deliveries(core: Core, message_id: str) -> list[Delivery]:
     """Return how a message stands that went to another machine; nothing for any other."""
     sent = None if core.federation is None else core.federation.node.away.get(message_id)
-    if sent is None:
-        return []
-    return [Delivery(message_id=sent.message_id, pane=sent.pane, state=sent.state, reason=sent.reason, file=sent.file)]
+    return [] if sent is None else [_delivery(sent)]
+
+
+def all_deliveries(core: Core) -> list[Delivery]:
+    """Return how the messages stand that went to other machines, oldest first."""
+    return [] if core.federation is None else [_delivery(sent) for sent in core.federation.node.away.all]
+
+
+def _delivery(sent: SentAway) -> Delivery:
+    return Delivery(message_id=sent.message_id, pane=sent.pane, state=sent.state, reason=sent.reason, file=sent.file)

@@ -30,11 +30,12 @@ from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
-from streamrelay.service import far, gatherings, pulsing, sending
+from streamrelay.service import far, gatherings, pulsing, sending, waiting
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
     Gathering,
+    Listed,
     Relay,
     RelayMember,
     SendMessage,
@@ -167,6 +168,14 @@ class LocalService:
     async def get_delivery(self, message_id: str) -> list[Delivery]:
         """Say how a message stands, one entry a target."""
         return await sending.last_deliveries(self._core, message_id)
+
+    async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
+        """List the messages that are not submitted yet, or the latest of all, oldest first."""
+        return await waiting.listed(self._core, session, state)
+
+    async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
+        """Cancel a message wherever it is not pasted yet; return how it stands."""
+        return await waiting.cancel(self._core, message_id, by)
 
     # Links
 

@@ -145,4 +145,4 @@ def notice(sending: Sending, frame: str) -> Notice:
         return Notice(sending.message_id, (listener,), sending.text, policy=sending.typing)
     head = filled(frame, name=caller.title, number=0, text="").strip()
     text = filled(frame, name=caller.title, number=0, text=sending.text)
-    return Notice(sending.message_id, (listener,), text, head, sending.typing)
+    return Notice(sending.message_id, (listener,), text, head, sending.typing, caller.session)

@@ -83,9 +83,7 @@ async def last_deliveries(core: Core, message_id: str) -> list[Delivery]:
     """Return the same, or for what only a server knew that had this one's socket before, how it was left there."""
     if found := await deliveries(core, message_id):
         return found
-    socket = f"{core.server.info.address} "
-    before = [entry for entry in await _entries(core, message_id) if entry.server.startswith(socket)]
-    return _of_server(before, before[-1].server) if before else []
+    return last_of(await _entries(core, message_id), core.server_key, core.server.info.address)
 
 
 async def _entries(core: Core, message_id: str) -> list[Entry]:
@@ -93,19 +91,29 @@ async def _entries(core: Core, message_id: str) -> list[Entry]:
     return await core.outbox.find(message_id)
 
 
+def last_of(entries: Iterable[Entry], server: str, address: str) -> list[Delivery]:
+    """Return how a message stands on a tmux server, or on the last one that had its socket before it."""
+    found = [entry for entry in entries if entry.server == server or entry.server.startswith(f"{address} ")]
+    last = server if any(entry.server == server for entry in found) else found[-1].server if found else ""
+    return _of_server(found, last)
+
+
 def _of_server(entries: Iterable[Entry], server: str) -> list[Delivery]:
-    return [
-        Delivery(
-            message_id=entry.message_id,
-            pane=entry.pane,
-            state=entry.state,
-            reason=entry.reason,
-            removed=entry.removed,
-            file=entry.file,
-        )
-        for entry in entries
-        if entry.server == server
-    ]
+    return [delivery_of(entry) for entry in entries if entry.server == server]
+
+
+def delivery_of(entry: Entry) -> Delivery:
+    """Return how a message to one pane stands."""
+    return Delivery(
+        message_id=entry.message_id,
+        pane=entry.pane,
+        state=entry.state,
+        reason=entry.reason,
+        removed=entry.removed,
+        file=entry.file,
+        sender=entry.sender,
+        queued_at=entry.taken_up,
+    )
 
 
 async def start(core: Core, request: StartSession) -> Session:

@@ -127,8 +127,8 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert answer.strip()
     assert daemon.got("ann") == [f"say {SECRET}"]
     assert daemon.asks("send", "ann", f"say {SECRET}", "--id", "one") == ""
-    assert [one["state"] for one in daemon.shown("delivery", "one")] == ["answered"]
-    assert "nobody knows" in daemon.asks("delivery", "two", code=2)
+    assert [one["state"] for one in daemon.shown("delivery", "show", "one")] == ["answered"]
+    assert "no message has the id 'two'" in daemon.asks("delivery", "show", "two", code=20)
     found = daemon.shown("history", "search", "--agent", "all", SECRET)
     assert {one["origin"] for one in found} >= {"injected"}
     assert daemon.shown("history", "search", "--agent", "nobody", SECRET) == []

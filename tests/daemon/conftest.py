@@ -93,6 +93,14 @@ class MemoryService:
         await self._take(message_id)
         return [api.Delivery(message_id=message_id, pane="%1", state="answered")]
 
+    async def list_deliveries(self, session: str = "", state: api.Listed = "waiting") -> list[api.Delivery]:
+        await self._take("list_deliveries", session, state)
+        return [api.Delivery(message_id="m/1", pane="%1", state="queued", reason="draft", text="\0x", queued_at=2.5)]
+
+    async def cancel_delivery(self, message_id: str, by: str = "") -> list[api.Delivery]:
+        await self._take("cancel_delivery", message_id, by)
+        return [api.Delivery(message_id=message_id, pane="%1", state="failed", reason="cancelled", sender=by)]
+
     async def links(self, session: str = "") -> list[Link]:
         await self._take("links", session)
         return self.made

@@ -45,6 +45,8 @@ CALLS: dict[str, tuple[Call, object]] = {
     "hear_hook": (lambda s: s.hear_hook(HOOK), HOOK),
     "send_message": (lambda s: s.send_message(SEND), SEND),
     "get_delivery": (lambda s: s.get_delivery("x/y z%"), "x/y z%"),
+    "list_deliveries": (lambda s: s.list_deliveries("%1", "all"), ("list_deliveries", "%1", "all")),
+    "cancel_delivery": (lambda s: s.cancel_delivery("x/y z%", "%2"), ("cancel_delivery", "x/y z%", "%2")),
     "links": (lambda s: s.links("%1"), ("links", "%1")),
     "create_link": (lambda s: s.create_link("%1", "%2", Policy(budget=1)), ("%1", "%2", Policy(budget=1))),
     "extend_link": (lambda s: s.extend_link("link-1", 4), ("link-1", 4)),

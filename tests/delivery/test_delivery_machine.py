@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streamrelay.delivery.machine import (
+    CANCELLED,
     CONFIRM,
     LEAST_WAIT,
     LONGEST_QUEUE,
@@ -369,3 +370,51 @@ def test_what_an_earlier_process_has_pasted_is_neither_withdrawn_nor_failed_as_i
     assert [pane.told(each)[-1] for each in ("m1", "m2")] == ["unconfirmed pane_gone"] * 2
     assert pane.told("m3") == ["queued", "failed pane_gone"]
     assert pane.machine.idle
+
+
+@pytest.mark.requirement("DLV-09a")
+def test_a_message_is_cancelled_while_it_waits_and_never_once_it_is_pasted() -> None:
+    """Every state a message can be in, in one pane: only the waiting ones end as `failed cancelled`."""
+    pane = Pane()
+    pane.put("m1", "m2", "m3", "m4")
+    pane.look(DIALOG)
+    for message_id in ("m1", "m3", "m3", "unknown"):
+        pane.effects += pane.machine.withdraw(message_id, CANCELLED)
+    assert pane.told("m1") == ["queued", "queued needs_human", "failed cancelled"]
+    assert pane.told("m3") == ["queued", "failed cancelled"]
+    for step in (
+        lambda: pane.look(EMPTY),  # pasted
+        lambda: pane.hear(Injected(message_id="m2", state="painted")),
+        lambda: pane.look(holding("text of m2"), after=LEAST_WAIT),  # submitted
+        lambda: pane.hear(TurnStarted(message_id="m2", turn=1)),
+        lambda: pane.answer("m2", 1),
+    ):
+        step()
+        before = len(pane.effects)
+        assert pane.machine.withdraw("m2", CANCELLED) == []
+        assert len(pane.effects) == before
+    assert pane.told("m2")[-1] == "answered signal"
+    pane.deliver("m4")
+    assert "submitted" in pane.told("m4")
+
+
+@pytest.mark.requirement("DLV-09a")
+@pytest.mark.parametrize("fate", ["pasted", "put off", "refused"])
+def test_a_message_that_is_cancelled_while_tmux_pastes_it_is_either_pasted_or_cancelled(fate: str) -> None:
+    machine, message = DeliveryMachine(), Message("m1", "x")
+    machine.put(message, 0.0)
+    assert machine.look(Look(EMPTY), 0.0) == [Paste(message)]
+    assert machine.withdraw("m1", CANCELLED) == []
+    assert machine.is_pasting("m1")
+    match fate:
+        case "pasted":
+            assert machine.pasted(0.1) == [Tell("m1", "pasted")]
+            assert machine.look(Look(holding("x")), 5.0) == [Enter(message, 1)]
+            assert machine.put_off() == []  # the Enter: the text stands there
+            assert machine.look(Look(holding("x")), 5.0) == [Enter(message, 1)]
+        case "put off":
+            assert machine.put_off() == [Tell("m1", "failed", "cancelled")]
+            assert machine.look(Look(EMPTY), 5.0) == []
+        case _:
+            assert machine.refused("program_left") == [Tell("m1", "failed", "program_left")]
+    assert not machine.is_pasting("m1")

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamrelay.delivery.machine import (
+    CANCELLED,
     Enter,
     Paste,
 )
@@ -19,9 +20,10 @@ ORDER = ["queued", "pasted", "painted", "submitted", "turn_started", "answered"]
 def test_whatever_happens_states_come_in_order_and_no_key_goes_where_it_must_not(data: st.DataObject) -> None:
     pane = Pane(profile=data.draw(st.sampled_from([None, profile("hold"), profile("queue")])))
     pane.put("m0", "m1", "m2")
+    cancelled: set[str] = set()
     for _ in range(data.draw(st.integers(1, 40))):
         before = len(pane.effects)
-        match data.draw(st.sampled_from(["look", "painted", "started", "ended"])):
+        match data.draw(st.sampled_from(["look", "painted", "started", "ended", "cancelled"])):
             case "look":
                 pane.look(
                     data.draw(st.sampled_from(STANDINGS)), after=data.draw(st.sampled_from([0.0, 0.05, 0.5, 3.0]))
@@ -30,6 +32,12 @@ def test_whatever_happens_states_come_in_order_and_no_key_goes_where_it_must_not
                 pane.hear(Injected(message_id=data.draw(st.sampled_from(["m0", "m1"])), state="painted"))
             case "started":
                 pane.hear(TurnStarted(message_id=None, turn=data.draw(st.integers(0, 3))))
+            case "cancelled":
+                message_id = data.draw(st.sampled_from(["m0", "m1", "m2"]))
+                was_pasted = "pasted" in pane.told(message_id)
+                pane.effects += pane.machine.withdraw(message_id, CANCELLED)
+                assert ("failed cancelled" in pane.told(message_id)) is not was_pasted
+                cancelled |= set() if was_pasted else {message_id}
             case _:
                 turn, certain = data.draw(st.integers(0, 3)), data.draw(st.booleans())
                 pane.hear(TurnEnded(reason="quiet", certain=certain, turn=turn))
@@ -47,4 +55,4 @@ def test_whatever_happens_states_come_in_order_and_no_key_goes_where_it_must_not
         enters = [e for e in pane.effects if isinstance(e, Enter) and e.message.message_id == message_id]
         assert len(enters) <= 2
     pasted = [effect.message.message_id for effect in pane.effects if isinstance(effect, Paste)]
-    assert pasted == ["m0", "m1", "m2"][: len(pasted)]
+    assert pasted == [one for one in ("m0", "m1", "m2") if one not in cancelled][: len(pasted)]

@@ -56,16 +56,30 @@ async def test_what_it_is_to_be_delivered_under_is_kept_with_it(path: Path) -> N
         assert all(0 <= entry.age < 3600 for entry in entries)
 
 
-async def test_a_file_of_the_version_before_is_taken_over(path: Path) -> None:
+@pytest.mark.parametrize(("version", "missing"), [(1, ["policy", "sender"]), (2, ["sender"])])
+async def test_a_file_of_a_version_before_is_taken_over(path: Path, version: int, missing: list[str]) -> None:
     async with Outbox(path) as outbox:
         await outbox.put(Message("m1", "x"), **HERE)
     with closing(sqlite3.connect(path)) as database:
-        database.execute("ALTER TABLE deliveries DROP COLUMN policy")
-        database.execute("PRAGMA user_version = 1")
+        for column in missing:
+            database.execute(f"ALTER TABLE deliveries DROP COLUMN {column}")
+        database.execute(f"PRAGMA user_version = {version}")
     async with Outbox(path) as one, Outbox(path) as other:
-        await one.put(Message("m2", "x", policy=Policy(needs_human="fail")), **HERE)
+        await one.put(Message("m2", "x", policy=Policy(needs_human="fail"), sender="s-1"), **HERE)
         entries = await other.unfinished(server=SERVER, pane="%1")
-        assert [entry.policy for entry in entries] == [None, Policy(needs_human="fail")]
+        assert [(entry.policy, entry.sender) for entry in entries] == [(None, ""), (Policy(needs_human="fail"), "s-1")]
+
+
+async def test_the_latest_messages_of_a_server_are_listed_oldest_first(path: Path) -> None:
+    async with Outbox(path) as outbox:
+        for number in range(4):
+            await outbox.put(Message(f"m{number}", "x"), **HERE)
+        await outbox.put(Message("elsewhere", "x"), **HERE | {"server": "another"})
+        (third,) = await outbox.find("m3")
+        outbox.note(third.number, "submitted")
+        await outbox.flush()
+        assert [entry.message_id for entry in await outbox.of_server(SERVER)] == ["m0", "m1", "m2", "m3"]
+        assert [entry.message_id for entry in await outbox.of_server(SERVER, only_open=True, limit=2)] == ["m1", "m2"]
 
 
 async def test_an_id_is_taken_once_for_each_pane(path: Path) -> None:
