@@ -19,16 +19,16 @@ from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import StopHooks
 from streamrelay.config.files import load
 from streamrelay.control import ServerInfo, Tmux, TransportName, Version
+from streamrelay.control.private_tmux import PrivateTmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, NoServer, SshFailed, StreamrelayError
 from streamrelay.events import Text
 from streamrelay.leftovers import find_leftovers
+from streamrelay.panes.calibration import find_differing_widths, measure_manners
 from streamrelay.panes.server import Server
 from streamrelay.panes.widths import WidthCache
-from streamrelay.testing.calibration import disagreements, manners
-from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.vt.widths import unicode14
 
 TRIAL_TIMEOUT = 10.0
@@ -151,8 +151,8 @@ def _widths(tmux: Tmux, version: Version) -> Check:
     """A character that is wider to tmux than to us shifts everything right of it: what is found here is kept for us."""
     try:
         with PrivateTmux(tmux.binary) as private:
-            found = manners(private)
-            differing = disagreements(private, unicode14().replaced({}, found))
+            found = measure_manners(private)
+            differing = find_differing_widths(private, unicode14().replaced({}, found))
         WidthCache(tmux, version).keep(differing, found)
     except (StreamrelayError, TimeoutError, OSError) as error:
         return Check("widths", "warning", str(error), "")

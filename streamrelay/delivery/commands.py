@@ -22,7 +22,7 @@ compares the marks as text (`#{<:}`, 3.2), which is why the number has leading z
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamrelay.control import command_line
+from streamrelay.control.quoting import command_line
 
 _REFUSED = "streamrelay-refused"
 

@@ -20,7 +20,7 @@ message is typed already, unless the program has to be let finish.
 from collections import deque
 from dataclasses import dataclass
 
-from streamrelay.agents import AgentProfile
+from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.message import Message, Policy
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delivery.underway import Followed, Tell, Underway

@@ -10,7 +10,7 @@
 * An agent whose profile knows how it looks when it takes messages has to look like that.
 """
 
-from streamrelay.agents import AgentProfile
+from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.message import Obstacle
 from streamrelay.delta.profiles import matches
 from streamrelay.delta.standing import Standing

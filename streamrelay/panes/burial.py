@@ -9,8 +9,7 @@ none, so only then is its tail certain. A pane that is gone has nothing to be as
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from streamrelay.control import ControlClient, command_line
-from streamrelay.errors import TmuxError
+from streamrelay.control.quoting import command_line
 from streamrelay.panes.recovery import DEEPEST, Held, held_line, read_held
 
 RELEASE = "@streamrelay_release"
@@ -56,16 +55,6 @@ def release_line(pane: str) -> str:
     """Return the command line that closes a dead pane which remained only to be read: one that we started."""
     kill = command_line(("kill-pane", "-t", pane))
     return command_line(("if-shell", "-F", "-t", pane, f"#{{&&:#{{pane_dead}},#{{{RELEASE}}}}}", kill))
-
-
-async def last_words(client: ControlClient, pane: str) -> LastWords | None:
-    """Ask for the last words of a dead pane, and let go of it if it is to be; None where it is gone already."""
-    try:
-        result = await client.command(last_words_line(pane))
-        await client.command(release_line(pane))
-    except TmuxError:
-        return None
-    return read_last_words([block.lines for block in result.blocks])
 
 
 def read_last_words(blocks: Sequence[Sequence[bytes]]) -> LastWords | None:

@@ -20,9 +20,10 @@ from streamrelay.errors import (
     ServerLost,
     StreamrelayError,
     TargetNotFound,
+    TmuxError,
 )
 from streamrelay.events import ClosedReason
-from streamrelay.panes.burial import last_words
+from streamrelay.panes.burial import LastWords, last_words_line, read_last_words, release_line
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.inventory import PaneInfo, list_window, parse_panes
 from streamrelay.panes.live import LiveStream
@@ -237,7 +238,7 @@ class Carrier:
     async def bury(self, hub: Hub, pane: str) -> None:
         """Close a pane whose program has ended and that remains, with the last words that tmux still has of it."""
         carried = self.carried.pop(pane)
-        last = await last_words(hub.client, pane)
+        last = await _last_words(hub.client, pane)
         self.guarded(carried.pipeline, lambda: carried.pipeline.bury(last))
         hub.release(carried.window)
 
@@ -370,3 +371,13 @@ class Carrier:
 
 def _ignore(_result: CommandResult) -> None:
     """Ask for no answer."""
+
+
+async def _last_words(client: ControlClient, pane: str) -> LastWords | None:
+    """Read the last words of a dead pane and close it if streamrelay started it; None if the pane is gone already."""
+    try:
+        result = await client.command(last_words_line(pane))
+        await client.command(release_line(pane))
+    except TmuxError:
+        return None
+    return read_last_words([block.lines for block in result.blocks])

@@ -1,9 +1,9 @@
 """One live stream: the stream of a pane, its clock and its listeners.
 
-The stream is pure; here it meets the event loop. Output comes in with the time it was read and waits until it is
-rendered (`panes.rendering`), deadlines become timers, and the events that come out are stamped with the wall clock and
-the host and handed to whoever listens, in order. Everything the stream is told is an entry of a recording: who records
-the pane is handed the same ones, and a replay tells its stream the same.
+`DeltaStream` decides; `LiveStream` connects it to the event loop. Output comes in with the time it was read and waits
+until it is rendered (`panes.rendering`). Deadlines become timers. The events that come out are stamped with the wall
+clock and the host and handed to the listeners, in order. Every input of the stream is an entry of a recording: a
+recorder of the pane gets the same entries, and a replay feeds them to its stream again.
 
 Time is that of the reads. Bytes that wait are older than now, so while there are any no time passes: where the pane
 rested between them is marked when more comes, and where reading is held nobody knows whether it rests. Whatever else

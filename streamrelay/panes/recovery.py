@@ -22,7 +22,7 @@ prints next (3.3a and 3.8, control.c, control_write_output). So a pane that move
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamrelay.control import command_line
+from streamrelay.control.quoting import command_line
 from streamrelay.panes.snapshot import laid_out, read_generation, read_snapshot, snapshot_commands
 from streamrelay.vt.engine import Snapshot
 

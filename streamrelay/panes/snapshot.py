@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import regex
 
-from streamrelay.control import command_line
+from streamrelay.control.quoting import command_line
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
 
 _FORMATS = (

@@ -1,7 +1,5 @@
 """Gatherings as they are told of: how one stands, and what was said in it; pure."""
 
-import time
-
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.transcript import Transcript as Exported
 from streamrelay.gathering.transcript import as_markdown
@@ -9,9 +7,8 @@ from streamrelay.gathering.transcript import transcript as export
 from streamrelay.service.gathering_api import Gathering, GatheringState, Member, Said, Transcript
 
 
-def shown(circle: Circle, now: float, at: float | None = None) -> Gathering:
-    """Return a gathering as it stands; `now` is the time of its clock, `at` the same as Unix time (default: now)."""
-    at = time.time() if at is None else at
+def shown(circle: Circle, now: float, at: float) -> Gathering:
+    """Return the state of a gathering. `now` is the time of its clock in seconds, `at` the same moment as Unix time."""
     ceremony = circle.ceremony
     plan, standing, tenure = ceremony.plan, ceremony.standing, ceremony.standing.tenure
     return Gathering(
@@ -39,8 +36,8 @@ def shown(circle: Circle, now: float, at: float | None = None) -> Gathering:
     )
 
 
-def transcript(circle: Circle, now: float, at: float | None = None) -> Transcript:
-    """Return what was said in a gathering, as `shown` takes its times."""
+def transcript(circle: Circle, now: float, at: float) -> Transcript:
+    """Return the transcript of a gathering. `now` and `at` are those of `shown`."""
     names = {number: seat.name for number, seat in circle.seats.items()}
     entries = [
         Said(

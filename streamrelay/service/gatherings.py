@@ -82,7 +82,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         sensing.cancel()
         await asyncio.shield(_end_all(core, (session.session for session in started.values())))
         raise
-    return shown(circle, asyncio.get_running_loop().time())
+    return shown(circle, asyncio.get_running_loop().time(), time.time())
 
 
 def _check_may_open(core: Core, request: StartGathering, caller: Session | None) -> None:
@@ -92,14 +92,14 @@ def _check_may_open(core: Core, request: StartGathering, caller: Session | None)
 
 def view(core: Core, gathering_id: str) -> Gathering:
     """Return a gathering as it stands; raises TargetNotFound."""
-    return shown(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time())
+    return shown(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
 
 
 def all_of(core: Core) -> list[Gathering]:
     """Return all gatherings: those that are held, and the last ones that were, the newest first."""
-    now = asyncio.get_running_loop().time()
+    now, at = asyncio.get_running_loop().time(), time.time()
     circles = sorted(core.machine.circles.all.values(), key=lambda circle: (not circle.closed, circle.started_at))
-    return [shown(circle, now) for circle in reversed(circles)]
+    return [shown(circle, now, at) for circle in reversed(circles)]
 
 
 async def pass_piece(core: Core, gathering_id: str, number: int | None, session: str) -> Gathering:
@@ -147,7 +147,7 @@ async def close(core: Core, gathering_id: str, *, end_sessions: bool) -> Gatheri
 
 def transcript(core: Core, gathering_id: str) -> Transcript:
     """Return what was said in a gathering; raises TargetNotFound."""
-    return as_transcript(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time())
+    return as_transcript(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
 
 
 # What it takes to begin

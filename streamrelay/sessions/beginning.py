@@ -4,7 +4,7 @@ What is sent to a program that is not ready is lost, and one that is known by a 
 has yet to paint, is not recognised before. But whoever started it knows its profile from the beginning.
 """
 
-from streamrelay.agents import AgentProfile
+from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.readiness import obstacle
 from streamrelay.delta.standing import Standing
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import regex
 
-from streamrelay.control import command_line
+from streamrelay.control.quoting import command_line
 from streamrelay.panes.burial import RELEASE
 
 SESSION, TITLE, AGENT = "@streamrelay_session", "@streamrelay_title", "@streamrelay_agent"

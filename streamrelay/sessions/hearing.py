@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from streamrelay.agents import AgentProfile
+from streamrelay.agents.profile import AgentProfile
 from streamrelay.agents.stop_report import HookReport, Stop, read_stop
 from streamrelay.agents.transcript_files import is_transcript_of, transcript_files
 from streamrelay.agents.transcripts import last_answer

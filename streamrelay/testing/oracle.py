@@ -100,8 +100,8 @@ class Answer:
 class Oracle:
     """Shows bytes to panes of a private tmux and tells what they hold then.
 
-    `widths` is the table of the screens it compares with, by default the built-in one; `calibration.calibrated` makes
-    that of the tmux that runs.
+    `widths` is the table of the screens it compares with, by default the built-in one; `panes.calibration.calibrate`
+    makes that of the tmux that runs.
 
     What the bytes leave unfinished is cut off with ST (strings that nothing else ends) and CAN, so that tmux can say
     when it has read everything.

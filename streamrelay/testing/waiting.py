@@ -1,61 +1,9 @@
-"""Waiting in tests: always bounded, never a bare sleep, and a failure that says what was there instead."""
+"""The test kit's bounded waiting, in place of sleeping to synchronise.
 
-import asyncio
-import inspect
-import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+Both functions live in `streamrelay.waiting`, because the private server of `streamrelay doctor` needs them too. Tests
+import them from here.
+"""
 
-T = TypeVar("T")
+from streamrelay.waiting import POLL_SECONDS, wait_until, wait_until_async
 
-POLL_SECONDS = 0.005
-
-
-def wait_until(predicate: Callable[[], T], timeout: float = 5.0, message: str = "") -> T:
-    """Call `predicate` every few milliseconds until it returns something true, and return that.
-
-    Raises `TimeoutError` with `message` and the last value after `timeout` seconds. The predicate is called at
-    least twice, the last time after the deadline, so that a stalled machine alone never fails a test.
-    """
-    deadline = time.monotonic() + timeout
-    while True:
-        late = time.monotonic() >= deadline
-        value = predicate()
-        if value:
-            return value
-        if late:
-            raise TimeoutError(_complaint(timeout, message, value))
-        time.sleep(POLL_SECONDS)
-
-
-async def wait_until_async(
-    predicate: Callable[[], T | Awaitable[T]],
-    timeout: float = 5.0,  # noqa: ASYNC109  # asyncio.timeout could not carry the message
-    message: str = "",
-) -> T:
-    """Do what `wait_until` does without blocking the event loop; the predicate may be a coroutine function.
-
-    A coroutine that never returns is cancelled at the deadline.
-    """
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + timeout
-    value: object = None
-    while True:
-        late = loop.time() >= deadline
-        result = predicate()
-        if inspect.isawaitable(result):
-            try:
-                async with asyncio.timeout_at(max(deadline, loop.time() + POLL_SECONDS)):
-                    result = await result
-            except TimeoutError as error:
-                raise TimeoutError(_complaint(timeout, message, value)) from error
-        if result:
-            return result
-        value = result
-        if late:
-            raise TimeoutError(_complaint(timeout, message, value))
-        await asyncio.sleep(POLL_SECONDS)
-
-
-def _complaint(timeout: float, message: str, value: object) -> str:
-    return f"{message or 'condition not met'} (waited {timeout:g} s; last value: {value!r})"
+__all__ = ["POLL_SECONDS", "wait_until", "wait_until_async"]

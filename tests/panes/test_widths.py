@@ -8,8 +8,8 @@ import pytest
 import streamrelay
 from streamrelay.control import Tmux, Version
 from streamrelay.doctor import examine
+from streamrelay.panes.calibration import find_differing_widths, measure_manners
 from streamrelay.panes.widths import WidthCache, expected
-from streamrelay.testing.calibration import disagreements, manners
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 from streamrelay.vt.widths import Manners, unicode14
@@ -43,9 +43,9 @@ async def test_the_doctor_measures_and_keeps(cache: WidthCache, private_tmux: Pr
     (widths,) = [check for check in checks if check.name == "widths"]
     assert widths.status == "ok"
     assert cache.path.exists()
-    measured = disagreements(private_tmux, unicode14())
+    measured = find_differing_widths(private_tmux, unicode14())
     assert {one: max(cache.table().width(one), 0) for one in measured} == measured
-    assert cache.table().manners == manners(private_tmux)
+    assert cache.table().manners == measure_manners(private_tmux)
 
 
 @pytest.mark.requirement("VT-05")
@@ -59,7 +59,7 @@ async def test_without_a_measurement_the_version_says_what_is_to_be_expected(
         server.watch(pane),
     ):
         screen: Any = server.pipeline(pane)._screen
-        assert screen.widths.manners == manners(private_tmux)
+        assert screen.widths.manners == measure_manners(private_tmux)
         private_tmux.run("send-keys", "-t", pane, "-l", "❤\ufe0f✌x\u3164y🇩🇪z")
         private_tmux.run("send-keys", "-t", pane, "Enter")
         await wait_until_async(lambda: private_tmux.run("capture-pane", "-p", "-t", pane).count("z") == 2)
@@ -67,7 +67,7 @@ async def test_without_a_measurement_the_version_says_what_is_to_be_expected(
         assert verdict is not None
         assert verdict.divergences == ()
     decided_by_tmux = "☝⛹✌✍🏋🏌🕴🕵🖐🇩\u3164"
-    measured = disagreements(private_tmux, unicode14())
+    measured = find_differing_widths(private_tmux, unicode14())
     wanted = {one: measured.get(one, unicode14().width(one)) for one in decided_by_tmux}
     assert {one: max(screen.widths.width(one), 0) for one in decided_by_tmux} == wanted
 

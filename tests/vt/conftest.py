@@ -1,6 +1,6 @@
 import pytest
 
-from streamrelay.testing.calibration import calibrated
+from streamrelay.panes.calibration import calibrate
 from streamrelay.testing.oracle import Oracle
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.vt.widths import Widths
@@ -11,7 +11,7 @@ from tests.vt.engines import ENGINES, KNOWN_FAILURES, Make
 def widths() -> Widths:
     """What the tmux of these tests says of widths, asked once."""
     with PrivateTmux() as server:
-        return calibrated(server)
+        return calibrate(server)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from streamrelay.testing.calibration import calibrated, disagreements, measure
+from streamrelay.panes.calibration import calibrate, find_differing_widths, measure_widths
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparing import divergences
@@ -43,11 +43,12 @@ def test_looking_takes_nothing_from_those_who_follow_the_screen(oracle: Any) -> 
 
 @pytest.mark.requirement("VT-05")
 def test_the_table_of_widths_is_calibrated_to_the_running_tmux(private_tmux: PrivateTmux) -> None:
-    assert measure(private_tmux, "a世é\u0301🦜\u200b") == {"a": 1, "世": 2, "é": 1, "\u0301": 0, "🦜": 2, "\u200b": 0}
-    right = calibrated(private_tmux)
+    wanted = {"a": 1, "世": 2, "é": 1, "\u0301": 0, "🦜": 2, "\u200b": 0}
+    assert measure_widths(private_tmux, wanted) == wanted
+    right = calibrate(private_tmux)
     wrong = right.replaced({"é": 2, "世": 1, "🦜": 0})
-    assert disagreements(private_tmux, wrong) == {"é": 1, "世": 2, "🦜": 2}
-    assert calibrated(private_tmux, wrong).width("世") == 2
-    screen = TmuxScreen(10, 1, widths=calibrated(private_tmux, unicode14().replaced({"é": 2})))
+    assert find_differing_widths(private_tmux, wrong) == {"é": 1, "世": 2, "🦜": 2}
+    assert calibrate(private_tmux, wrong).width("世") == 2
+    screen = TmuxScreen(10, 1, widths=calibrate(private_tmux, unicode14().replaced({"é": 2})))
     screen.feed("éx".encode())
     assert screen.cursor.x == 2

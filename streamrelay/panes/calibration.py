@@ -1,17 +1,17 @@
-"""How wide characters are to the tmux that runs here: asked, not assumed (tmux asks the C library of its machine).
+"""Measure how wide characters are to the tmux that runs here. tmux asks the C library, so no table is right everywhere.
 
-A program in a pane of a private server prints each character and asks the terminal where its cursor is (DSR 6).
-Thousands go in one write, so that the whole plane of emoji takes less than a second. The manners of a version
-(`Manners`) are told in the same way, by what moves the cursor differently.
+A program in a pane of a private server prints each character and asks the terminal for the cursor position (DSR 6).
+It writes thousands of characters at once, so that the whole plane of emoji takes less than a second. What moves the
+cursor differently from one tmux version to the next (`Manners`) is measured in the same way.
 """
 
 import re
 import sys
 from collections.abc import Iterable
 
-from streamrelay.testing.tmux import PrivateTmux
-from streamrelay.testing.waiting import wait_until
+from streamrelay.control.private_tmux import PrivateTmux
 from streamrelay.vt.widths import CLUSTERS, VARIATION_SELECTOR, Manners, Widths, unicode14
+from streamrelay.waiting import wait_until
 
 _PROBE = """
 import os, re, sys, tty
@@ -31,19 +31,19 @@ os.read(0, 1)
 _SECONDS = 60.0
 
 
-def telling(table: Widths) -> str:
-    """Return the characters that tell tables apart: all up to the last emoji, then both ends of every run.
+def distinguishing_characters(table: Widths) -> str:
+    """Return the characters that distinguish tables: all up to the last emoji, then both ends of every run.
 
-    A variation selector is left out: it has no width, though it may widen what it joins.
+    The variation selector is left out: it has no width itself, though it may widen the character it follows.
     """
     codes = {*range(0xA0, 0x20000), *(code for code in table.run_ends() if code >= 0xA0)} - {ord(VARIATION_SELECTOR)}
     return "".join(chr(code) for code in sorted(codes) if not 0xD800 <= code < 0xE000 and code not in CLUSTERS)
 
 
-def measure(server: PrivateTmux, texts: Iterable[str]) -> dict[str, int]:
-    """Return the columns each text moves the cursor of a pane of `server`: 0 for joining and dropped characters.
+def measure_widths(server: PrivateTmux, texts: Iterable[str]) -> dict[str, int]:
+    """Return by how many columns each text moves the cursor of a pane: 0 for characters that join or are dropped.
 
-    Surrogates (U+DC80 to U+DCFF) stand for bytes that are no UTF-8.
+    Surrogates (U+DC80 to U+DCFF) stand for bytes that are not valid UTF-8.
     """
     asked = [*texts]
     question, answer = server.directory / "characters", server.directory / "columns"
@@ -51,23 +51,23 @@ def measure(server: PrivateTmux, texts: Iterable[str]) -> dict[str, int]:
     answer.unlink(missing_ok=True)
     server.new_session("widths", [sys.executable, "-c", _PROBE, str(question), str(answer)], columns=20, lines=2)
     try:
-        wait_until(answer.exists, _SECONDS, "tmux did not tell the widths")
+        wait_until(answer.exists, _SECONDS, "tmux did not report the widths")
     finally:
         server.run("kill-session", "-t", "widths")
     columns = [int(column) - 3 for column in re.findall(rb"\d+", answer.read_bytes())]
     return dict(zip(asked, columns, strict=True))
 
 
-def disagreements(server: PrivateTmux, table: Widths | None = None) -> dict[str, int]:
-    """Return the characters whose width in `table` (by default the built-in one) is not that of the running tmux."""
+def find_differing_widths(server: PrivateTmux, table: Widths | None = None) -> dict[str, int]:
+    """Return the characters that the running tmux gives another width than `table` (by default the built-in one)."""
     table = unicode14() if table is None else table
-    measured = measure(server, telling(table))
-    return {one: columns for one, columns in measured.items() if columns != max(table.width(one), 0)}
+    measured = measure_widths(server, distinguishing_characters(table))
+    return {character: columns for character, columns in measured.items() if columns != max(table.width(character), 0)}
 
 
-def manners(server: PrivateTmux) -> Manners:
-    """Return what the running tmux does otherwise than 3.3a."""
-    repeated, widened, unprintable, bad = measure(server, ["世\x1b[b", "❤\ufe0f", "\ufdd1", "\udcff"]).values()
+def measure_manners(server: PrivateTmux) -> Manners:
+    """Return where the running tmux differs from tmux 3.3a."""
+    repeated, widened, unprintable, bad = measure_widths(server, ["世\x1b[b", "❤\ufe0f", "\ufdd1", "\udcff"]).values()
     shown = r"printf '世\033[Dx\r\n\tx\r\n\033[44ma世\033[m\033[Dx\033]2;shown\033\\'; exec sleep 600"
     pane = server.new_session("manners", ["sh", "-c", shown], columns=20, lines=3)
     try:
@@ -89,11 +89,11 @@ def manners(server: PrivateTmux) -> Manners:
     )
 
 
-def calibrated(server: PrivateTmux, table: Widths | None = None) -> Widths:
-    """Return `table` with the widths and manners of the running tmux: what to give to `TmuxScreen(widths=...)`."""
+def calibrate(server: PrivateTmux, table: Widths | None = None) -> Widths:
+    """Return `table` with the widths and manners of the running tmux, for `TmuxScreen(widths=...)`."""
     table = unicode14() if table is None else table
-    found = manners(server)
+    found = measure_manners(server)
     if found != table.manners:
         table = table.replaced({}, found)
-    differing = disagreements(server, table)
+    differing = find_differing_widths(server, table)
     return table.replaced(differing) if differing else table
