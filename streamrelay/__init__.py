@@ -71,9 +71,9 @@ if not TYPE_CHECKING:  # a type checker reads the imports above, and reports a n
         if name in _PUBLIC_MODULES:
             return importlib.import_module(f"streamrelay.{name}")
         if name == "__version__":
-            from importlib.metadata import version
+            from streamrelay.version import VERSION
 
-            value: object = version("streamrelay")
+            value: object = VERSION
         elif name in _MODULE_OF:
             value = getattr(importlib.import_module(_MODULE_OF[name]), name)
         else:

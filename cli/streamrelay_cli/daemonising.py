@@ -8,14 +8,13 @@ from typing import Annotated
 
 import typer
 
-import streamrelay
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid, until_ended
 from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
+from streamrelay.version import VERSION
 from streamrelay_cli.asking import no_daemon
 from streamrelay_cli.controlling import status
-from streamrelay_cli.extras import needed_by
 from streamrelay_cli.options import Printing, ServerOptions, Transport, TransportOption, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.paging import Listen
@@ -67,16 +66,15 @@ def daemon(
     chosen = options.server()
 
     async def main() -> int:
-        with needed_by("the daemon", "daemon"):
-            from streamrelay.daemon.composing import opened, until_there
-            from streamrelay.daemon.logs import open_log
-            from streamrelay.daemon.process import run_daemon
+        from streamrelay.daemon.composing import opened, until_there
+        from streamrelay.daemon.logs import open_log
+        from streamrelay.daemon.process import run_daemon
+
         address = address_of(chosen)
         if wait:
             await until_there(chosen)
-        version = streamrelay.__version__
-        service = opened(address, chosen, transport=transport.value, mcp_port=mcp_port, web=web, version=version)
-        await run_daemon(address, service, log=open_log(log_level.value), version=version)
+        service = opened(address, chosen, transport=transport.value, mcp_port=mcp_port, web=web, version=VERSION)
+        await run_daemon(address, service, log=open_log(log_level.value), version=VERSION)
         return 0
 
     run_to_end(output, main)
@@ -95,8 +93,8 @@ def start(
     output = printing.output()
 
     async def main() -> int:
-        with needed_by("the daemon", "daemon"):
-            from streamrelay.daemon import background
+        from streamrelay.daemon import background
+
         chosen = options.server()
         address = address_of(chosen)
         before = running_pid(address)

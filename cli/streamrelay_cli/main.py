@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-import streamrelay
 from streamrelay.errors import StreamrelayError
+from streamrelay.version import VERSION
 from streamrelay_cli import (
     benching,
     configuring,
@@ -85,7 +85,7 @@ _GROUPS = frozenset(str(group.name) for group in app.registered_groups)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"streamrelay {streamrelay.__version__}")
+        typer.echo(f"streamrelay {VERSION}")
         raise typer.Exit
 
 

@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 
-import streamrelay
 from streamrelay.daemon.address import address_of
 from streamrelay.errors import UsageError
 from streamrelay.loops import new_event_loop
 from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
+from streamrelay.version import VERSION
 from streamrelay_cli.asking import service_needed
 from streamrelay_cli.daemonising import command
-from streamrelay_cli.extras import needed_by
 from streamrelay_cli.options import ServerOptions, takes_options
 from streamrelay_cli.output import Output, writing
 from streamrelay_cli.running import run_to_end
@@ -38,10 +37,10 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         return
 
     async def main() -> None:
-        with needed_by("the MCP server", "daemon,mcp"):
-            from streamrelay.daemon import background
-            from streamrelay.daemon.client import DaemonClient
-            from streamrelay.mcp.stdio import serve_stdio
+        from streamrelay.daemon import background
+        from streamrelay.daemon.client import DaemonClient
+        from streamrelay.mcp.stdio import serve_stdio
+
         os.environ.update(kept_from_us())
         chosen = options.server()
         address = address_of(chosen)
@@ -49,7 +48,7 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         pane = await own_pane(address.tmux)
         revive = partial(background.revive, address, command(chosen))
         async with DaemonClient(address.socket) as service:
-            await serve_stdio(service, pane, revive=revive, version=streamrelay.__version__)
+            await serve_stdio(service, pane, revive=revive, version=VERSION)
 
     # Everything is the daemon's, so a signal may end this at any moment; and nothing else would (serve_stdio).
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, NoReturn
 
-from starlette.routing import BaseRoute
-
 from streamrelay.agents import AgentProfile, load_profiles
 from streamrelay.config.files import load
 from streamrelay.config.settings import Settings
@@ -18,8 +16,9 @@ from streamrelay.control.tmux import ServerInfo
 from streamrelay.daemon.address import Address
 from streamrelay.daemon.page import page_at
 from streamrelay.daemon.process import Running
+from streamrelay.daemon.tools import serving_tools
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import NoServer, ServerLost, UsageError
+from streamrelay.errors import NoServer, ServerLost
 from streamrelay.links.configured import link_policy, link_texts, relay_rules
 from streamrelay.mcp.tokens import VARIABLE as TOKEN_VARIABLE
 from streamrelay.mcp.tokens import Tokens
@@ -65,7 +64,8 @@ async def opened(
         )
         _configure(local, settings)
         service = await stack.enter_async_context(local)
-        mounts = await stack.enter_async_context(_tools(service, tokens, mcp_port, version))
+        tools = serving_tools(service, tokens, port=mcp_port, version=version)
+        mounts = await stack.enter_async_context(tools)
 
         async def reload() -> None:
             now = load(project=False).settings
@@ -92,23 +92,6 @@ def _configure(service: LocalService, settings: Settings) -> None:
         gathering=settings.gathering,
         pulse=settings.pulse,
     )
-
-
-@asynccontextmanager
-async def _tools(
-    service: LocalService, tokens: Tokens, port: int | None, version: str
-) -> AsyncIterator[Sequence[BaseRoute]]:
-    try:
-        from streamrelay.daemon.tools import serving_tools
-    except ModuleNotFoundError as error:
-        if port is not None:
-            raise UsageError(
-                f"the tools for agents need the package {error.name}", hint="pip install 'streamrelay[mcp]'"
-            ) from error
-        yield ()
-        return
-    async with serving_tools(service, tokens, port=port, version=version) as routes:
-        yield routes
 
 
 async def until_there(tmux: Tmux) -> None:

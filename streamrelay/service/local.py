@@ -11,7 +11,6 @@ import contextlib
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
@@ -50,6 +49,7 @@ from streamrelay.service.encoding import check_encodes
 from streamrelay.sessions.hearing import hear_hook
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Own
+from streamrelay.version import VERSION
 
 
 class LocalService:
@@ -121,7 +121,7 @@ class LocalService:
         sessions = await core.sessions.all()
         await core.outbox.flush()
         return Status(
-            version=version("streamrelay"),
+            version=VERSION,
             pid=os.getpid(),
             started_at=core.started_at,
             tmux=core.server.info.socket_path,

@@ -1,6 +1,15 @@
-"""The pytest plugin, loaded into every pytest run of an environment that has streamrelay: inert unless it is used.
+"""The pytest plugin: private tmux and Redis servers for tests, and a guard for the servers of the user.
 
-It offers the fixtures `private_tmux` and `private_redis`, the marker `requirement`, and the ini option
+pytest loads it only where a project asks for it, in one of two ways:
+
+    # pyproject.toml
+    [tool.pytest.ini_options]
+    addopts = "-p streamrelay.testing.pytest_plugin"
+
+    # conftest.py, beside pyproject.toml
+    pytest_plugins = ["streamrelay.testing.pytest_plugin"]
+
+It declares the fixtures `private_tmux` and `private_redis`, the marker `requirement`, and the ini option
 `streamrelay_guard` (see `streamrelay.testing.guard`), which is off by default.
 """
 

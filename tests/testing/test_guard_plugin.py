@@ -1,4 +1,4 @@
-"""The plugin as a stranger's pytest run sees it, and the guard when it is asked for."""
+"""The plugin in another project's pytest run: absent until it is asked for; the guard when it is switched on."""
 
 import os
 from pathlib import Path
@@ -19,9 +19,44 @@ def guarded(pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
-def run(pytester: pytest.Pytester, source: str) -> pytest.RunResult:
+def run(pytester: pytest.Pytester, source: str, *, asks: bool = True) -> pytest.RunResult:
     pytester.makepyfile(source)
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:libtmux", timeout=60)
+    options = ("-p", "streamrelay.testing.pytest_plugin") if asks else ()
+    return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:libtmux", *options, timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.tmux
+@pytest.mark.requirement("OPS-11d")
+def test_a_project_that_does_not_ask_for_the_plugin_does_not_load_it(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+        import sys
+
+        def test_nothing_of_ours_is_loaded():
+            assert not [name for name in sys.modules if name.partition(".")[0] == "streamrelay"]
+        """,
+        asks=False,
+    )
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.tmux
+@pytest.mark.requirement("OPS-11d")
+def test_a_conftest_can_ask_for_the_plugin(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest('pytest_plugins = ["streamrelay.testing.pytest_plugin"]')
+    pytester.makeini(GUARDED)
+    result = run(
+        pytester,
+        """
+        def test_it(private_tmux):
+            assert private_tmux.new_session("one", ["cat"]) == "%0"
+        """,
+        asks=False,
+    )
+    result.assert_outcomes(passed=1)
 
 
 @pytest.mark.slow
