@@ -1,14 +1,15 @@
 """The commands that ask the daemon: how it is; pause, mute, extend, stop."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Annotated
 
 import msgspec
 import typer
 
 from streamrelay.links.link import Link
-from streamrelay.service.api import Relay, Service, Status
+from streamrelay.service.api import Delivery, Relay, Service, Status
 from streamrelay_cli.asking import service_needed
+from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
@@ -25,14 +26,17 @@ def status(options: ServerOptions, printing: Printing, as_json: AsJson = False) 
 
     async def ask(service: Service) -> None:
         told, links, relays = await service.status(), await service.links(), await service.relays()
+        sessions, waiting = await service.sessions(), await service.list_deliveries()
         if as_json:
             shown = msgspec.to_builtins(told) | {
                 "open_links": [*map(link_shown, links)],
                 "open_relays": [*map(msgspec.to_builtins, relays)],
+                "needs_human": [msgspec.to_builtins(session) for session in sessions if session.advice],
+                "waiting": [msgspec.to_builtins(delivery) for delivery in waiting],
             }
             output.json(shown)
         else:
-            output.lines(_lines(told, links, relays))
+            output.lines([*_lines(told, links, relays), *_waiting_lines(waiting), *attention_lines(sessions)])
 
     _ask(output, options, ask)
 
@@ -136,6 +140,13 @@ def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iter
         yield f"{relay.relay}  {'paused' if relay.paused else 'open'}  {names}, {relay.deliveries} deliveries"
     for problem in told.problems:
         yield f"problem: {problem}"
+
+
+def _waiting_lines(waiting: Sequence[Delivery]) -> Iterable[str]:
+    if len(waiting) == 1:
+        yield f"1 message waits ({waiting[0].message_id}): streamrelay delivery list"
+    elif waiting:
+        yield f"{len(waiting)} messages wait: streamrelay delivery list"
 
 
 def link_shown(link: Link) -> dict[str, object]:

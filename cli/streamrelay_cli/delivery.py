@@ -18,6 +18,7 @@ from streamrelay.errors import StreamrelayError, TargetNotFound, UsageError
 from streamrelay.service.api import Delivery, Listed, Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
+from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
@@ -188,6 +189,5 @@ def _age(since: float) -> str:
 def _advise(output: Output, deliveries: Iterable[Delivery], sessions: Iterable[Session]) -> None:
     """Say what a person is to do, for each session that a message waits for."""
     held = {one.pane for one in deliveries if one.state == "queued"}
-    for session in sessions:
-        if session.pane in held and session.advice:
-            output.note(f"{session.title} needs a person: {session.advice}")
+    for line in attention_lines(session for session in sessions if session.pane in held):
+        output.note(line)

@@ -8,6 +8,7 @@ from streamrelay import Server
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
+from streamrelay_cli.attention import attention_lines, state_cell
 from streamrelay_cli.options import AsJson, Printing, ServerAnywhere, takes_options
 from streamrelay_cli.running import run_to_end
 
@@ -45,6 +46,8 @@ def ls(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> 
         output.lines(
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
         )
+        for line in attention_lines(sessions.values()):
+            output.note(line)
         return 0
 
     run_to_end(output, main)
@@ -53,4 +56,4 @@ def ls(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> 
 def _more(session: Session | None) -> tuple[str, ...]:
     if session is None:
         return ("",) * len(_MORE)
-    return session.session, session.title, session.agent, session.state
+    return session.session, session.title, session.agent, state_cell(session)

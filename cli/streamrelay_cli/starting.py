@@ -16,6 +16,7 @@ from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
+from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.configuring import settings
 from streamrelay_cli.keys import is_typed
 from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
@@ -60,8 +61,8 @@ def start(
     def tell(session: Session) -> None:
         if not as_json:
             output.line(session.session)
-        if session.advice:
-            output.note(session.advice)
+        for line in attention_lines([session]):
+            output.note(line)
 
     async def alone(request: StartSession) -> Session:
         """Do without a daemon: wait, and deliver the prompt, in this process."""
@@ -91,12 +92,17 @@ def start(
             columns=columns,
             lines=lines,
             prompt=prompt,
+            patience=patience,
             within="" if is_typed() else await own_pane(tmux_socket(connection.server())),
         )
         async with service_if_any(connection.server()) as service:
             if service is not None:
                 session = await service.start_session(request)
                 tell(session)
+                if prompt and session.advice:
+                    output.note(
+                        "the prompt is typed when that is done; `streamrelay delivery list` shows it until then"
+                    )
             else:
                 session = await alone(request)
         if as_json:

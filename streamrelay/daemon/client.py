@@ -57,6 +57,7 @@ class DaemonClient:
 
     def __init__(self, socket: Path, *, timeout: float = TIMEOUT) -> None:
         self._socket = socket
+        self._timeout = timeout
         # Nothing of the environment (proxies, .netrc) is meant for a socket of our own.
         self._http = httpx.AsyncClient(
             # Reading the certificates of the world takes longer than all the rest.
@@ -86,7 +87,7 @@ class DaemonClient:
 
     async def start_session(self, request: StartSession) -> Session:
         """Start a session."""
-        return await self._ask(operations.START_SESSION, request)
+        return await self._ask(operations.START_SESSION, request, longer=request.patience or 0.0)
 
     async def end_session(self, session: str) -> None:
         """End a session and all its links."""
@@ -243,14 +244,17 @@ class DaemonClient:
         except (DaemonMissing, DaemonLost):
             return False
 
-    async def _ask(self, operation: Operation[Arguments, Answer], arguments: Arguments) -> Answer:
+    async def _ask(
+        self, operation: Operation[Arguments, Answer], arguments: Arguments, *, longer: float = 0.0
+    ) -> Answer:
+        """Have the daemon do something that may take `longer` seconds than others."""
         check_encodes(arguments)
         fields: dict[str, Any] = msgspec.to_builtins(arguments)
         named = {name: quote(fields.pop(name), safe="") for name in operation.in_path}
         path = operation.path.format(**named)
         if operation.method == "POST":
             content = msgspec.json.encode(fields)
-            response = await self._request("POST", path, content=content)
+            response = await self._request("POST", path, content=content, longer=longer)
         else:
             response = await self._request(operation.method, path, query=fields)
         if operation.answer is None:
@@ -262,10 +266,17 @@ class DaemonClient:
         return answer
 
     async def _request(
-        self, method: str, path: str, *, content: bytes | None = None, query: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        content: bytes | None = None,
+        query: Mapping[str, Any] | None = None,
+        longer: float = 0.0,
     ) -> httpx.Response:
+        timeout = httpx.Timeout(self._timeout + longer, connect=CONNECT_TIMEOUT)
         try:
-            response = await self._sent(method, path, content=content, query=query)
+            response = await self._sent(method, path, content=content, query=query, timeout=timeout)
         except httpx.HTTPError as error:
             raise self._lost(error) from error
         if not response.is_success:
@@ -273,15 +284,21 @@ class DaemonClient:
         return response
 
     async def _sent(
-        self, method: str, path: str, *, content: bytes | None, query: Mapping[str, Any] | None
+        self,
+        method: str,
+        path: str,
+        *,
+        content: bytes | None,
+        query: Mapping[str, Any] | None,
+        timeout: httpx.Timeout,  # noqa: ASYNC109  # of httpx
     ) -> httpx.Response:
         """Ask once; where a daemon died over a question that changes nothing, ask whoever is there now."""
         try:
-            return await self._http.request(method, path, content=content, params=query)
+            return await self._http.request(method, path, content=content, params=query, timeout=timeout)
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
             if method != "GET" or isinstance(error, httpx.ConnectError):
                 raise
-        return await self._http.request(method, path, content=content, params=query)
+        return await self._http.request(method, path, content=content, params=query, timeout=timeout)
 
     def _lost(self, error: httpx.HTTPError) -> StreamrelayError:
         data = {"socket": str(self._socket)}

@@ -22,6 +22,8 @@ from streamrelay.sessions.permission import UNKNOWN, asking, check_start
 
 PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
 """Seconds for which a program that was started is waited for, without and with something to be given to it."""
+RECOGNITION_TIMEOUT = 5.0
+"""Seconds for which a question that was seen is waited for when its pane is heard anew."""
 _LAST_WORDS_TIMEOUT = 3.0
 
 
@@ -124,7 +126,8 @@ async def start(core: Core, request: StartSession) -> Session:
     """
     session = await begin(core, request)
     try:
-        session = await until_heard(core, session, PROMPT_PATIENCE if request.prompt else PATIENCE)
+        patience = PROMPT_PATIENCE if request.prompt else PATIENCE
+        session = await until_heard(core, session, patience if request.patience is None else request.patience)
         if request.prompt:
             await send(
                 core,
@@ -169,6 +172,9 @@ async def until_heard(core: Core, session: Session, patience: float = PATIENCE) 
     # another program than at first: many agents are started by a script.
     await core.dismiss(session.pane)
     await core.admit(session, allow_shell=True)
+    if session.state == "needs_human":
+        # The question that stands there has to be recognised anew, or whoever asked is told nothing of it.
+        session = await core.sessions.until_ready(session, RECOGNITION_TIMEOUT)
     return session
 
 

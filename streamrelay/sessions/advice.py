@@ -18,9 +18,14 @@ _DEEDS: dict[NeedKind, str] = {
 _UPDATE_DEED = "choose there whether it is to be updated; it does not start before"
 
 
-def advice(kind: NeedKind, asked: str, *, session_name: str, socket_path: str) -> str:
+def advice(kind: NeedKind, asked: str, attach: str) -> str:
     """Return one line that says what to do and how to get there; `asked` is the question on the screen."""
     # What asks about an update is not told apart by its looks, and none of the kinds that are is meant by its words.
     update = kind in {"picker", "confirmation"} and _UPDATE.search(asked) is not None
-    words = ["tmux", "-S", socket_path, "attach-session", "-t", f"={session_name}"]
-    return f"{_UPDATE_DEED if update else _DEEDS[kind]}: {shlex.join(words)}"
+    return f"{_UPDATE_DEED if update else _DEEDS[kind]}: {attach}"
+
+
+def attach_command(target: str, *, socket_path: str, host: str = "") -> str:
+    """Return the command that shows a session, or one pane of it (`name:1.0`), on a terminal; by ssh on a `host`."""
+    words = ["tmux", "-S", socket_path, "attach-session", "-t", f"={target}"]
+    return shlex.join(["ssh", "-t", host, shlex.join(words)] if host else words)

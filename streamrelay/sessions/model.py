@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from streamrelay.events import NeedKind
+
 SessionState = Literal["idle", "busy", "needs_human", "ended", "unknown"]
 STATES: Mapping[SessionState, str] = MappingProxyType(
     {
@@ -34,8 +36,14 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     """The name of its profile; empty where there is none."""
     state: SessionState = "unknown"
+    need: NeedKind | Literal[""] = ""
+    """What it needs a person for, while its state is `needs_human`."""
+    question: str = ""
+    """What its screen asks then, in the program's own words."""
     advice: str = ""
-    """What a person is to do there, while it waits for one."""
+    """What a person is to do there then, with the command that shows it."""
+    attach: str = ""
+    """The command that shows it on a terminal."""
     started_here: bool = False
     in_relay: str = ""
     """The relay or circle it takes part in."""
@@ -65,3 +73,5 @@ class StartSession(msgspec.Struct, frozen=True, kw_only=True):
     """Whether caller and session are peers: they are linked, and the caller is not told of its stop."""
     prompt: str = ""
     """What it is given to do, once it is ready."""
+    patience: float | None = None
+    """Seconds for which the service waits until it is ready; None for the service's own choice."""

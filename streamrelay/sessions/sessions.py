@@ -12,10 +12,11 @@ import regex
 
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import CommandFailed, PaneGone, StartFailed, TargetNotFound, UsageError
+from streamrelay.events import NeedKind
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.relay.session import checked_name
-from streamrelay.sessions.advice import advice
+from streamrelay.sessions.advice import advice, attach_command
 from streamrelay.sessions.beginning import RESTED, is_ready
 from streamrelay.sessions.commands import (
     BEFORE_PROGRAM,
@@ -221,18 +222,18 @@ class Sessions:
         watched = not info.dead and self._server.is_watched(info.pane)
         pipeline = self._server.pipeline(info.pane) if watched else None
         state: SessionState = "ended" if info.dead else "unknown"
-        agent, deed = (mark.agent if mark is not None else ""), ""
+        agent, deed, question = (mark.agent if mark is not None else ""), "", ""
+        needed: NeedKind | None = None
+        # A session opens at its active pane.
+        target = info.session_name if info.active else info.address
+        attach = attach_command(target, socket_path=self._server.info.socket_path, host=self._server.info.host)
         if pipeline is not None:
             agent = agent or ("" if self._server.profile(pipeline.profile) is None else pipeline.profile)
             needed = pipeline.needs_human
             state = "needs_human" if needed is not None else ("busy" if pipeline.answers else "idle")
             if needed is not None:
-                deed = advice(
-                    needed,
-                    pipeline.asked,
-                    session_name=info.session_name,
-                    socket_path=self._server.info.socket_path,
-                )
+                question = pipeline.asked
+                deed = advice(needed, question, attach)
         return Session(
             session=mark.session if mark is not None else info.pane,
             pane=info.pane,
@@ -241,7 +242,10 @@ class Sessions:
             program=info.command,
             agent=agent or self._server.recognised(info.command),
             state=state,
+            need=needed or "",
+            question=question,
             advice=deed,
+            attach=attach,
             started_here=mark is not None,
         )
 
