@@ -1,7 +1,7 @@
 """Recorded sessions, and their replay through the pipeline that live bytes go through."""
 
 from streamrelay.recordings.model import Entry, Output, Pasted, Recording, Resized, Submitted
-from streamrelay.recordings.replay import open_recording, replay
+from streamrelay.recordings.replay import is_recording, open_recording, replay
 from streamrelay.recordings.writing import RecordingWriter
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "RecordingWriter",
     "Resized",
     "Submitted",
+    "is_recording",
     "open_recording",
     "replay",
 ]

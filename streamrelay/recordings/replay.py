@@ -7,7 +7,7 @@ pipeline is advanced where the live one was, and to what is due behind the last 
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from streamrelay.batch import Batch
 from streamrelay.delta.profiles import Profile
@@ -22,6 +22,14 @@ from streamrelay.recordings.model import Began, Ended, Entry, Recording
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import unicode14
 
+CONTROL_SUFFIXES: Final = frozenset({".gz", ".jsonl"})
+ASCIICAST_SUFFIX: Final = ".cast"
+
+
+def is_recording(path: Path) -> bool:
+    """Tell by its name whether a file or folder is a recording; `open_recording` takes asciicasts of any name."""
+    return path.is_dir() or path.suffix in {*CONTROL_SUFFIXES, ASCIICAST_SUFFIX}
+
 
 def open_recording(path: Path) -> Recording:
     """Open a folder with a recorded session, a control-mode recording, or an asciicast.
@@ -32,7 +40,7 @@ def open_recording(path: Path) -> Recording:
         raise RecordingError(
             f"{path} is not there", hint="name a folder of a recorded session, a .jsonl(.gz) or a .cast file"
         )
-    if path.is_dir() or path.suffix in {".gz", ".jsonl"}:
+    if path.is_dir() or path.suffix in CONTROL_SUFFIXES:
         return ControlRecording(path)
     return Asciicast(path)
 
@@ -83,11 +91,16 @@ def steps(
 
 
 def _watched(began: Began, profiles: Sequence[Profile], reasons: Reasons | None) -> DeltaStream:
+    screen = screen_of(began)
+    return DeltaStream(screen, session=began.session, pane=began.pane, profiles=profiles, reasons=reasons)
+
+
+def screen_of(began: Began) -> TmuxScreen:
+    """Return an empty screen of the size that a recorded pane had, with the character widths of its tmux."""
     table = unicode14()
     differs = began.widths or began.manners != table.manners
     widths = table.replaced(began.widths, began.manners) if differs else table
-    screen = TmuxScreen(began.screen.columns, began.screen.lines, widths=widths)
-    return DeltaStream(screen, session=began.session, pane=began.pane, profiles=profiles, reasons=reasons)
+    return TmuxScreen(began.screen.columns, began.screen.lines, widths=widths)
 
 
 def _advance(streams: dict[str, DeltaStream], until: float | None) -> Iterator[Step]:

@@ -65,6 +65,16 @@ class LineView(Mapping[int, Char]):
     def __len__(self) -> int:
         return len(self.line.cells)
 
+    def styled(self) -> Iterator[tuple[int, int, str, Style]]:
+        """Yield column, width in columns, text and tmux's own style of every cell that was written or coloured."""
+        line = self.line
+        size = max(len(line.cells), len(line.look))
+        cells = line.cells.ljust(size)
+        for x, cell in enumerate(cells):
+            if cell != STUB:
+                width = 2 if cells[x + 1 : x + 2] == STUB else 1
+                yield x, width, line.symbols.text(cell), line.symbols.styles[ord(line.look[x : x + 1] or PLAIN)]
+
 
 class Rows(Sequence[LineView]):
     """Rows of history, oldest first."""

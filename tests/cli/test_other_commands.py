@@ -85,6 +85,28 @@ def test_render_prints_history_and_screen(cli, tmp_path):
     assert document["cursor"] == {"x": 7, "y": 1} or list(document["cursor"]) == [7, 1]
 
 
+@pytest.mark.requirement("OPS-13")
+def test_render_makes_a_moving_picture(tmp_path, capsys):
+    cast, output, picture = tmp_path / "talk.cast", tmp_path / "output", tmp_path / "talk.svg"
+    cast.write_text('{"version": 2, "width": 20, "height": 3}\n[0.5, "o", "one"]\n[9.5, "o", "\\r\\ntwo"]\n')
+    output.write_bytes(b"a still picture")
+
+    def render(*words: str) -> str:
+        app(["render", *words, "--svg", str(picture)], standalone_mode=False)
+        return capsys.readouterr().err
+
+    assert render(str(cast)).startswith(f"{picture}: 2 screens in 3.0 s, 20x3")
+    assert picture.stat().st_mode & 0o777 == 0o600
+    assert "<title>talk.cast</title>" in picture.read_text()
+    with pytest.raises(errors.UsageError, match="is there already"):
+        render(str(cast))
+    assert "2 screens in 0.5 s" in render(str(cast), "--force", "--max-pause", "1", "--speed", "2", "--title", "<&>")
+    assert "<title>&lt;&amp;&gt;</title>" in picture.read_text()
+    assert "1 screen, 20x3" in render(str(cast), "--force", "--until", "5")
+    assert "1 screen, 30x2" in render(str(output), "--force", "-c", "30", "-l", "2")
+    assert "a still picture" in picture.read_text()
+
+
 def test_render_of_what_is_not_there(cli, tmp_path):
     rendered = cli.run("render", str(tmp_path / "nothing"), server=False)
     assert rendered.returncode == errors.RecordingError.exit_code
