@@ -85,7 +85,7 @@ def test_render_prints_history_and_screen(cli, tmp_path):
     assert document["cursor"] == {"x": 7, "y": 1} or list(document["cursor"]) == [7, 1]
 
 
-@pytest.mark.requirement("OPS-13")
+@pytest.mark.requirement("OPS-13a")
 def test_render_makes_a_moving_picture(tmp_path, capsys):
     cast, output, picture = tmp_path / "talk.cast", tmp_path / "output", tmp_path / "talk.svg"
     cast.write_text('{"version": 2, "width": 20, "height": 3}\n[0.5, "o", "one"]\n[9.5, "o", "\\r\\ntwo"]\n')

@@ -16,7 +16,7 @@ CAST = ROOT / "docs" / "pictures" / "demo.cast"
 PICTURE = ROOT / "docs" / "pictures" / "demo.svg"
 
 
-@pytest.mark.requirement("OPS-13")
+@pytest.mark.requirement("OPS-13a")
 def test_the_picture_is_drawn_of_the_recording() -> None:
     animation = animate(open_recording(CAST), max_pause=3.0)
     assert svg(animation, title=TITLE) == PICTURE.read_text(), "run ./scripts/moving-picture"
@@ -24,7 +24,7 @@ def test_the_picture_is_drawn_of_the_recording() -> None:
     assert 15 < animation.screens[-1].t < 30
 
 
-@pytest.mark.requirement("OPS-13")
+@pytest.mark.requirement("OPS-13a")
 def test_the_recording_shows_a_link_from_its_command_to_its_end() -> None:
     shown = animate(open_recording(CAST)).screens
     first, last = ("\n".join("".join(piece.text for piece in row) for row in shown[at].rows) for at in (0, -1))
@@ -34,13 +34,13 @@ def test_the_recording_shows_a_link_from_its_command_to_its_end() -> None:
     assert re.search(r"Ann \(1\): 2 sent", last)
 
 
-@pytest.mark.requirement("OPS-13")
+@pytest.mark.requirement("OPS-13a")
 def test_the_readme_shows_the_picture() -> None:
     assert re.search(r"!\[[^\]]{40,}\]\(docs/pictures/demo\.svg\)", (ROOT / "README.md").read_text())
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("OPS-13")
+@pytest.mark.requirement("OPS-13a")
 def test_the_scene_can_be_recorded_again(tmp_path: Path) -> None:
     record(tmp_path / "again.cast", pace=0)
     texts = [event.text for event in replay(open_recording(tmp_path / "again.cast")) if isinstance(event, Text)]
