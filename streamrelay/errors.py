@@ -27,7 +27,7 @@
     ├── PieceNotHeld             somebody else holds the talking piece
     ├── InGathering              a message from or to a member of a gathering, beside the talking piece
     ├── NotAllowed               a policy of the user's refuses it to whoever asks
-    ├── StartFailed              a program that was to be started ended at once
+    ├── StartFailed              a program to be started was not found, or ended before it was ready
     ├── RecordingError           a recording cannot be read or written
     ├── StorageError             a database of the user's cannot be used
     ├── ConfigError              a file of the user's says something that makes no sense
@@ -274,11 +274,11 @@ class InGathering(StreamrelayError):
 
 
 class StartFailed(StreamrelayError):
-    """A program that was to be started ended at once; `data["said"]` is what it said."""
+    """A program to be started was not found, or ended before it was ready: `data["said"]` is what it printed last."""
 
     code = "start_failed"
     exit_code = 34
-    default_hint = "try the same command in a terminal"
+    default_hint = "run the same command in a terminal, with the same arguments, to see all of its output"
 
 
 class NotAllowed(StreamrelayError):

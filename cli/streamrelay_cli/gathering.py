@@ -13,6 +13,7 @@ import typer
 
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.service.api import Gathering, Invited, Service, StartGathering
+from streamrelay.sessions.programs import own_search_path
 from streamrelay_cli.asking import service_needed
 from streamrelay_cli.files import write_private
 from streamrelay_cli.gathering_view import GatheringView
@@ -115,6 +116,7 @@ def start(
             opening_question=question,
             listening=None if listening is None else listening.value,
             cwd=str((cwd or Path()).absolute()),
+            search_path=own_search_path(),
             end_sessions=end_sessions,
         )
         before = (await service.status()).seq

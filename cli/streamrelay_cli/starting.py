@@ -14,6 +14,7 @@ from streamrelay.events import Event, NeedsHuman, Receipt
 from streamrelay.mcp.callers import own_pane
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
+from streamrelay.sessions.programs import own_search_path
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.attention import attention_lines
@@ -70,9 +71,9 @@ def start(
             sessions = Sessions(server)
             there = await sessions.all()
             check_start(there, asking(there, "", request.within), who=allowed.start, most=allowed.most)
-            session = await sessions.start(request)
+            session = await sessions.start(request, is_awaited=patience > 0)
             if patience:
-                async with server.watch(session.pane):
+                async with sessions.failing_start(session), server.watch(session.pane):
                     session = await sessions.until_ready(session, patience)
             tell(session)
             if prompt:
@@ -89,6 +90,7 @@ def start(
             title=title,
             cwd=folder,
             environment=dict(map(_variable, environment or ())),
+            search_path=own_search_path(),
             columns=columns,
             lines=lines,
             prompt=prompt,

@@ -13,6 +13,7 @@ from streamrelay.mcp.results import Result, label
 from streamrelay.mcp.tool import Tool
 from streamrelay.service.api import Gathering, Invited, Service
 from streamrelay.service.api import StartGathering as Asked
+from streamrelay.sessions.programs import own_search_path
 
 MOST_PARTICIPANTS = 50
 
@@ -111,6 +112,7 @@ async def start_gathering(service: Service, caller: str, asked: StartGathering) 
             beats_per_turn=asked.beats_per_turn,
             beat_interval_seconds=asked.beat_interval_seconds,
             opening_question=asked.opening_question,
+            search_path=own_search_path(),
             caller=caller,
             unknown_agent=not caller,
         )

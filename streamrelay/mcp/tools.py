@@ -25,6 +25,7 @@ from streamrelay.mcp.results import (
 from streamrelay.mcp.tool import Tool
 from streamrelay.service import api
 from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.programs import own_search_path
 
 _SECONDS_AN_HOUR = 3600
 
@@ -129,6 +130,7 @@ async def start_session(service: api.Service, caller: str, asked: arguments.Star
             arguments=tuple(asked.arguments),
             title=asked.title,
             cwd=asked.cwd,
+            search_path=own_search_path(),
             caller=caller,
             unknown_agent=not caller,
             direct=asked.direct,

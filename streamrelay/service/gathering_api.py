@@ -52,6 +52,8 @@ class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an agent asks of which nobody knows the session: it has no caller, and is no person."""
     cwd: str = ""
     """Where sessions are started; empty for where the caller is, or home."""
+    search_path: str = ""
+    """The PATH of the process that asks, in which agents are looked up; empty for the daemon's."""
     end_sessions: bool = False
     """Whether the sessions that are started for it end with it."""
 

@@ -234,6 +234,7 @@ async def _start_all(
                 arguments=invited.arguments,
                 title=invited.name,
                 cwd=invited.cwd or cwd,
+                search_path=request.search_path,
                 direct=True,
                 caller=request.caller,
                 unknown_agent=request.unknown_agent,

@@ -155,7 +155,7 @@ async def begin(core: Core, request: StartSession) -> Session:
     await _check_start(core, request)
     core.being_born += 1
     try:
-        return await core.sessions.start(request)
+        return await core.sessions.start(request, is_awaited=True)
     finally:
         core.being_born -= 1
 
@@ -164,8 +164,9 @@ async def until_heard(core: Core, session: Session, patience: float = PATIENCE) 
     """Return a session that was just started when it takes what it is given, heard as the program that it is by now."""
     core.arriving.add(session.pane)
     try:
-        await core.admit(session, allow_shell=True)
-        session = await core.sessions.until_ready(session, patience)
+        async with core.sessions.failing_start(session):
+            await core.admit(session, allow_shell=True)
+            session = await core.sessions.until_ready(session, patience)
     finally:
         core.arriving.discard(session.pane)
     # What it asked of its terminal before it was heard tells by its looks alone, and by now it has some. It may also be

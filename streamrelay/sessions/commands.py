@@ -3,12 +3,14 @@
 Nothing of what a user says is read by a shell or expanded by tmux:
 
 * tmux hands a command of one word to a shell and executes one of several as it is (spawn.c), so a program always comes
-  behind a fixed `sh -c 'exec "$@"'`, which looks it up in the session's own `PATH`.
+  behind a fixed `sh -c 'exec "$@"'`. That also sets the `PATH`: tmux replaces the one of `new-session -e` by that of a
+  client without a session (3.3a spawn.c, spawn_pane).
 * `new-session -c` is a format (3.3a cmd-new-session.c), in which `#(...)` would be run and no escape of a `#` holds for
   every version. What an option holds is not expanded again, so the folder travels in one.
 
 What a session is known by are options of its pane: they are there as long as it is, whatever becomes of us. The pane
-remains when its program ends, until its last words are read by whoever watches it.
+remains when its program ends. Once the session is released (`RELEASE`), the pane goes as soon as whoever watches it has
+read the program's last words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,12 +20,14 @@ import regex
 
 from streamrelay.control.quoting import command_line
 from streamrelay.panes.burial import RELEASE
+from streamrelay.sessions.start_failure import FOREGROUND_FORMAT, MAX_ROWS
 
 SESSION, TITLE, AGENT = "@streamrelay_session", "@streamrelay_title", "@streamrelay_agent"
 GATHERING = "@streamrelay_gathering"
 """What a pane was started for, when that was a gathering."""
 _FOLDER = "@streamrelay_folder"
-_RUN = 'exec "$@"'
+_RUN = 'PATH=$1; export PATH; shift; exec "$@"'
+_RUN_WITH_ITS_PATH = 'exec "$@"'
 _RUNNER = "sh"
 BEFORE_PROGRAM = frozenset({"tmux", _RUNNER})
 """What is in the foreground until the program itself is: the server's own child, and what runs the program."""
@@ -57,6 +61,8 @@ class Birth:
     environment: Mapping[str, str]
     own: Mapping[str, str] = field(default_factory=dict)
     """Variables of the program alone: whoever opens another window in its tmux session does not get them."""
+    is_released: bool = True
+    """Whether the pane goes with its program once its last words are read."""
 
 
 def start_commands(birth: Birth) -> list[tuple[str, ...]]:
@@ -69,12 +75,15 @@ def start_commands(birth: Birth) -> list[tuple[str, ...]]:
     variables = [word for name, value in given.items() for word in ("-e", f"{name}={value}")]
     size = ("-x", str(birth.columns), "-y", str(birth.lines))
     place = ("-s", birth.name, "-c", f"#{{{_FOLDER}}}")
-    run = (_RUNNER, "-c", _RUN, _RUNNER, *birth.words)
+    if (search_path := birth.environment.get("PATH")) is None:
+        run = (_RUNNER, "-c", _RUN_WITH_ITS_PATH, _RUNNER, *birth.words)
+    else:
+        run = (_RUNNER, "-c", _RUN, _RUNNER, search_path, *birth.words)
     options = {
         SESSION: birth.mark.session,
         TITLE: birth.mark.title,
         AGENT: birth.mark.agent,
-        RELEASE: "1",
+        **({RELEASE: "1"} if birth.is_released else {}),
         "remain-on-exit": "on",
     }
     return [
@@ -87,12 +96,25 @@ def start_commands(birth: Birth) -> list[tuple[str, ...]]:
 
 def foreground_command(pane: str) -> tuple[str, ...]:
     """Return the command that asks whether a pane's program has ended, how, and which one is in its foreground."""
-    return ("display-message", "-p", "-t", pane, "#{?pane_dead,1,0}\t#{pane_dead_status}\t#{pane_current_command}")
+    return ("display-message", "-p", "-t", pane, FOREGROUND_FORMAT)
+
+
+def release_command(pane: str) -> tuple[str, ...]:
+    """Return the command after which a pane goes with its program, once its last words are read.
+
+    It spares a pane whose program has ended by now: whoever hears the pane may be about to let go of it.
+    """
+    release = command_line(("set-option", "-p", "-t", pane, RELEASE, "1"))
+    return ("if-shell", "-F", "-t", pane, "#{?pane_dead,0,1}", release)
 
 
 def tail_command(pane: str) -> tuple[str, ...]:
-    """Return the command that prints what stands in a pane."""
-    return ("capture-pane", "-p", "-J", "-t", pane)
+    """Return the command that prints the last rows of a pane.
+
+    With some of its history: when a program ends, tmux scrolls the screen by a row to say so (3.3a server-fn.c,
+    server_destroy_pane), and that row may be all it printed.
+    """
+    return ("capture-pane", "-p", "-J", "-t", pane, "-S", str(-MAX_ROWS))
 
 
 def end_command(pane: str, session: str) -> tuple[str, ...]:

@@ -59,6 +59,10 @@ class StartSession(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     """Where it is started; empty for where the caller is, or home."""
     environment: Mapping[str, str] = {}
+    """Variables of the program; a PATH among them takes the place of `search_path`."""
+    search_path: str = ""
+    """The PATH of the process that asks: the program is looked up in it, and has it. Empty for that of the process that
+    starts it, the daemon's."""
     columns: int = 0
     """0 for what the profile says, or 120."""
     lines: int = 0

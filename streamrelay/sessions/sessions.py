@@ -5,7 +5,8 @@ import contextlib
 import dataclasses
 import os
 import secrets
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
 import regex
@@ -28,11 +29,14 @@ from streamrelay.sessions.commands import (
     end_command,
     foreground_command,
     parse_marks,
+    release_command,
     session_name,
     start_commands,
     tail_command,
 )
 from streamrelay.sessions.model import Session, SessionState, StartSession
+from streamrelay.sessions.programs import find_program, own_search_path, program_not_found
+from streamrelay.sessions.start_failure import Foreground, read_foreground, start_failure
 
 FEWEST_COLUMNS, FEWEST_LINES = 40, 10
 """Programs paint rubbish in less (AGT-04); tmux itself would take a single cell."""
@@ -41,7 +45,8 @@ ARRIVAL = 2.0
 """Seconds in which the program comes to the foreground; one that is a script for `sh` never seems to."""
 PATIENCE = 60.0
 _LOOK_AGAIN = 0.02
-_TAIL_ROWS = 12
+_NOT_FOUND = "127"
+"""The exit status of `sh` for a program that is not there."""
 _VARIABLE = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ATTEMPTS = 5
 _EXACT = regex.compile(r"[%@$][0-9]+|[^%@$=:.][^:.]*(:[0-9]*(\.[0-9]*)?)?")
@@ -91,16 +96,29 @@ class Sessions:
                 return one
         raise TargetNotFound(f"{text!r} is no session", data={"target": text})
 
-    async def start(self, request: StartSession) -> Session:
+    async def start(self, request: StartSession, *, is_awaited: bool = False) -> Session:
         """Start a session; returns when its program is in the foreground, or has been waited for long enough.
 
-        Links and the prompt of the request are for who asks to see to. Raises UsageError for a request that makes no
-        sense, and StartFailed, with what the program said, for one that ends at once.
+        Links and the prompt of the request are for who asks to see to. Whoever goes on to wait with `until_ready`
+        within `failing_start` says so (`is_awaited`): until then the pane of a program that ends stays to be read.
+        Raises UsageError for a request that makes no sense, and StartFailed for a program that is not found, or, with
+        its last words, for one that ends at once.
         """
-        birth = await self._birth(request)
+        birth = dataclasses.replace(await self._birth(request), is_released=not is_awaited)
         pane = await self._bear(birth)
         await self._arrive(pane, birth)
         return await self.find(birth.mark.session)
+
+    @contextlib.asynccontextmanager
+    async def failing_start(self, session: Session) -> AsyncIterator[None]:
+        """Raise StartFailed, with the last words of the program, where it ends before this context does."""
+        try:
+            yield
+        except (PaneGone, TargetNotFound) as error:
+            ended = await self._foreground(session.pane)
+            if ended is not None and not ended.has_ended:
+                raise
+            raise await self._start_failure(session.pane, session.session, _name(session), ended) from error
 
     async def end(self, session: str) -> None:
         """End a session with its program; raises UsageError for one that was not started here, TargetNotFound."""
@@ -118,8 +136,9 @@ class Sessions:
         """Make sense of a request."""
         profile = self._server.profile(request.agent)
         start = profile.start if profile is not None else None
-        words = [*(start.command if start is not None else [request.agent]), *request.arguments]
-        if not words[0] or any("\0" in word for word in words):
+        words: list[str] = [*(start.command if start is not None else [request.agent]), *request.arguments]
+        program = words[0]
+        if not program or any("\0" in word for word in words):
             raise UsageError("there is no program to start", hint="name a profile (streamrelay profiles) or a command")
         columns = request.columns or (start.columns if start is not None else 0) or COLUMNS
         lines = request.lines or (start.lines if start is not None else 0) or LINES
@@ -130,12 +149,16 @@ class Sessions:
                 raise UsageError(f"{name!r} is no name of an environment variable with its value")
         taken = await self.all()
         titles = {one.title for one in taken}
-        title = request.title or session_name(Path(words[0]).name, titles)
+        title = request.title or session_name(Path(program).name, titles)
         name = session_name(title, {one.session_name for one in taken})
         mark = Mark(f"s-{secrets.token_hex(6)}", profile.name if profile is not None else "", checked_name(title))
         cwd = await self._folder(request)
+        environment = dict(request.environment)
+        if self._server.is_here:
+            search_path = environment.setdefault("PATH", request.search_path or own_search_path())
+            words[0] = find_program(program, search_path=search_path, cwd=cwd)
         own = {} if self._own is None else self._own(mark.session)
-        return Birth(name, mark, words, cwd, columns, lines, request.environment, own)
+        return Birth(name, mark, words, cwd, columns, lines, environment, own)
 
     async def folder(self, session: Session) -> str:
         """Return where a session's program works."""
@@ -170,29 +193,40 @@ class Sessions:
         until = loop.time() + ARRIVAL
         program = birth.words[0]
         resembles_runner = is_shell(program) or Path(program).name in BEFORE_PROGRAM
-        has_looked = False
         while True:
-            try:
-                answer = "".join(await self._server.query(foreground_command(pane)))
-            except TargetNotFound as error:
-                raise StartFailed(f"{birth.words[0]} ended at once", data={"pane": pane}) from error
-            dead, status, command = (*answer.split("\t", 2), "", "")[:3]
-            if dead == "1" and not status and not has_looked:
-                has_looked = True
-                await self._server.query(LOOK_FOR_ENDED)
-                continue
-            if dead == "1":
-                said = await self._tail(pane)
-                await self._server.query(end_command(pane, birth.mark.session))
-                raise _start_failed(birth.words[0], status, said)
-            if (command and command not in BEFORE_PROGRAM) or resembles_runner or loop.time() >= until:
+            now = await self._foreground(pane)
+            if now is None or now.has_ended:
+                raise await self._start_failure(pane, birth.mark.session, Path(program).name, now)
+            if (now.command and now.command not in BEFORE_PROGRAM) or resembles_runner or loop.time() >= until:
                 return
             await asyncio.sleep(_LOOK_AGAIN)
 
-    async def _tail(self, pane: str) -> str:
-        rows = [row.rstrip() for row in await self._server.query(tail_command(pane))]
-        said = [row for row in rows if row and not row.startswith("Pane is dead")]
-        return "\n".join(said[-_TAIL_ROWS:])
+    async def _foreground(self, pane: str) -> Foreground | None:
+        """Ask how the program of a pane is; None where the pane is gone."""
+
+        async def ask() -> Foreground | None:
+            with contextlib.suppress(TargetNotFound):
+                return read_foreground("".join(await self._server.query(foreground_command(pane))), pane)
+            return None
+
+        now = await ask()
+        if now is not None and now.has_ended and not now.says_how:
+            await self._server.query(LOOK_FOR_ENDED)
+            now = await ask()
+        return now
+
+    async def _start_failure(self, pane: str, session: str, program: str, ended: Foreground | None) -> StartFailed:
+        """Return the error for a program that ended, with its last words, and end what is left of its session."""
+        rows = list[str]()
+        if ended is not None:
+            with contextlib.suppress(TargetNotFound):
+                rows = await self._server.query(tail_command(pane))
+                await self._server.query(end_command(pane, session))
+            if ended.status == _NOT_FOUND and not self._server.is_here:
+                [variable] = await self._server.query(("show-environment", "-g", "PATH")) or [""]
+                return program_not_found(program, variable.partition("=")[2], where=" of the tmux server there")
+            ended = dataclasses.replace(ended, signal=_signal_name(ended.signal))
+        return start_failure(program, ended, rows)
 
     # Being ready
 
@@ -200,21 +234,28 @@ class Sessions:
         """Wait until a session that is watched takes what it is given, or a person is needed there; return it then.
 
         A program of which nothing is known is ready once it has rested. Returns also when `patience` (seconds) is up.
-        Raises PaneGone where its program ends before.
+        From then on the pane goes with its program. Raises StartFailed, with its last words, where the program ends
+        before.
         """
         loop = asyncio.get_running_loop()
         began = loop.time()
-        pipeline = self._server.pipeline(session.pane)
-        profile = self._server.profile(session.agent)
-        while (now := loop.time()) < began + patience:
-            if pipeline.closed:
-                raise PaneGone(f"{session.program} in pane {session.pane} has ended", data={"pane": session.pane})
-            pipeline.look()
-            if is_ready(pipeline.standing, profile, rested=now - max(began, pipeline.last_output or 0.0)):
-                break
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(pipeline.changed(), min(RESTED, began + patience - now))
-        return await self.find(session.session)
+        async with self.failing_start(session):
+            pipeline = self._server.pipeline(session.pane)
+            profile = self._server.profile(session.agent)
+            while (now := loop.time()) < began + patience:
+                if pipeline.closed:
+                    raise PaneGone(f"{session.program} in pane {session.pane} has ended", data={"pane": session.pane})
+                pipeline.look()
+                if is_ready(pipeline.standing, profile, rested=now - max(began, pipeline.last_output or 0.0)):
+                    break
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(pipeline.changed(), min(RESTED, began + patience - now))
+            if session.started_here:
+                await self._server.query(release_command(session.pane))
+                foreground = await self._foreground(session.pane)
+                if foreground is None or foreground.has_ended:
+                    raise PaneGone(f"{session.program} in pane {session.pane} has ended", data={"pane": session.pane})
+            return await self.find(session.session)
 
     # As it stands
 
@@ -250,12 +291,15 @@ class Sessions:
         )
 
 
-def _start_failed(program: str, status: str, said: str) -> StartFailed:
-    """Say how a program ended; tmux does not read all that one prints that ends at once, but tells its status."""
-    how = {"126": "cannot be executed", "127": "was not found"}.get(status) or (
-        f"ended at once, status {status}" if status else "ended at once"
-    )
-    return StartFailed(f"{program} {how}" + (f": {said}" if said else ""), data={"status": status, "said": said})
+def _signal_name(number: str) -> str:
+    with contextlib.suppress(ValueError):
+        return signal.Signals(int(number)).name
+    return number
+
+
+def _name(session: Session) -> str:
+    """Return what a session's program is called in an error: before it is itself, it is the shell that runs it."""
+    return session.agent or (session.title if session.program in BEFORE_PROGRAM else session.program)
 
 
 def _checked_folder(folder: str) -> str:

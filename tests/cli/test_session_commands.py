@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -35,6 +36,26 @@ def test_a_session_is_started_and_ended_by_its_id(cli, private_tmux, tmp_path):
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", f"ended Ann ({session})\n")
     assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "keeper"
     assert cli.run("end", session).returncode == 20
+
+
+@pytest.mark.requirement("AGT-06")
+def test_a_program_is_looked_up_in_the_path_of_the_shell_and_one_that_dies_says_why(cli, private_tmux, tmp_path):
+    private_tmux.new_session("keeper", ["cat"])
+    program = tmp_path / "bin" / "sprout"
+    program.parent.mkdir()
+    program.write_text("#!/usr/bin/env sh\nexec cat\n")
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    found = cli.run("start", "sprout", "--timeout", "0", PATH=path)
+    assert (found.returncode, found.stderr) == (0, "")
+    missing = cli.run("start", "sprout", PATH=os.environ["PATH"])
+    assert (missing.returncode, missing.stdout) == (34, "")
+    assert f"program not found: sprout (searched the PATH: {os.environ['PATH']})\nhint: " in missing.stderr
+    before = private_tmux.run("list-panes", "-a", "-F", "#{pane_id}")
+    died = cli.run("start", "sh", "--", "-c", "echo 'no licence'; sleep 0.5; exit 3")
+    assert (died.returncode, died.stdout) == (34, "")
+    assert "error: sh ended before it was ready (exit status 3); it printed last:\nno licence\nhint: " in died.stderr
+    assert private_tmux.run("list-panes", "-a", "-F", "#{pane_id}") == before
 
 
 def test_a_session_that_is_ready_takes_its_prompt(cli, private_tmux):

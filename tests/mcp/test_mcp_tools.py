@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 
 import mcp.types as wire
 import msgspec
@@ -267,7 +268,10 @@ async def test_a_session_is_started_and_ended(client, service):
     async with client:
         started = await client.call_tool("start_session", {"agent": "codex", "title": "Bob", "prompt": "Look around"})
         await client.call_tool("end_session", {"session": "Bob"})
-    assert service.asked[0] == StartSession(agent="codex", title="Bob", prompt="Look around", caller="s-ann")
+    path = os.environ["PATH"]
+    assert service.asked[0] == StartSession(
+        agent="codex", title="Bob", prompt="Look around", caller="s-ann", search_path=path
+    )
     assert started.structured_content["session"]["session"] == "%2"
     assert service.asked[1] == "Bob"
 

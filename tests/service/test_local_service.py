@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import sys
 from typing import Any
 
@@ -10,7 +11,15 @@ from msgspec import structs
 
 import streamrelay
 from streamrelay.config.settings import HistoryTable, SessionsTable
-from streamrelay.errors import InGathering, NotAllowed, SessionTaken, ShellRefused, TargetNotFound, UsageError
+from streamrelay.errors import (
+    InGathering,
+    NotAllowed,
+    SessionTaken,
+    ShellRefused,
+    StartFailed,
+    TargetNotFound,
+    UsageError,
+)
 from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
 from streamrelay.links.link import Policy
 from streamrelay.relay.rules import Rules
@@ -261,6 +270,23 @@ async def test_a_session_is_heard_through_the_script_that_starts_its_program(sta
         await answered(service, "m1")
 
 
+@pytest.mark.requirement("AGT-06")
+async def test_a_program_is_looked_up_in_the_path_of_who_asks_and_one_that_dies_says_why(stage: Stage):
+    program = stage.folder / "bin" / "sprout"
+    program.parent.mkdir()
+    program.write_text("#!/usr/bin/env sh\nexec cat\n")
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    dying = StartSession(agent="sh", arguments=["-c", "echo 'no licence'; sleep 0.5; exit 3"])
+    async with stage.service() as service:
+        assert (await service.start_session(StartSession(agent="sprout", search_path=path))).title == "sprout"
+        with pytest.raises(StartFailed, match="searched the PATH: /nowhere"):
+            await service.start_session(StartSession(agent="sprout", search_path="/nowhere"))
+        with pytest.raises(StartFailed, match=r"^sh ended before it was ready \(exit status 3\).*:\nno licence$"):
+            await service.start_session(dying)
+        assert {session.title for session in await service.sessions()} == {"keeper", "sprout"}
+
+
 async def test_who_may_not_start_sessions_starts_none(stage: Stage):
     ann, bob = stage.start("Ann"), stage.start("Bob")
     request = StartSession(agent="cat", caller=ann)
@@ -307,9 +333,9 @@ async def test_of_a_start_that_is_refused_no_session_is_left(
     async with stage.service() as service:
         started, start = [], service._core.sessions.start
 
-        async def counted(request: StartSession) -> Session:
+        async def counted(request: StartSession, **how: bool) -> Session:
             started.append(request)
-            return await start(request)
+            return await start(request, **how)
 
         monkeypatch.setattr(service._core.sessions, "start", counted)
         if why == "too long":

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from streamrelay.delivery.sending import send
 from streamrelay.errors import StartFailed, TargetNotFound, UsageError
 from streamrelay.events import PaneClosed
 from streamrelay.panes.server import Server
-from streamrelay.service.api import StartSession
+from streamrelay.service.api import Session, StartSession
 from streamrelay.sessions.sessions import Sessions
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
@@ -163,11 +164,78 @@ async def test_a_request_that_makes_no_sense_starts_nothing(server: Server, requ
     assert [one.session_name for one in await Sessions(server).all()] == ["keeper"]
 
 
-async def test_a_program_that_cannot_be_started_says_why_and_leaves_nothing(server: Server) -> None:
+async def test_a_program_that_cannot_be_started_says_why_and_leaves_nothing(server: Server, tmp_path: Path) -> None:
+    sessions = Sessions(server)
+    with pytest.raises(StartFailed, match="program not found: no-such-program"):
+        await sessions.start(StartSession(agent="no-such-program"))
+    script = tmp_path / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
     for _ in range(20):  # tmux misses one such end of twenty, at first
-        with pytest.raises(StartFailed, match="no-such-program was not found"):
-            await Sessions(server).start(StartSession(agent="no-such-program"))
-    assert [one.session_name for one in await Sessions(server).all()] == ["keeper"]
+        with pytest.raises(StartFailed, match=r"^script ended before it was ready \(exit status 12[67]\)"):
+            await sessions.start(StartSession(agent=str(script)))
+    assert [one.session_name for one in await sessions.all()] == ["keeper"]
+
+
+@pytest.mark.requirement("AGT-06")
+async def test_a_program_that_dies_before_it_is_ready_is_reported_with_its_last_words(
+    server: Server, private_tmux: PrivateTmux
+) -> None:
+    """However late it dies: before it is watched, or while it is waited for."""
+    sessions = Sessions(server)
+
+    async def dying(ending: str) -> Session:
+        script = f"printf 'one\\ntwo\\033[1m three\\342\\200\\256\\n'; read x; {ending}"
+        return await sessions.start(StartSession(agent="sh", arguments=["-c", script]), is_awaited=True)
+
+    def ends(session: Session) -> None:
+        private_tmux.run("send-keys", "-t", session.pane, "Enter")
+
+    def has_ended(session: Session) -> bool:
+        return private_tmux.run("display-message", "-p", "-t", session.pane, "#{pane_dead}") == "1"
+
+    unwatched = await dying("exit 3")
+    ends(unwatched)
+    await wait_until_async(lambda: has_ended(unwatched), PATIENCE, "the end of the program")
+    with pytest.raises(StartFailed) as raised:
+        async with sessions.failing_start(unwatched), server.watch(unwatched.pane):
+            pass
+    assert raised.value.message == "sh ended before it was ready (exit status 3); it printed last:\none\ntwo three"
+
+    watched = await dying("kill -9 $$")
+    with pytest.raises(StartFailed) as raised:
+        async with sessions.failing_start(watched), server.watch(watched.pane):
+            ends(watched)
+            await sessions.until_ready(watched)
+    assert raised.value.message == "sh ended before it was ready (killed by SIGKILL); it printed last:\none\ntwo three"
+
+    closed = await dying("exit")
+    with pytest.raises(StartFailed, match=r"^sh ended before it was ready \(its pane was closed\)$"):
+        async with sessions.failing_start(closed), server.watch(closed.pane):
+            private_tmux.run("kill-pane", "-t", closed.pane)
+            await sessions.until_ready(closed)
+    assert [one.session_name for one in await sessions.all()] == ["keeper"]
+
+
+@pytest.mark.requirement("AGT-06")
+async def test_a_program_is_looked_up_in_the_path_of_who_asks(server: Server, tmp_path: Path) -> None:
+    folder, told = tmp_path / "only here", tmp_path / "told"
+    folder.mkdir()
+    program = folder / "sprout"
+    program.write_text('#!/usr/bin/env sh\necho "$0 $PATH" > "$TOLD"\nexec cat\n')
+    program.chmod(0o755)
+    sessions = Sessions(server)
+    path = f"{folder}:{os.environ['PATH']}"
+    found = await sessions.start(StartSession(agent="sprout", environment={"TOLD": str(told)}, search_path=path))
+    await wait_until_async(lambda: told.exists() and told.read_text(), PATIENCE, "the program to tell")
+    assert told.read_text() == f"{program} {path}\n"
+    assert found.title == "sprout"
+    with pytest.raises(StartFailed, match="program not found: sprout") as raised:
+        await sessions.start(StartSession(agent="sprout"))
+    assert f"(searched the PATH: {os.environ['PATH']})" in raised.value.message
+    # A variable of the program's own takes the place of the asking process's.
+    own = {"PATH": path, "TOLD": str(told)}
+    assert (await sessions.start(StartSession(agent="sprout", environment=own, search_path="/nowhere"))).started_here
 
 
 @pytest.mark.requirement("AGT-04b")
