@@ -1,5 +1,7 @@
 """`streamrelay send`: one message into a pane, with receipts."""
 
+import asyncio
+import secrets
 import sys
 from typing import Annotated
 
@@ -7,13 +9,15 @@ import typer
 
 from streamrelay.delivery.message import Policy
 from streamrelay.delivery.sending import Sent, open_outbox, send
-from streamrelay.errors import UsageError
-from streamrelay.events import Event, NeedsHuman, Receipt
+from streamrelay.errors import DeliveryTimeout, UsageError
+from streamrelay.events import Event
 from streamrelay.service.api import SendMessage, Service
 from streamrelay.service.following import send_through
+from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.configuring import settings
 from streamrelay_cli.conversing import told_in_tmux
+from streamrelay_cli.delivery_notes import DeliveryNotes
 from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
@@ -38,7 +42,17 @@ def send_command(
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the answer, and print it.")] = False,
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", min=0, help="Seconds to wait: for the pane, to be typed, and for the answer."),
+        typer.Option(
+            "--timeout",
+            min=0,
+            help="Seconds to wait in all, 0 for no limit; with --wait 600 (`delivery.wait_timeout`) unless given. With "
+            "a daemon the message stays queued then, without one it is cancelled.",
+            show_default=False,
+        ),
+    ] = None,
+    expire: Annotated[
+        float | None,
+        typer.Option("--expire", min=0, help="Seconds after which the message fails if it is not typed by then."),
     ] = None,
     message_id: Annotated[
         str | None, typer.Option("--id", help="Known by this id, it is sent once however often you try.", metavar="ID")
@@ -55,19 +69,18 @@ def send_command(
 ) -> None:
     """Type a message into a pane when its program can take it, and say how far it came.
 
-    If a daemon runs for that tmux server, it delivers the message: it may write to the pane already.
+    If a daemon runs for that tmux server, it delivers the message. A message that waits for a person stays queued then,
+    and the command returns unless --wait is given. Without a daemon the command waits, and Ctrl-C cancels the message.
     """
     output = printing.output(as_json=as_json)
-    policy = Policy(needs_human=needs_human.value, commands=commands.value, patience=timeout)
+    limit = (settings(context).delivery.wait_timeout if wait else 0.0) if timeout is None else timeout
     words = sys.stdin.buffer.read().decode(errors="replace").removesuffix("\n") if text == "-" else text
+    # Chosen here, so that a command which is interrupted at any moment can name it.
+    chosen_id = message_id or f"send-{secrets.token_hex(6)}"
 
     def publish(event: Event) -> None:
         if as_json:
             output.events([event])
-        elif isinstance(event, Receipt):
-            output.note(f"{event.message_id}: {event.state}{f' ({event.reason})' if event.reason else ''}")
-        elif isinstance(event, NeedsHuman):
-            output.note(f"waits for a person ({event.kind}): {event.text}")
 
     async def main() -> int:
         if not words:
@@ -80,16 +93,39 @@ def send_command(
         return 0
 
     async def through(service: Service) -> Sent:
+        notes = DeliveryNotes(
+            output,
+            chosen_id,
+            sessions=service.sessions,
+            queues=True,
+            receipts=not as_json,
+            waits=wait,
+            limit=limit,
+            server=connection,
+        )
         request = SendMessage(
             to=written_out(target),
             text=words,
-            message_id=message_id or "",
+            message_id=chosen_id,
             needs_human=needs_human.value,
             commands=commands.value,
             allow_shell=allow_shell,
-            patience=timeout,
+            patience=expire,
         )
-        return await send_through(service, request, publish=publish, wait=wait, timeout=timeout)
+
+        def heard(event: Event) -> None:
+            publish(event)
+            notes.take(event)
+
+        try:
+            return await notes.beside(send_through(service, request, publish=heard, wait=wait, timeout=limit or None))
+        except DeliveryTimeout as error:
+            if error.data["queued"]:
+                error.hint = f"cancel it with: {notes.cancel_command}"
+            raise
+        except asyncio.CancelledError:
+            await notes.say_what_remains(service.get_delivery)
+            raise
 
     async def here() -> Sent:
         async with (
@@ -97,23 +133,39 @@ def send_command(
             open_outbox() as outbox,
         ):
             pane = await found(server, target)
+            notes = DeliveryNotes(
+                output,
+                chosen_id,
+                sessions=Sessions(server).all,
+                queues=False,
+                receipts=not as_json,
+                waits=wait,
+                limit=limit,
+            )
             async with told_in_tmux(server, {pane.pane: pane.address}, wanted=settings(context).notify) as told:
 
                 def heard(event: Event) -> None:
                     told(event)
                     publish(event)
+                    notes.take(event)
 
-                return await send(
-                    server,
-                    pane,
-                    words,
-                    publish=heard,
-                    message_id=message_id,
-                    wait=wait,
-                    timeout=timeout,
-                    policy=policy,
-                    allow_shell=allow_shell,
-                    outbox=outbox,
-                )
+                try:
+                    return await notes.beside(
+                        send(
+                            server,
+                            pane,
+                            words,
+                            publish=heard,
+                            message_id=chosen_id,
+                            wait=wait,
+                            timeout=limit or None,
+                            policy=Policy(needs_human=needs_human.value, commands=commands.value, patience=expire),
+                            allow_shell=allow_shell,
+                            outbox=outbox,
+                        )
+                    )
+                except asyncio.CancelledError:
+                    notes.say_what_became_of_it()
+                    raise
 
     run_to_end(output, main)

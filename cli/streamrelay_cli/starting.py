@@ -1,5 +1,7 @@
 """`streamrelay start` and `end`: sessions in tmux by profile, with ids of their own."""
 
+import asyncio
+import secrets
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,6 @@ from streamrelay import Server
 from streamrelay.daemon.address import tmux_socket
 from streamrelay.delivery.sending import open_outbox, send
 from streamrelay.errors import UsageError
-from streamrelay.events import Event, NeedsHuman, Receipt
 from streamrelay.mcp.callers import own_pane
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
@@ -19,6 +20,7 @@ from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.configuring import settings
+from streamrelay_cli.delivery_notes import DeliveryNotes
 from streamrelay_cli.keys import is_typed
 from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
@@ -53,17 +55,23 @@ def start(
     # As the person sees it, links and all.
     folder = str((cwd or Path()).absolute())
 
-    def publish(event: Event) -> None:
-        if isinstance(event, Receipt):
-            output.note(f"prompt: {event.state}{f' ({event.reason})' if event.reason else ''}")
-        elif isinstance(event, NeedsHuman):
-            output.note(f"waits for a person ({event.kind}): {event.text}")
-
     def tell(session: Session) -> None:
         if not as_json:
             output.line(session.session)
         for line in attention_lines([session]):
             output.note(line)
+
+    async def deliver_prompt(server: Server, session: Session) -> None:
+        """Type the prompt as soon as the program takes it; Ctrl-C cancels it."""
+        info = await server.find(session.pane)
+        prompt_id = f"prompt-{secrets.token_hex(6)}"
+        notes = DeliveryNotes(output, prompt_id, sessions=Sessions(server).all, queues=False, name="prompt")
+        async with open_outbox() as outbox:
+            try:
+                await notes.beside(send(server, info, prompt, publish=notes.take, message_id=prompt_id, outbox=outbox))
+            except asyncio.CancelledError:
+                notes.say_what_became_of_it()
+                raise
 
     async def alone(request: StartSession) -> Session:
         """Do without a daemon: wait, and deliver the prompt, in this process."""
@@ -77,9 +85,7 @@ def start(
                     session = await sessions.until_ready(session, patience)
             tell(session)
             if prompt:
-                info = await server.find(session.pane)
-                async with open_outbox() as outbox:
-                    await send(server, info, prompt, publish=publish, outbox=outbox)
+                await deliver_prompt(server, session)
         return session
 
     async def main() -> int:

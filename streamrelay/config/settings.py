@@ -104,6 +104,9 @@ class DeliveryTable(Table, frozen=True, kw_only=True):
     commands: Annotated[
         Literal["send", "refuse"], _about("What becomes of a text that starts with `/ ! # @`, a command to an agent.")
     ] = "send"
+    wait_timeout: Annotated[
+        _Amount, _about("Seconds that `send --wait` waits, without `--timeout`; 0 for no limit.")
+    ] = 600.0
 
 
 class SessionsTable(Table, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from streamrelay.agents.profile import AgentProfile
-from streamrelay.delivery.message import Message, Policy
+from streamrelay.delivery.message import NEEDS_PERSON, Message, Obstacle, Policy
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delivery.underway import Followed, Tell, Underway
 from streamrelay.delta.standing import Standing
@@ -250,10 +250,26 @@ class DeliveryMachine:
         if patience is not None and now >= current.since + patience:
             return self._end("failed", found)
         self._due = now + LOOK_AGAIN
-        if found == current.obstacle:
-            return []
+        told: list[Effect] = [] if found == current.obstacle else [Tell(message_id, "queued", found)]
         current.obstacle = found
-        return [Tell(message_id, "queued", found)]
+        return [*told, *self._hold_others(found, now)]
+
+    def _hold_others(self, found: Obstacle, now: float) -> list[Effect]:
+        """Tell the messages behind the current one what it waits for where a person has to act, and end their patience.
+
+        Whether the program is at work is told of the current message alone: that changes with every turn.
+        """
+        effects: list[Effect] = []
+        for waiting in [each for each in self._queue if each.stage == "waiting"]:
+            policy = waiting.message.policy or self._policy
+            over = policy.patience is not None and now >= waiting.since + policy.patience
+            if over or (found == "needs_human" and policy.needs_human == "fail"):
+                self._queue.remove(waiting)
+                effects.append(Tell(waiting.message.message_id, "failed", found))
+            elif found != waiting.obstacle and not NEEDS_PERSON.isdisjoint({found, waiting.obstacle}):
+                waiting.obstacle = found
+                effects.append(Tell(waiting.message.message_id, "queued", found))
+        return effects
 
     def _settle(self, current: Underway, look: Look, now: float) -> list[Effect]:
         due = self._settled_at(current, look)
@@ -263,7 +279,7 @@ class DeliveryMachine:
         if look.standing.needs_human is not None:
             self._due = now + LOOK_AGAIN
             fails = (current.message.policy or self._policy).needs_human == "fail"
-            return self._end("failed", "needs_human") if fails else []
+            return self._end("failed", "needs_human") if fails else self._hold_others("needs_human", now)
         if look.standing.withdrawn:
             # It is leaving, with the text or without: the Enter would be its shell's.
             self._due = now + LOOK_AGAIN
@@ -311,7 +327,7 @@ class DeliveryMachine:
         if look.standing.needs_human is not None and (current.asked or not started):
             current.asked = True
             self._due = now + LOOK_AGAIN
-            return []
+            return self._hold_others("needs_human", now)
         if not stands or (started and not current.asked):
             self._current = None
             self._due = now

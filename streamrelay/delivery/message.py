@@ -11,6 +11,9 @@ Obstacle = Literal["needs_human", "draft", "at_work", "not_ready"]
 """Why a message waits: a dialog or question stands there; a person's draft is in the box; the program answers and must
 not be interrupted; it does not look as it does when it takes messages."""
 
+NEEDS_PERSON: frozenset[Obstacle] = frozenset({"needs_human", "draft"})
+"""Why a message waits that only a person can do something about."""
+
 FINAL: frozenset[DeliveryState] = frozenset({"answered", "failed", "unconfirmed"})
 """States after which a delivery has no other."""
 

@@ -13,8 +13,15 @@ from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
 from streamrelay.delivery.writer import PaneWriter
-from streamrelay.errors import AnswerTimeout, DeliveryFailed, DeliveryUnconfirmed, PaneTaken
-from streamrelay.events import Event, Injected, PaneClosed, Receipt, Text
+from streamrelay.errors import (
+    AnswerTimeout,
+    DeliveryFailed,
+    DeliveryTimeout,
+    DeliveryUnconfirmed,
+    PaneTaken,
+    StreamrelayError,
+)
+from streamrelay.events import DeliveryState, Event, Injected, PaneClosed, Receipt, Text
 from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish, Publisher
@@ -22,7 +29,12 @@ from streamrelay.panes.server import Server
 from streamrelay.panes.subscription import Subscription
 from streamrelay.panes.tasks import until_first
 
+WAIT_TIMEOUT = 600.0
+"""Seconds for which a command waits for an answer, unless it is told otherwise."""
+GIVE_UP_TIMEOUT = 3.0
+"""Seconds in which a message that is given up is cancelled, or, where it is pasted, gets its Enter."""
 _TRY_AGAIN = 0.1
+_PASTED: frozenset[DeliveryState] = frozenset({"pasted", "painted"})
 
 
 @dataclass(slots=True)
@@ -52,6 +64,11 @@ class Sent:
         """Whether another receipt may follow."""
         return self.receipt is None or self.receipt.state not in FINAL
 
+    @property
+    def state(self) -> DeliveryState | None:
+        """The state of its last receipt."""
+        return None if self.receipt is None else self.receipt.state
+
 
 def open_outbox() -> Outbox:
     """Return the user's outbox (`$XDG_STATE_HOME/streamrelay/outbox.db`), to be entered; old files are deleted."""
@@ -75,14 +92,19 @@ async def send(
     """Type `text` into a pane, and return when it is submitted, or with `wait` when it is answered.
 
     Every receipt goes to `publish`, and what else the pane's stream says meanwhile. A message whose `message_id` the
-    outbox knows is not sent again: its receipt is what it was. `timeout` bounds in seconds the waiting of others for
-    the pane and the waiting for the answer; the policy's patience that of the message.
+    outbox knows is not sent again: its receipt is what it was. `timeout` bounds all of it, in seconds.
 
-    Raises PaneTaken, ShellRefused, DeliveryFailed, DeliveryUnconfirmed and AnswerTimeout.
+    Nothing is typed after this returns, raises or is cancelled: at the time limit, and when the caller is cancelled, a
+    message that is not pasted is cancelled (`failed(cancelled)`), and a pasted one gets its Enter.
+
+    Raises ShellRefused, DeliveryFailed, DeliveryUnconfirmed, and at the time limit PaneTaken (another process types
+    into the pane), DeliveryTimeout (the message is not submitted) or AnswerTimeout.
     """
+    loop = asyncio.get_running_loop()
+    until = None if timeout is None else loop.time() + timeout
     message = Message(message_id or f"send-{secrets.token_hex(6)}", text)
     sent = Sent(message.message_id)
-    settled = asyncio.Event()
+    settled, moved, taken_up = asyncio.Event(), asyncio.Event(), asyncio.Event()
     publish = Publisher(publish)
 
     def report(progress: Progress) -> None:
@@ -93,10 +115,11 @@ async def send(
         publish(progress.receipt)
         if progress.message_id == message.message_id:
             sent.receipt = progress.receipt
+            moved.set()
             if progress.state in FINAL:
                 settled.set()
 
-    async with _alone(server, info, timeout), server.watch(info.pane) as stream:
+    async with _alone(server, info, until), server.watch(info.pane) as stream:
         writer = PaneWriter(
             server,
             server.pipeline(info.pane),
@@ -109,28 +132,53 @@ async def send(
         await writer.recover()
 
         async def until_done() -> None:
-            if await writer.put(message):
+            is_new = await writer.put(message)
+            taken_up.set()
+            if is_new:
                 await writer.finish()
                 if wait and sent.is_under_way:
-                    await _until_answered(settled, timeout)
+                    await settled.wait()
 
-        await until_first(until_done(), writer.run(), _listen(stream, sent, publish))
+        async def give_up() -> None:
+            with contextlib.suppress(TimeoutError, StreamrelayError):
+                async with asyncio.timeout(GIVE_UP_TIMEOUT):
+                    await taken_up.wait()
+                    await writer.cancel(message.message_id)
+                    # Receipts are told behind what the stream says.
+                    await asyncio.sleep(0)
+                    while sent.state in _PASTED:
+                        moved.clear()
+                        await moved.wait()
+
+        work = asyncio.ensure_future(until_first(until_done(), writer.run(), _listen(stream, sent, publish)))
+        try:
+            async with asyncio.timeout_at(until):
+                await asyncio.shield(work)
+        except TimeoutError as error:
+            await give_up()
+            if wait or sent.state != "submitted":
+                raise _late(sent, info.pane, timeout or 0.0) from error
+        except asyncio.CancelledError:
+            await give_up()
+            raise
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
     await asyncio.sleep(0)
     judge(sent)
     return sent
 
 
 @asynccontextmanager
-async def _alone(server: Server, info: PaneInfo, timeout: float | None) -> AsyncIterator[None]:  # noqa: ASYNC109
-    """Be the only writer of a pane; another one is waited for."""
+async def _alone(server: Server, info: PaneInfo, until: float | None) -> AsyncIterator[None]:
+    """Be the only writer of a pane; another one is waited for, until that loop time."""
     loop = asyncio.get_running_loop()
-    patient_until = None if timeout is None else loop.time() + timeout
     while True:
         with contextlib.ExitStack() as entered:
             try:
                 entered.enter_context(only_writer(server.info, info.pane))
             except PaneTaken:
-                if patient_until is not None and loop.time() >= patient_until:
+                if until is not None and loop.time() >= until:
                     raise
             else:
                 yield
@@ -138,12 +186,18 @@ async def _alone(server: Server, info: PaneInfo, timeout: float | None) -> Async
         await asyncio.sleep(_TRY_AGAIN)
 
 
-async def _until_answered(settled: asyncio.Event, timeout: float | None) -> None:  # noqa: ASYNC109
-    try:
-        async with asyncio.timeout(timeout):
-            await settled.wait()
-    except TimeoutError as error:
-        raise AnswerTimeout(f"no answer in {timeout:g} s") from error
+def _late(sent: Sent, pane: str, seconds: float) -> StreamrelayError:
+    """Return the error for a message of this process that is not where it was to be in time."""
+    data = {"message_id": sent.message_id, "pane": pane, "state": sent.state, "queued": False}
+    if sent.state in {"submitted", "turn_started", "answered"}:
+        return AnswerTimeout(f"no answer in {seconds:g} s", data=data)
+    if sent.state in _PASTED:
+        return DeliveryTimeout(f"{sent.message_id} is pasted, and not submitted in {seconds:g} s", data=data)
+    return DeliveryTimeout(
+        f"{sent.message_id} was not typed in {seconds:g} s and is cancelled",
+        hint="send it again when the session takes messages, or give it longer: --timeout SECONDS",
+        data=data,
+    )
 
 
 async def _listen(stream: Subscription, sent: Sent, publish: Publish) -> None:

@@ -5,9 +5,9 @@ import contextlib
 from collections.abc import AsyncGenerator
 from typing import cast
 
-from streamrelay.delivery.message import FINAL
+from streamrelay.delivery.message import FINAL, NEEDS_PERSON
 from streamrelay.delivery.sending import Sent, judge
-from streamrelay.errors import AnswerTimeout, DaemonLost
+from streamrelay.errors import AnswerTimeout, DaemonLost, DeliveryTimeout, StreamrelayError
 from streamrelay.events import AnyEvent, Receipt
 from streamrelay.panes.publishing import Publish
 from streamrelay.service.api import Delivery, SendMessage, Service
@@ -25,11 +25,14 @@ async def send_through(
 ) -> Sent:
     """Have a message delivered, and return when it is submitted, or with `wait` when it is answered.
 
-    What its pane says meanwhile, receipts among it, goes to `publish`. `timeout` bounds the waiting for the answer, in
-    seconds. A message that was submitted before is not sent again: its receipt is what it was.
+    What its pane says meanwhile, receipts among it, goes to `publish`. Without `wait` this returns as well when the
+    message waits for a person (`NEEDS_PERSON`); its receipt is `queued` then, and the service types it later.
+    `timeout` bounds all of it, in seconds. A message that was submitted before is not sent again: its receipt is what
+    it was.
 
-    Raises DeliveryFailed, DeliveryUnconfirmed, AnswerTimeout, what the end of its pane means, and what the service
-    raises; DaemonLost where the service ends before it is known.
+    Raises DeliveryFailed, DeliveryUnconfirmed, what the end of its pane means, and what the service raises; DaemonLost
+    where the service ends before it is known. At the time limit DeliveryTimeout, where the message stays queued, or
+    AnswerTimeout.
     """
     before = (await service.status()).seq
     known = await service.get_delivery(request.message_id) if request.message_id else []
@@ -42,10 +45,10 @@ async def send_through(
         publish(_receipt(result.delivery))
     else:
         try:
-            async with asyncio.timeout(None) as patience:
-                await _follow(service, before, sent, pane, publish, wait=wait, timeout=timeout, patience=patience)
+            async with asyncio.timeout(timeout):
+                await _follow(service, before, sent, pane, publish, wait=wait)
         except TimeoutError as error:
-            raise AnswerTimeout(f"no answer in {timeout:g} s") from error
+            raise _late(sent, pane, timeout or 0.0) from error
     judge(sent)
     return sent
 
@@ -58,10 +61,7 @@ async def _follow(
     publish: Publish,
     *,
     wait: bool,
-    timeout: float | None,  # noqa: ASYNC109
-    patience: asyncio.Timeout,
 ) -> None:
-    sent.receipt = None
     events = cast(AsyncGenerator[AnyEvent], service.events(before))
     async with contextlib.aclosing(events):
         async for event in events:
@@ -72,11 +72,28 @@ async def _follow(
             if not isinstance(event, Receipt) or event.message_id != sent.message_id:
                 continue
             sent.receipt = event
-            if event.state in FINAL or (not wait and event.state not in _UNDER_WAY):
+            held = event.state == "queued" and event.reason in NEEDS_PERSON
+            if event.state in FINAL or (not wait and (held or event.state not in _UNDER_WAY)):
                 return
-            if event.state == "submitted" and timeout is not None:
-                patience.reschedule(asyncio.get_running_loop().time() + timeout)
     raise DaemonLost(f"the service ended before it was known what became of {sent.message_id}")
+
+
+def _late(sent: Sent, pane: str, seconds: float) -> StreamrelayError:
+    """Return the error for a message of the service that is not where it was to be in time."""
+    receipt = sent.receipt
+    state, reason = (receipt.state, receipt.reason) if receipt is not None else ("queued", "")
+    queued = state == "queued"
+    data = {"message_id": sent.message_id, "pane": pane, "state": state, "reason": reason, "queued": queued}
+    if state not in _UNDER_WAY:
+        return AnswerTimeout(f"no answer in {seconds:g} s", data=data)
+    if not queued:
+        return DeliveryTimeout(f"{sent.message_id} is pasted, and not submitted in {seconds:g} s", data=data)
+    why = f" ({reason})" if reason else ""
+    return DeliveryTimeout(
+        f"message {sent.message_id} is still queued after {seconds:g} s{why}",
+        hint=f"cancel it with: streamrelay delivery cancel {sent.message_id}",
+        data=data,
+    )
 
 
 def _receipt(delivery: Delivery) -> Receipt:

@@ -87,12 +87,31 @@ def test_a_dialog_fails_the_message_if_that_is_wanted(cli, agent):
     assert messages() == []
 
 
-def test_a_draft_outlasts_the_patience(cli, agent):
+def test_a_draft_outlasts_the_message_and_the_command(cli, agent):
     messages = agent("--draft", "half a wo")
-    done = cli.run("send", "--timeout", "1", "agent", "hello")
+    done = cli.run("send", "--expire", "0.5", "agent", "hello")
     assert done.returncode == errors.DeliveryFailed.exit_code
     assert "queued (draft)" in done.stderr
     assert "failed (draft)" in done.stderr
+    done = cli.run("send", "--timeout", "2", "--id", "m2", "agent", "hello")
+    assert done.returncode == errors.DeliveryTimeout.exit_code
+    assert "somebody's draft stands in the input box of agent" in done.stderr
+    assert "m2: failed (cancelled)" in done.stderr
+    assert "m2 was not typed in 2 s and is cancelled" in done.stderr
+    assert messages() == []
+
+
+@pytest.mark.requirement("DLV-09c")
+def test_ctrl_c_cancels_what_is_not_pasted_yet_and_says_so(cli, agent, private_tmux):
+    messages = agent("--dialog", "--asks", "trust")
+    sending = cli.start("send", "--id", "m1", "agent", "hello")
+    sending.until(lambda: "Ctrl-C cancels it" in sending.stderr, "the reason")
+    assert "agent (%1) waits for a person (trust): Do you trust the files in this folder?" in sending.stderr
+    assert "attach-session -t =agent" in sending.stderr
+    assert sending.interrupt() == 130
+    assert sending.stderr.splitlines()[-1] == "m1 is cancelled: nothing of it is typed"
+    shown = cli.run("delivery", "show", "m1", "-S", private_tmux.socket_path, server=False)
+    assert "failed (cancelled)" in shown.stdout
     assert messages() == []
 
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
+from streamrelay.errors import CancelTooLate, DeliveryTimeout
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
@@ -36,7 +37,8 @@ class Household:
 
     def run(self, *words: str) -> tuple[int, str, str]:
         """Run a command in this process: its exit code, standard output and standard error."""
-        done = CliRunner().invoke(app, [words[0], "-S", self.tmux.socket_path, *words[1:]])
+        command = 2 if words[0] == "delivery" else 1
+        done = CliRunner().invoke(app, [*words[:command], "-S", self.tmux.socket_path, *words[command:]])
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.exit_code, done.stdout, done.stderr
 
@@ -115,6 +117,61 @@ def test_a_dialog_at_the_start_is_told_with_what_to_do(household: Household) -> 
     (shown,) = json.loads(household.run("status", "--json")[1])["needs_human"]
     assert shown["session"] == session
     assert household.got("Ann") == []
+
+
+@pytest.mark.requirement("DLV-09b", "DLV-09c", "DLV-09a")
+def test_a_message_that_a_dialog_holds_is_explained_and_stays_queued_until_it_is_cancelled(
+    household: Household,
+) -> None:
+    session = household.start("Bob", "--dialog", "--asks", "login")
+    here = f" -S {household.tmux.socket_path}"
+    why = f"Bob ({session}) waits for a person (login): Select login method:"
+
+    code, out, error = household.run("send", "--id", "m1", "Bob", "hello")
+    assert (code, out) == (0, ""), error
+    attach = f"tmux -S {household.tmux.socket_path} attach-session -t =Bob"
+    assert error.splitlines() == [
+        "m1: queued",
+        "m1: queued (needs_human)",
+        why,
+        f"  log in there, or start it again with its key in the environment: {attach}",
+        f"m1 stays queued until then; cancel it with: streamrelay delivery cancel m1{here}",
+        f"list what waits with: streamrelay delivery list{here}",
+    ]
+
+    code, out, error = household.run("send", "--id", "m2", "--wait", "--timeout", "1", "Bob", "hello")
+    assert (code, out) == (DeliveryTimeout.exit_code, "")
+    assert why in error
+    assert error.splitlines()[-2:] == [
+        "error: message m2 is still queued after 1 s (needs_human)",
+        f"hint: cancel it with: streamrelay delivery cancel m2{here}",
+    ]
+
+    with household.open("send", "--id", "m3", "--wait", "Bob", "hello") as sending:
+        assert sending.stderr is not None
+        told: list[str] = []
+        while not told or "delivery list" not in told[-1]:
+            told.append(sending.stderr.readline().rstrip("\n"))
+            assert told[-1], told
+        assert why in told
+        sending.send_signal(signal.SIGINT)
+        assert sending.stderr.read() == (
+            f"message m3 is still queued; cancel it with: streamrelay delivery cancel m3{here}\n"
+        )
+        assert sending.wait(PATIENCE) == 130
+
+    code, out, error = household.run("delivery", "list", "Bob")
+    assert [line.split()[0] for line in out.splitlines()] == ["ID", "m1", "m2", "m3"]
+    assert why in error
+    assert "3 messages wait: streamrelay delivery list" in household.run("status")[1]
+    code, out, _ = household.run("delivery", "cancel", "m2", "m3")
+    assert (code, out.count("failed (cancelled)")) == (0, 2)
+    household.answer("Bob")
+    wait_until(lambda: household.got("Bob") == ["hello"], PATIENCE, "the message that was left")
+    code, _, error = household.run("delivery", "cancel", "m1")
+    assert (code, "cannot cancel m1" in error) == (CancelTooLate.exit_code, True)
+    assert household.run("send", "Bob", "and?")[0] == 0
+    wait_until(lambda: household.got("Bob") == ["hello", "and?"], PATIENCE, "nothing else to be typed")
 
 
 def test_inside_the_same_tmux_server_the_client_is_switched() -> None:

@@ -21,6 +21,7 @@ from streamrelay.config.settings import (
     Settings,
     all_keys,
 )
+from streamrelay.delivery.sending import WAIT_TIMEOUT
 from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import ConfigError
 from streamrelay.gathering.library import find_rhythm
@@ -87,6 +88,7 @@ def test_the_defaults_are_those_of_the_rooms():
     assert relay_rules(settings.relay) == Rules()
     delivery = streamrelay.delivery.message.Policy()
     assert (settings.delivery.needs_human, settings.delivery.commands) == (delivery.needs_human, delivery.commands)
+    assert settings.delivery.wait_timeout == WAIT_TIMEOUT
     assert settings.relay.read_timeout == READ_TIMEOUT
     usual, plan = settings.gathering, plan_for(find_rhythm("daily"))
     assert (usual.listening, usual.last_words, usual.reach_timeout, usual.harvest_timeout) == (
@@ -119,6 +121,7 @@ def row(key: Key) -> str:
 FEDERATION = {f"federation.{name}" for name in FederationTable.__struct_fields__}
 PULSE = {f"pulse.{name}" for name in PulseTable.__struct_fields__}
 NO_OPTIONS = {
+    "delivery.wait_timeout",
     "gathering.reach_timeout",
     "sessions.start",
     "sessions.most",

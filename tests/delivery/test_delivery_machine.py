@@ -325,7 +325,9 @@ def test_what_waits_can_be_withdrawn_and_what_is_typed_cannot() -> None:
     pane.look(DIALOG)
     for message_id in ("m1", "m3", "unknown"):
         pane.effects += pane.machine.withdraw(message_id)
-    assert [pane.told(f"m{number}")[-1] for number in (1, 2, 3)] == ["failed superseded", "queued", "failed superseded"]
+    assert [pane.told(f"m{number}")[-1] for number in (1, 2, 3)] == [
+        "failed superseded", "queued needs_human", "failed superseded",
+    ]  # fmt: skip
     pane.deliver("m2")
     pane.effects += pane.machine.withdraw("m2")
     pane.answer("m2", 1)
@@ -381,7 +383,7 @@ def test_a_message_is_cancelled_while_it_waits_and_never_once_it_is_pasted() -> 
     for message_id in ("m1", "m3", "m3", "unknown"):
         pane.effects += pane.machine.withdraw(message_id, CANCELLED)
     assert pane.told("m1") == ["queued", "queued needs_human", "failed cancelled"]
-    assert pane.told("m3") == ["queued", "failed cancelled"]
+    assert pane.told("m3") == ["queued", "queued needs_human", "failed cancelled"]
     for step in (
         lambda: pane.look(EMPTY),  # pasted
         lambda: pane.hear(Injected(message_id="m2", state="painted")),
@@ -418,3 +420,36 @@ def test_a_message_that_is_cancelled_while_tmux_pastes_it_is_either_pasted_or_ca
         case _:
             assert machine.refused("program_left") == [Tell("m1", "failed", "program_left")]
     assert not machine.is_pasting("m1")
+
+
+@pytest.mark.requirement("DLV-09b")
+def test_what_waits_behind_a_message_is_told_what_that_waits_for() -> None:
+    """Whether the current message waits, is pasted, or is submitted into the arms of a dialog."""
+    waiting, settling, confirming = Pane(), Pane(), Pane()
+    for pane in (waiting, settling, confirming):
+        pane.put("m1")
+    settling.look(EMPTY)
+    confirming.deliver("m1")
+    for pane in (waiting, settling, confirming):
+        pane.put("m2")
+        pane.look(DIALOG, after=0.1)
+        pane.look(DIALOG, after=1.0)
+        assert pane.told("m2") == ["queued", "queued needs_human"]
+    waiting.look(holding("half a wo"), after=0.1)
+    assert waiting.told("m2") == ["queued", "queued needs_human", "queued draft"]
+
+
+@pytest.mark.requirement("DLV-04")
+def test_what_waits_behind_a_message_fails_by_its_own_policy_and_patience() -> None:
+    pane = Pane()
+    pane.put("m1")
+    for message_id, policy in {"m2": Policy(needs_human="fail"), "m3": Policy(patience=2.0), "m4": Policy()}.items():
+        pane.effects += pane.machine.put(Message(message_id, "x", policy=policy), pane.now)
+    pane.look(DIALOG)
+    assert pane.told("m2")[-1] == "failed needs_human"
+    pane.look(DIALOG, after=1.0)
+    assert pane.told("m3")[-1] == "queued needs_human"
+    pane.look(DIALOG, after=1.0)
+    assert [pane.told(one)[-1] for one in ("m1", "m3", "m4")] == [
+        "queued needs_human", "failed needs_human", "queued needs_human",
+    ]  # fmt: skip

@@ -1,0 +1,179 @@
+"""What a person is told while a message is under way: its receipts, why it waits, what to do, and how to cancel it.
+
+notes = DeliveryNotes(output, message_id, sessions=service.sessions, queues=True)
+await notes.beside(send_through(service, request, publish=notes.take))
+"""
+
+import asyncio
+import contextlib
+import shlex
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import Event, NeedsHuman, Receipt
+from streamrelay.panes.tasks import until_first
+from streamrelay.service.api import Delivery
+from streamrelay.sessions.model import Session
+from streamrelay_cli.attention import attention_lines, reachable, session_label
+from streamrelay_cli.options import ServerOptions
+from streamrelay_cli.output import Output
+
+ANSWER_NOTE = 5.0
+"""Seconds after which a person is told that the answer is waited for."""
+STATE_TIMEOUT = 3.0
+"""Seconds for which a daemon is asked how a message stands when the command is interrupted."""
+
+Result = TypeVar("Result")
+
+
+class DeliveryNotes:
+    """Notes on one message. `sessions` lists the sessions; `queues` says whether a daemon types the message later."""
+
+    def __init__(
+        self,
+        output: Output,
+        message_id: str,
+        *,
+        sessions: Callable[[], Awaitable[Sequence[Session]]],
+        queues: bool,
+        receipts: bool = True,
+        waits: bool = False,
+        limit: float | None = None,
+        name: str = "",
+        server: ServerOptions | None = None,
+    ) -> None:
+        """Take what the notes are about; with `waits` the command waits for the answer, `limit` seconds in all."""
+        self.receipt: Receipt | None = None
+        self._output = output
+        self._message_id = message_id
+        self._sessions = sessions
+        self._queues = queues
+        self._receipts = receipts
+        self._waits = waits
+        self._limit = limit
+        self._name = name or message_id
+        self._options = _server_words(server)
+        self._held: asyncio.Queue[str] = asyncio.Queue()
+        self._saying = ""
+        self._said: set[str] = set()
+        self._pane = ""
+
+    @property
+    def cancel_command(self) -> str:
+        """What cancels the message."""
+        return f"streamrelay delivery cancel {self._message_id}{self._options}"
+
+    def take(self, event: Event) -> None:
+        """Take an event of the message's pane."""
+        if isinstance(event, Receipt) and event.message_id == self._message_id:
+            self.receipt, self._pane = event, event.pane
+            if self._receipts:
+                self._output.note(f"{self._name}: {event.state}{f' ({event.reason})' if event.reason else ''}")
+            if event.state == "queued" and event.reason:
+                self._held.put_nowait(event.reason)
+            elif event.state == "submitted" and self._waits:
+                self._held.put_nowait("answer")
+        elif isinstance(event, NeedsHuman):
+            self._pane = event.pane
+            self._held.put_nowait("needs_human")
+
+    async def beside(self, delivering: Coroutine[Any, Any, Result]) -> Result:
+        """Deliver, and say meanwhile why the message waits."""
+        result = await until_first(delivering, self._explain())
+        # A note that was being made when the delivery ended was cut off.
+        unsaid = [self._saying, *(self._held.get_nowait() for _ in range(self._held.qsize()))]
+        for why in unsaid:
+            if why not in {"", "answer"}:
+                await self._say(why)
+        return result
+
+    async def _explain(self) -> NoReturn:
+        while True:
+            self._saying = ""
+            self._saying = why = await self._held.get()
+            if why == "answer":
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(ANSWER_NOTE):
+                        self._saying = why = await self._held.get()
+            await self._say(why)
+
+    async def _say(self, why: str) -> None:
+        """Say why the message waits, each line once."""
+        session: Session | None = None
+        # Whoever delivers the message says what is wrong with the connection.
+        with contextlib.suppress(StreamrelayError):
+            session = next((one for one in await self._sessions() if one.pane == self._pane), None)
+        for line in self._lines(why, session):
+            if line not in self._said:
+                self._said.add(line)
+                self._output.note(line)
+
+    def _lines(self, why: str, session: Session | None) -> Iterator[str]:
+        who = self._pane if session is None else session_label(session)
+        there = "" if session is None else f": {reachable(session.attach)}"
+        match why:
+            case "needs_human" if session is not None:
+                yield from attention_lines([session])
+            case "draft":
+                yield f"somebody's draft stands in the input box of {who}"
+                yield f"  send it or delete it there{there}"
+            case "at_work":
+                yield f"{who} is at work; the message is typed when it takes messages again"
+            case "not_ready":
+                yield f"{who} does not show that it takes messages"
+                yield f"  look what it shows{there}"
+            case "answer":
+                limit = f", for {self._limit:g} s in all" if self._limit else ""
+                yield f"waiting for the answer of {who}{limit}; Ctrl-C stops the waiting"
+            case _:
+                pass
+        if self.receipt is not None and self.receipt.state == "queued":
+            yield from self._ways_out()
+
+    def _ways_out(self) -> Iterator[str]:
+        if not self._queues:
+            yield f"{self._message_id} is typed when nothing is in its way; Ctrl-C cancels it"
+            return
+        yield f"{self._message_id} stays queued until then; cancel it with: {self.cancel_command}"
+        yield f"list what waits with: streamrelay delivery list{self._options}"
+
+    # When the command is interrupted
+
+    def say_what_became_of_it(self) -> None:
+        """Say what became of a message that this process itself was about to type, now that it gives up."""
+        state = self.receipt.state if self.receipt is not None else None
+        match state:
+            case None:
+                self._output.log(f"{self._message_id} was not sent")
+            case "failed" | "queued":
+                self._output.log(f"{self._message_id} is cancelled: nothing of it is typed")
+            case _:
+                self._output.log(f"{self._message_id} was pasted before that: {state}")
+
+    async def say_what_remains(self, get_delivery: Callable[[str], Awaitable[list[Delivery]]]) -> None:
+        """Say whether a message that a daemon delivers stays queued, and how to cancel it."""
+        found: list[Delivery] = []
+        with contextlib.suppress(TimeoutError, StreamrelayError):
+            async with asyncio.timeout(STATE_TIMEOUT):
+                found = await get_delivery(self._message_id)
+        of_pane = [one for one in found if one.pane == self._pane] or found
+        state = of_pane[-1].state if of_pane else None
+        show = f"streamrelay delivery show {self._message_id}{self._options}"
+        match state:
+            case None:
+                self._output.log(f"message {self._message_id} may be queued; see: {show}")
+            case "queued":
+                self._output.log(f"message {self._message_id} is still queued; cancel it with: {self.cancel_command}")
+            case "pasted" | "painted":
+                self._output.log(f"message {self._message_id} is pasted and is going to be submitted; see: {show}")
+            case _:
+                self._output.log(f"message {self._message_id}: {state}; see: {show}")
+
+
+def _server_words(server: ServerOptions | None) -> str:
+    """Return the options that name the same tmux server, as they follow a command."""
+    if server is None:
+        return ""
+    given = (("-L", server.socket_name), ("-S", server.socket_path))
+    return "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
