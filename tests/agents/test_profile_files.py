@@ -140,7 +140,9 @@ def test_the_users_own_go_first_and_replace_by_name(tmp_path: Path) -> None:
     profiles = load_profiles(tmp_path)
     assert [profile.name for profile in profiles] == [*sorted([name, "sprite"]), *shipped[:-1]]
     assert [profile.title for profile in profiles[:2]] == ["Mine", "Mine"]
-    assert profiles[1].source.startswith(str(tmp_path)) or profiles[0].source.startswith(str(tmp_path))
+    assert [profile.source for profile in profiles[:2]] == [
+        str(tmp_path / f"{profile.name}.toml") for profile in profiles[:2]
+    ]
 
 
 @pytest.mark.requirement("AGT-02b")

@@ -1,6 +1,7 @@
 """`ls`, `doctor`, `render`, `replay` and what every command has in common."""
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -82,7 +83,7 @@ def test_render_prints_history_and_screen(cli, tmp_path):
     document = json.loads(cli.run("render", str(file), "-c", "10", "-l", "2", "--json", server=False).stdout)
     assert document["history"] == ["one", "two"]
     assert document["screen"] == ["three", "four 中"]
-    assert document["cursor"] == {"x": 7, "y": 1} or list(document["cursor"]) == [7, 1]
+    assert document["cursor"] == {"x": 7, "y": 1}
 
 
 @pytest.mark.requirement("OPS-13a")
@@ -144,10 +145,23 @@ def test_replay_of_what_is_no_recording(cli, tmp_path):
 
 
 @pytest.mark.parametrize("command", sorted(info.name for info in app.registered_commands))
-def test_help_explains_and_never_acts(command, cli):
-    helped = cli.run(command, "--help", server=False)
+def test_help_explains_and_never_acts(command, cli, tmp_path):
+    """No tmux and no other program is run, and no file written: not one of them would go unnoticed."""
+    home, programs, ran = tmp_path / "home", tmp_path / "programs", tmp_path / "ran"
+    for folder in (home, programs):
+        folder.mkdir()
+    for program in ("tmux", "ssh", "git", "uv", "claude", "codex", "gemini"):
+        (programs / program).write_text(f'#!/bin/sh\necho "{program} $*" >> "{ran}"\n')
+        (programs / program).chmod(0o755)
+    own = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMPDIR")}
+    pane = {"TMUX": f"{home}/tmux,1,0", "TMUX_PANE": "%0", "STREAMRELAY_TMUX": str(programs / "tmux")}
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    helped = cli.run(command, "--help", server=False, PATH=path, PYTHONDONTWRITEBYTECODE="1", **own, **pane)
     assert helped.returncode == 0
-    assert "Usage" in helped.stdout
+    assert f"Usage: streamrelay {command}" in helped.stdout
+    assert helped.stderr == ""
+    assert not ran.exists(), ran.read_text()
+    assert [*home.iterdir()] == []
 
 
 def test_the_table_of_exit_codes_is_the_tree_of_errors():

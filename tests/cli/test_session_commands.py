@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -185,6 +184,7 @@ class Listener:
         self._socket.settimeout(20)
         self._answers = answers
         self.got = b""
+        self.hung_up = False
         self.thread = threading.Thread(target=self._take, daemon=True)
         self.thread.start()
 
@@ -197,7 +197,7 @@ class Listener:
             if self._answers:
                 connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
             else:
-                connection.recv(1)
+                self.hung_up = connection.recv(1) == b""
 
     def _length(self) -> int:
         head = self.got.partition(b"\r\n\r\n")[0].lower()
@@ -241,10 +241,9 @@ def test_a_hook_is_posted_wherever_the_daemon_listens(private_tmux, inside, wher
 
 def test_a_daemon_that_hangs_does_not_hold_the_agent_up(private_tmux, inside):
     listener = Listener(next(socket_paths(private_tmux.socket_path, inside)), answers=False)
-    began = time.monotonic()
     assert tell(["claude", "{}"], inside) == 0
-    assert time.monotonic() - began < 15
     listener.thread.join(20)
+    assert listener.hung_up, "the hook gave up, for the daemon never answered"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from streamrelay.control import Tmux
+from streamrelay.errors import TargetNotFound
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.traces import listed
 
@@ -50,7 +51,7 @@ async def test_attaching_leaves_no_trace(
 async def test_a_failed_attach_leaves_no_trace(private_tmux: PrivateTmux, connect: "Connect") -> None:
     private_tmux.new_session("main", ["sleep", "1000"])
     before = listed(private_tmux)
-    with pytest.raises(Exception, match="can't find session"):
+    with pytest.raises(TargetNotFound, match="can't find session"):
         async with connect("none"):
             pass
     assert listed(private_tmux) == before

@@ -68,6 +68,14 @@ def test_every_type_has_an_example() -> None:
 
 @given(st.binary() | st.sampled_from([line for line, _ in LINES]).flatmap(lambda line: st.binary().map(line.__add__)))
 def test_no_bytes_raise(line: bytes) -> None:
-    notification = parse(line)
-    with pytest.raises((dataclasses.FrozenInstanceError, AttributeError, TypeError)):
-        notification.name = "changed"  # type: ignore[misc, union-attr]
+    assert isinstance(parse(line), get_args(Notification))
+
+
+@pytest.mark.parametrize("kind", get_args(Notification), ids=lambda kind: kind.__name__)
+def test_a_notification_cannot_be_changed(kind: type[Notification]) -> None:
+    notification = next(notification for _, notification in LINES if type(notification) is kind)
+    for field in dataclasses.fields(notification):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(notification, field.name, "changed")
+    with pytest.raises((AttributeError, TypeError)):
+        setattr(notification, "another", "added")  # noqa: B010

@@ -50,11 +50,12 @@ def test_an_empty_composer_is_told_from_a_message_that_stands_there(agent: str, 
             assert draft(standing, profile)
 
 
-@pytest.mark.parametrize("agent", ["codex", "aider"])
-def test_a_recorded_agent_at_work_is_let_finish_where_its_profile_says_so(agent: str) -> None:
+@pytest.mark.parametrize(("agent", "though_it_queues"), [("codex", "not_ready"), ("aider", "at_work")])
+def test_a_recorded_agent_at_work_is_let_finish_where_its_profile_says_so(agent: str, though_it_queues: str) -> None:
     seen = list(standings(AGENTS / agent / "two", known=True))
     pastes = [(standing, profile) for kind, standing, profile in seen if kind is Pasted]
     found = [obstacle(standing, profile, answering=False) for standing, profile in pastes]
     assert found == [None, "at_work"]
     queueing = PROFILES["claude"]
-    assert obstacle(pastes[-1][0], queueing, answering=True) != "at_work" or pastes[-1][0].withdrawn
+    assert obstacle(pastes[-1][0], queueing, answering=True) == though_it_queues
+    assert pastes[-1][0].withdrawn is (agent == "aider"), "a request for pastes that is withdrawn is waited for anyway"

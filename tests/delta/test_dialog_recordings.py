@@ -88,8 +88,10 @@ def test_a_dialog_is_found_while_it_stands_and_not_else(folder: Path) -> None:
 @pytest.mark.parametrize("folder", ORDINARY, ids=name)
 def test_no_dialog_is_seen_in_an_ordinary_session(folder: Path) -> None:
     """Not even between two frames: answers, drafts, spinners, pagers and editors are no dialogs."""
-    for t, screen in stays(folder, 0.02):
+    looks = 0
+    for looks, (t, screen) in enumerate(stays(folder, 0.02), 1):  # noqa: B007
         assert dialog_on(screen, folder.parent.name) is None, (t, screen.text())
+    assert looks > 0
 
 
 QUESTIONS = {

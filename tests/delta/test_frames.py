@@ -80,7 +80,8 @@ def test_the_beginning_of_a_synchronized_update_is_no_frame() -> None:
 
 def test_a_rest_makes_linear_again() -> None:
     cutter = FrameCutter()
-    assert not cutter.linear or [*cutter.pieces(b"\x1b[Ha")]
+    assert cutter.linear
+    assert [*cutter.pieces(b"\x1b[Ha")] == [(b"", True), (b"\x1b[Ha", False)]
     assert not cutter.linear
     cutter.settle()
     assert [*cutter.pieces(b"b")] == [(b"b", True)]

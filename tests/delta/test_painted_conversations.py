@@ -207,8 +207,10 @@ def test_an_answer_to_a_message_that_is_never_shown_is_said_or_a_gap(look: Look)
     talk.paints(talk.program.works())
     talk.answers("fine\nand good")
     talk.pane.rests(30.0)
-    assert talk.pane.said() in (["fine", "and good"], [])
-    assert talk.pane.said() or talk.of(Gap)
+    # An alternate screen without a witness that ends the turn shows nothing to go by.
+    is_lost = look.alternate and look.witness in {None, "furniture"}
+    assert talk.pane.said() == ([] if is_lost else ["fine", "and good"])
+    assert len(talk.of(Gap)) == (1 if is_lost else 0)
     assert len(talk.ends()) == 1
 
 

@@ -50,7 +50,9 @@ def test_notices_above_a_message_that_stays_in_the_composer_come_once(look: Look
     for notice in ("notice one", "\nnotice two"):
         talk.paints(talk.program.says(notice), rest=30.0)
     talk.pane.ends()
-    assert talk.pane.said() == ["notice one", "notice two"] or talk.of(Gap)
+    # Nobody can tell whether what scrolls off an alternate screen meanwhile was said: there it is a gap.
+    assert talk.pane.said() == ([] if look.alternate else ["notice one", "notice two"])
+    assert len(talk.of(Gap)) == (1 if look.alternate else 0)
 
 
 @pytest.mark.requirement("DEL-05")

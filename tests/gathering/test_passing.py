@@ -230,9 +230,18 @@ def test_the_phrases_stand_in_the_midst_of_an_answer() -> None:
     ids=lambda text: repr(text[:7]),
 )  # fmt: skip
 def test_no_text_takes_long(text: str) -> None:
-    began = time.process_time()
-    passes(text, NAMES, NUMBERS)
-    assert time.process_time() - began < 2.0
+    """Compared with prose that fills all that is read; today's worst text takes 4 times as long as that."""
+    assert cost(text) < 50 * cost("lorem ipsum " * 3000)
+
+
+def cost(text: str) -> float:
+    """Return the seconds of processor time that a text takes, the least of three times."""
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        passes(text, NAMES, NUMBERS)
+        taken.append(time.process_time() - began)
+    return min(taken)
 
 
 def test_the_end_of_a_flood_is_read_and_its_middle_is_not() -> None:

@@ -101,6 +101,7 @@ def test_every_line_said_is_explained_once_in_order_with_the_bytes_that_spell_it
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ONE_EACH)
 def test_no_row_is_explained_as_unread_that_was_decided_about(name: str) -> None:
+    assert explained(name)
     for line in explained(name):
         if line.rule in {"erased", "unread"}:
             [row] = line.rows

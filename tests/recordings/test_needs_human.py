@@ -29,14 +29,24 @@ def needs(folder: Path) -> list[NeedsHuman]:
     return [event for event in replay(open_recording(folder), PROFILES) if isinstance(event, NeedsHuman)]
 
 
+def lasting(folder: Path) -> list[dict[str, Any]]:
+    return [dialog for dialog in dialogs(folder) if dialog["t1"] - dialog["t0"] > 2 * REST]
+
+
+WITH_DIALOGS = [folder for folder in FOLDERS if lasting(folder)]
+
+
+def test_there_are_dialogs_that_last() -> None:
+    assert len(WITH_DIALOGS) > 20
+
+
 @pytest.mark.requirement("DEL-10")
-@pytest.mark.parametrize("folder", FOLDERS, ids=name)
+@pytest.mark.parametrize("folder", WITH_DIALOGS, ids=name)
 def test_dialogs_are_told_while_they_stand(folder: Path) -> None:
     told = needs(folder)
-    for dialog in dialogs(folder):
-        if dialog["t1"] - dialog["t0"] > 2 * REST:
-            inside = {need.kind for need in told if dialog["t0"] <= need.t <= dialog["t1"]}
-            assert dialog["kind"] in inside, (dialog, told)
+    for dialog in lasting(folder):
+        inside = {need.kind for need in told if dialog["t0"] <= need.t <= dialog["t1"]}
+        assert dialog["kind"] in inside, (dialog, told)
 
 
 @pytest.mark.requirement("DEL-10")

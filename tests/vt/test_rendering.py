@@ -42,7 +42,7 @@ def test_more_styles_and_clusters_than_a_table_holds() -> None:
         screen.feed("".join(f"{chr(0x3400 + start // 100 + n)}{chr(0x300 + n)}" for n in range(10)).encode())
     assert screen.row(screen.cursor.y).runs[0].style.startswith("38;2;")
     history = screen.history.top
-    assert history[0][0].fg == "000000" or len(history) == 10_000
+    assert history[0][0].fg == "000000"
     assert [cell for cell in (screen.buffer[screen.cursor.y][x].data for x in range(30)) if len(cell) == 2]
 
 
