@@ -1,11 +1,11 @@
 """The benchmarks in one go, and the report: what docs/benchmarks.md explains, with the figures of this machine.
 
     streamrelay bench [PART...] [--quick] [--output FOLDER]
-    python -m benchmarks.report [PART...] [--quick] [--output FOLDER] [--document README.md]
+    python -m benchmarks.report [PART...] [--quick] [--output FOLDER] [--document docs/benchmarks.md]
 
 The report is written from the run itself: `report.md` with its plots beside it (SVG), and `report.json` with every
 figure. `--quick` makes everything small: the spread shows it. `--document` renews the part of a file between
-`<!-- bench: ... -->` and `<!-- end of bench -->`: the few figures a reader of the README wants.
+`<!-- bench: ... -->` and `<!-- end of bench -->`: the figures with which docs/benchmarks.md begins.
 """
 
 import argparse
@@ -86,8 +86,8 @@ def write(folder: Path, page: str, reports: Mapping[str, Report]) -> None:
     (folder / "report.json").write_text(f"[{every}]\n", encoding="utf-8")
 
 
-def readme(reports: Mapping[str, Report]) -> str:
-    """Return the tables of the README, of the parts that were run."""
+def summary(reports: Mapping[str, Report]) -> str:
+    """Return the tables of docs/benchmarks.md, of the parts that were run."""
     parts = [_machine(reports)]
     if "throughput" in reports:
         parts.append(_throughput(reports["throughput"].figures["throughput"]).markdown(titled=False))
@@ -197,7 +197,7 @@ def main() -> int:
     if given.output is not None:
         write(given.output, page, reports)
     if document is not None:
-        given.document.write_text(renewed(document, readme(reports)), encoding="utf-8")
+        given.document.write_text(renewed(document, summary(reports)), encoding="utf-8")
     sys.stdout.write(page)
     return 0
 

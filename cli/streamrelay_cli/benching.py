@@ -42,7 +42,7 @@ def bench(
         typer.Option("--output", metavar="FOLDER", help="Write the report, plots and all figures here."),
     ] = None,
     document: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Renew the generated figures of a file, as the README has them.")
+        Path | None, typer.Option(metavar="FILE", help="Renew the generated figures of a file: docs/benchmarks.md.")
     ] = None,
     tmux: TmuxBinary = None,
 ) -> None:

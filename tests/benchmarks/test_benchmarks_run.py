@@ -168,12 +168,17 @@ def test_polling() -> None:
 
 @pytest.mark.requirement("OPS-02e")
 def test_the_report_of_some_parts(tmp_path: Path) -> None:
-    document = tmp_path / "README.md"
+    document = tmp_path / "benchmarks.md"
     document.write_text("before\n<!-- bench: written by a run -->\nold\n<!-- end of bench -->\nafter\n")
     output = tmp_path / "report"
     command = [Path(sys.executable).with_name("streamrelay"), "bench", "screen", "--quick", "--output", "report"]
     done = subprocess.run(
-        [*command, "--document", "README.md"], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+        [*command, "--document", "benchmarks.md"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == (output / "report.md").read_text()

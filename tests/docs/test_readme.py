@@ -1,0 +1,134 @@
+"""The README's parts: a contents list that is complete, a comparison without holes, quick starts that run."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamrelay.testing.agent import PROFILE, read_got
+from streamrelay.testing.waiting import wait_until
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+COMPARISON = (ROOT / "docs" / "comparison.md").read_text()
+OTHERS = ("awslabs/cli-agent-orchestrator", "coder/agentapi", "asheshgoplani/agent-deck", "Claude Code", "herdr")
+PATIENCE = 60.0
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def table(text: str, heading: str) -> list[list[str]]:
+    """Return the cells of the first table behind a heading."""
+    lines = text.partition(heading)[2].splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    rows = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split(" | ")] if "---" not in line else [])
+    return [row for row in rows if row]
+
+
+@pytest.mark.requirement("OPS-13a", "OPS-08a")
+def test_it_begins_with_what_it_is_a_picture_and_its_contents() -> None:
+    head, _, rest = README.partition("\n## ")
+    assert head.startswith("# streamrelay\n\n**streamrelay lets")
+    assert "](docs/pictures/demo.svg)" in head
+    listed = re.findall(r"\]\(#([\w-]+)\)", head)
+    headings = re.findall(r"^##+ (.*)$", f"## {rest}", re.MULTILINE)
+    assert listed == [slug(heading) for heading in headings]
+
+
+@pytest.mark.requirement("OPS-13a")
+@pytest.mark.parametrize("text", [README, COMPARISON], ids=["README.md", "comparison.md"])
+def test_every_cell_of_the_comparison_is_filled_and_dated(text: str) -> None:
+    heading = "## Comparison" if text is README else "# Comparison"
+    rows = table(text, heading)
+    assert {len(row) for row in rows} == {len(OTHERS) + 2}
+    assert all(cell for row in rows for cell in row[1:])
+    assert re.search(r"[Aa]s of \w+ 20\d\d", text.partition(heading)[2])
+
+
+@pytest.mark.requirement("OPS-13a")
+def test_every_tool_of_the_comparison_has_its_sources() -> None:
+    sources = {row[0]: row[1] for row in table(COMPARISON, "## Sources")}
+    for tool in OTHERS:
+        (read,) = [read for name, read in sources.items() if tool in name]
+        assert re.search(r"`[\w/.-]+` at `[0-9a-f]{7}`|code\.claude\.com/", read), tool
+
+
+@pytest.mark.requirement("OPS-08a")
+def test_its_figures_are_those_of_the_benchmarks() -> None:
+    benchmarks = (ROOT / "docs" / "benchmarks.md").read_text().replace("\n", " ")
+    figures = {
+        "99.6 %": "| the stream | 99.6 %",
+        "94.0 %": "94.0 % | 69.0 % | 35.6 | 14 |",
+        "1.6 ms": "| stream                              | 1.6 ",
+        "520 ms": "519.8",
+        "1,151 of 3,300": "1,151 of 3,300",
+        "0.44 s": "| 0.44 ",
+        "9.46 s": "| 9.46 ",
+        "5.9 ms": "5.9 ms",
+    }
+    shown = README.partition("## Figures")[2].partition("\n## ")[0]
+    for figure, source in figures.items():
+        assert figure in shown, figure
+        assert source in benchmarks, figure
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.requirement("OPS-13a")
+def test_the_quick_starts_run(private_tmux, tmp_path: Path) -> None:
+    """Run both quick starts with scripted agents in the place of claude, codex, gemini and opencode."""
+    private_tmux.new_session("work", ["cat"])
+    profiles = tmp_path / "config" / "streamrelay" / "agents.d"
+    profiles.mkdir(parents=True)
+    logs = {agent: tmp_path / f"{agent}.log" for agent in ("claude", "codex", "gemini", "opencode")}
+    for agent, log in logs.items():
+        command = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--answer", "Fine."]
+        text = PROFILE.replace("Sprite", agent) + f"[start]\ncommand = {json.dumps(command)}\n"
+        (profiles / f"{agent}.toml").write_text(text)
+    for folder in ("api", "web", "docs", "infra"):
+        (tmp_path / folder).mkdir()
+    environment = {
+        **os.environ,
+        "TMUX": f"{private_tmux.socket_path},{private_tmux.server_pid},0",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "XDG_RUNTIME_DIR": str(private_tmux.directory),
+    }
+
+    def run(line: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        return done.stdout
+
+    talk = README.partition("### Two agents talk")[2].partition("    streamrelay ls\n")[0]
+    for line in re.findall(r"^    (.*)$", talk, re.MULTILINE):
+        run(line)
+    wait_until(lambda: any("[From Ann] Fine." in got.text for got in read_got(logs["codex"])), PATIENCE)
+    run("streamrelay stop")
+    for session in ("Ann", "Bob"):
+        run(f"streamrelay end {session}")
+    steer = README.partition("### You steer five agents")[2].partition("\nA message waits")[0]
+    answers = {
+        line: run(line)
+        for line in re.findall(r"^    (.*)$", steer, re.MULTILINE)
+        if not line.startswith(("streamrelay watch", "streamrelay daemon start")) and line.strip()
+    }
+    assert "Fine." in next(out for line, out in answers.items() if "--wait" in line)
+    listed = next(out for line, out in answers.items() if line.startswith("streamrelay ls"))
+    assert all(name in listed for name in ("Ann", "Bob", "Cyd", "Dan", "Eve"))
+    run("streamrelay daemon stop")
