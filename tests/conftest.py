@@ -2,8 +2,6 @@
 
 Tests that ask for the `way` to a server run over pipes and over a terminal; those that are marked `over_ssh` also over
 a real ssh server, both ways.
-
-A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
 import asyncio
@@ -13,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
-from hypothesis import settings
 
 from streamrelay.control import Ssh, TransportName
 from streamrelay.loops import new_event_loop
@@ -21,9 +18,6 @@ from streamrelay.testing.redis import HINT, redis_binary
 from streamrelay.testing.sshd import PrivateSshd, missing_program
 
 pytest_plugins = ["tests.sampling"]
-
-settings.register_profile("streamrelay", deadline=None)
-settings.load_profile("streamrelay")
 
 _NO_BROWSER = "there is no Chromium here"
 

@@ -1,8 +1,10 @@
-"""A pytest plugin that runs a sample of large parameter families, and the whole of them on request.
+"""A pytest plugin that runs a sample of large parameter families and properties, and the whole of them on request.
 
 A test, a class or a module marked `@pytest.mark.sampled(6)` runs six of its parameter sets, chosen by a seed. The
 report's header prints the seed; `--sample-seed SEED` chooses the same sets again. `--whole` runs all of them, as
-`scripts/test all` does.
+`scripts/test all` does. A property runs a quarter of the examples that `examples(200)` asks for, with `--whole` all.
+
+A property has no deadline for one example: on a busy machine that is a coin toss.
 """
 
 import random
@@ -10,6 +12,15 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("sampled", deadline=None, max_examples=25)
+settings.register_profile("whole", deadline=None, max_examples=100)
+
+
+def examples(count: int) -> int:
+    """Return how many of `count` examples of a property run; for `hypothesis.settings(max_examples=...)`."""
+    return max(1, count * settings.default.max_examples // settings.get_profile("whole").max_examples)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the seed; a worker of pytest-xdist takes that of its controller."""
+    settings.load_profile("whole" if config.option.whole else "sampled")
     config.addinivalue_line("markers", "sampled(count): run `count` of the parameter sets, all of them with --whole")
     if config.option.sample_seed is None:
         handed = getattr(config, "workerinput", {}).get("sample_seed")

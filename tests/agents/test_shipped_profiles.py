@@ -43,6 +43,7 @@ def shown(folder: Path) -> Iterator[tuple[str, list[str]]]:
             screen.resize(entry.lines, entry.columns)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.requirement("AGT-02a")
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=by_name)
 def test_every_pattern_is_proven_by_a_recording_or_quotes_the_row_it_is_from(profile: AgentProfile) -> None:

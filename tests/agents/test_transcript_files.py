@@ -12,6 +12,7 @@ from streamrelay.agents import shipped_profiles
 from streamrelay.agents import transcript_files as files
 from streamrelay.agents.transcript_files import LONGEST_LINE, is_transcript_of, lines_from_the_end, transcript_files
 from streamrelay.agents.transcripts import last_answer
+from tests.sampling import examples
 
 CLAUDE = next(profile for profile in shipped_profiles() if profile.name == "claude")
 
@@ -69,7 +70,7 @@ def test_no_link_leads_out_of_the_folder_and_nothing_but_a_plain_file_is_opened(
     assert list(lines_from_the_end(Path("/dev/zero"))) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=12),
     st.integers(1, 30),

@@ -88,6 +88,7 @@ def test_a_full_disk_is_one_error_of_any_command(words, environment):
     assert (done.returncode, told(done)) == (1, refusal(errno.ENOSPC))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", [["--version"], ["profiles"], ["hooks", "show", "--json"], ["tmux"]])
 def test_a_closed_standard_output_is_one_error(words, environment):
     done = ended(closing(">&-", COMMAND, *words), environment)
@@ -108,6 +109,7 @@ def test_other_closed_descriptors_take_nothing_from_what_is_printed(private_tmux
     assert done.stdout == ended(words, environment).stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("redirection", ["2>&-", "<&- >&- 2>&-"])
 def test_an_error_that_nobody_can_hear_keeps_its_exit_code(environment, redirection, tmp_path):
     words = [COMMAND, "ls", "-S", str(tmp_path / "nowhere")]

@@ -18,6 +18,7 @@ from streamrelay.errors import (
     TmuxMissing,
     UsageError,
 )
+from tests.sampling import examples
 
 pytestmark = pytest.mark.requirement("ENG-01d")
 HOSTILE = ["a'b", "$(id)`id`$HOME", "\\", "\\'", "!x", "~", "", "-n", "*", "a;b|c>d&", "é🦜", "#{x} %3", "'\\''!"]
@@ -37,7 +38,7 @@ def test_hostile_words_stay_text_in_every_shell(shell: str) -> None:
     assert as_read(shell, words) == words
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20), min_size=1))
 def test_any_words_stay_text(words: list[str]) -> None:
     assert as_read("sh", words) == words

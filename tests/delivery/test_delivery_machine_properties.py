@@ -10,12 +10,13 @@ from streamrelay.delivery.machine import (
 )
 from streamrelay.events import Injected, TurnEnded, TurnStarted
 from tests.delivery.machines import DIALOG, EMPTY, LEAVING, WORKING, Pane, holding, profile
+from tests.sampling import examples
 
 STANDINGS = [EMPTY, DIALOG, WORKING, LEAVING, holding("half a wo"), holding("text of m0"), holding("text of m1")]
 ORDER = ["queued", "pasted", "painted", "submitted", "turn_started", "answered"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.data())
 def test_whatever_happens_states_come_in_order_and_no_key_goes_where_it_must_not(data: st.DataObject) -> None:
     pane = Pane(profile=data.draw(st.sampled_from([None, profile("hold"), profile("queue")])))

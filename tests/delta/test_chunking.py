@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from streamrelay.events import Event, Live, Retracted, Text, encode
 from streamrelay.testing.scripted import ScriptedPane
+from tests.sampling import examples
 
 Step = bytes | float | str
 SUBMIT = "\0submit"
@@ -82,7 +83,7 @@ def test_any_chunking_of_linear_output_gives_the_same_events(script: list[Step],
 
 
 @pytest.mark.requirement("ENG-03b")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(scripts(WORDS | st.sampled_from(LINEAR) | st.sampled_from(WILD)), SCREENS, st.integers(1, 5))
 @example([b"a\r\nb\x1b[?1049hx\x1b[?1049l\r\n\x1b[?2004h$ ", 2.0, b"ls\r\n\x1b[?2004lout\r\n"], Screen(20, 4), 3)
 @example(["xxxxxxxxxxxxxxxxxxa日aaaa\x1b[Aa\u0301".encode()], Screen(5, 2), 1)
@@ -102,7 +103,7 @@ PARTS = [
 SEQUENCES = st.lists(st.sampled_from(PARTS), max_size=25).map(b"".join)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(SEQUENCES | RESTS | PASTES, max_size=8), SCREENS, st.integers(1, 3))
 def test_broken_sequences_never_raise_and_may_be_cut(script: list[Step], screen: Screen, size: int) -> None:
     """Controls and bytes beyond ASCII in a sequence excepted: a terminal obeys or skips them, and nobody sends them."""
@@ -152,7 +153,7 @@ def test_of_a_progress_bar_the_last_state_comes(states: list[int], read_size: in
 
 
 @pytest.mark.requirement("DEL-07b")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(scripts(WORDS | st.sampled_from(LINEAR) | st.sampled_from(WILD)), SCREENS)
 def test_only_live_text_is_ever_taken_back(script: list[Step], screen: Screen) -> None:
     shown: set[int] = set()
@@ -174,7 +175,7 @@ def texts(events: list[Event]) -> list[tuple[str, str, str | None, int]]:
 
 
 @pytest.mark.requirement("DEL-02a")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(ECHOES | PASTES | st.just(3.0), max_size=12), st.sampled_from([2.0, 60.0, 1e4]))
 @example(["ab", SUBMIT, 3.0, b"> ab\r\n", 3.0, b"> ab\r\n"], 60.0)
 def test_time_never_makes_an_echo(script: list[Step], slower: float) -> None:

@@ -14,6 +14,7 @@ from streamrelay.events import PaneClosed, PaneResized, TurnEnded, TurnStarted
 from streamrelay.testing.scripted import ScriptedPane
 from streamrelay.testing.transcript_program import Look, TranscriptProgram
 from streamrelay.vt.engine import Rows
+from tests.sampling import examples
 
 PIECES = [
     b"\x1b[H", b"\x1b[2J", b"\x1b[3J", b"\x1b[J", b"\x1b[K", b"\x1b[5A", b"\x1b[3B", b"\x1b[L", b"\x1b[M", b"\x1b[S",
@@ -55,7 +56,7 @@ def play(steps: list[bytes | float | str | tuple[int, int] | None], size: tuple[
     return pane
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(STEPS, st.sampled_from([(5, 1), (5, 5), (20, 2), (60, 16)]))
 def test_nothing_raises_and_turns_pair(
     steps: list[bytes | float | str | tuple[int, int] | None], size: tuple[int, int]
@@ -118,6 +119,7 @@ def test_an_old_injection_printed_again_is_the_program_s(look: Look) -> None:
     assert pane.said() == ["one", "hello there", "again"]
 
 
+@pytest.mark.sampled(4)
 @SCREENS
 @pytest.mark.parametrize("row", ["─" * 60, "> hello there", "✻ Thinking… (esc to interrupt)", "", "● ", "x"])
 def test_floods_of_rows_are_kept_within_bounds(look: Look, row: str) -> None:

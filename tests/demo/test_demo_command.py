@@ -18,6 +18,7 @@ from streamrelay.testing.participant import Record
 COMMAND = Path(sys.executable).with_name("streamrelay")
 
 
+@pytest.mark.tmux
 @pytest.mark.requirement("OPS-02a", "OPS-01a")
 def test_it_runs_the_main_job_and_shows_what_it_counted(tmp_path):
     done = subprocess.run([COMMAND, "demo"], capture_output=True, text=True, timeout=60, check=False)

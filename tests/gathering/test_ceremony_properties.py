@@ -30,6 +30,7 @@ from streamrelay.gathering.steps import (
     Tell,
     Withdraw,
 )
+from tests.sampling import examples
 
 TEXTS = load_texts()
 SPEAKERS, HARVESTER = (1, 2, 3), 9
@@ -279,7 +280,7 @@ class Circle(RuleBasedStateMachine):
 
 
 TestCircle = pytest.mark.requirement("GAT-16b")(Circle.TestCase)
-TestCircle.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
+TestCircle.settings = settings(max_examples=examples(120), stateful_step_count=40, deadline=None)
 
 
 @pytest.mark.requirement("GAT-16b")

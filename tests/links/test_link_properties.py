@@ -11,6 +11,7 @@ from streamrelay.events import Text, TurnEnded, TurnStarted
 from streamrelay.links.link import Party, Policy, StoredLinks
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.rules import Deliver, Effect
+from tests.sampling import examples
 
 PARTIES = [Party(f"s{number}", f"%{number}", f"title {number}") for number in (1, 2, 3)]
 A, B, _ = PARTIES
@@ -69,7 +70,7 @@ SEQUENCES = st.lists(STEPS, max_size=40) | st.lists(STEPS, min_size=15, max_size
 
 
 @pytest.mark.requirement("LNK-03")
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(POLICIES, SEQUENCES)
 def test_no_budget_is_exceeded_nobody_hears_themselves_and_nothing_crosses_twice(policy, steps):
     world = World(LinkRegistry())

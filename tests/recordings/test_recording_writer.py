@@ -29,6 +29,7 @@ from streamrelay.recordings.model import (
 )
 from streamrelay.recordings.writing import line_of
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
+from tests.sampling import examples
 
 SCREEN = Snapshot(
     columns=20,
@@ -72,7 +73,7 @@ def test_every_entry_comes_back(tmp_path, name):
     assert {type(entry) for entry in ALL} == set(Entry.__args__)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.binary(min_size=1), st.floats(0, 1e7), st.text())
 def test_any_bytes_any_time_and_any_text(tmp_path_factory, data, t, text):
     entries: list[Entry] = [BEGAN, Output(t, "%3", data), Pasted(t, "%3", "m", text.encode(errors="replace").decode())]

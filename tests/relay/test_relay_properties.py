@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from streamrelay.events import Event, RelayWithheld, Text, TurnEnded, TurnStarted
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.rules import Deliver, Effect, Participant, Rules, Stored, Tell
+from tests.sampling import examples
 
 PEOPLE = [Participant(f"${number}", f"%{number}", f"P{number}", number) for number in (1, 2, 3)]
 WORDS = ["Thanks!", "news {}", "[checkpoint] {}", "I wait."]
@@ -38,7 +39,7 @@ SEQUENCES = st.lists(STEPS, max_size=40) | st.lists(STEPS, min_size=15, max_size
 """Left to itself, hypothesis hardly makes a list of ten."""
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(RULES, SEQUENCES)
 def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
     machine = RelayMachine("r", PEOPLE, rules)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.rules import Deliver, Effect, Participant
 from streamrelay.testing.scripted import ScriptedPane
+from tests.sampling import examples
 
 ENTER_DELAY = 0.12
 
@@ -130,7 +131,7 @@ def test_five_hundred_rounds_without_an_echo_or_a_loss(raw: tuple[bool, bool]) -
 
 
 @pytest.mark.requirement("REL-04a", "REL-04b")
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 2**32), st.sampled_from(MANNERS), st.sampled_from([0, 2, 3]), st.sampled_from([0.5, 2.5, 60.0]))
 def test_no_delay_and_no_quote_makes_an_echo(
     seed: int, raw: tuple[bool, bool], quote_every: int, longest_paint: float
