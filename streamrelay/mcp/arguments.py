@@ -102,6 +102,18 @@ class SearchHistory(Arguments, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="How many at most.")] = 20
 
 
+class ListDeliveries(Arguments, frozen=True, kw_only=True):
+    """For `list_deliveries`."""
+
+    session: Annotated[str, Meta(description="To which session alone: its id or title.")] = ""
+
+
+class CancelDelivery(Arguments, frozen=True, kw_only=True):
+    """For `cancel_delivery`."""
+
+    message_id: Annotated[str, Meta(min_length=1, description="As send_message returned it.")]
+
+
 class GetDelivery(Arguments, frozen=True, kw_only=True):
     """For `get_delivery`."""
 

@@ -226,10 +226,11 @@ class OneDelivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Deliveries(Result, frozen=True, kw_only=True):
-    """Of `get_delivery`."""
+    """Of `get_delivery` and `cancel_delivery`."""
 
     message_id: str
     deliveries: list[OneDelivery]
+    next: str = ""
 
     def told(self) -> str:
         """Return one line a target."""
@@ -237,4 +238,38 @@ class Deliveries(Result, frozen=True, kw_only=True):
             f"message {self.message_id} to {one.pane}: {one.state}{f' ({one.reason})' if one.reason else ''}"
             for one in self.deliveries
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, self.next] if self.next else lines)
+
+
+class WaitingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message that is not submitted yet."""
+
+    message_id: str
+    session: str
+    """The session it goes to."""
+    title: str = ""
+    state: str
+    reason: str = ""
+    advice: str = ""
+    """What a person is to do there."""
+    yours: bool = False
+
+    def told(self) -> str:
+        """Return it as one line."""
+        why = f" ({self.reason})" if self.reason else ""
+        words = [f"message {self.message_id} to {who_is(self.session, self.title)}: {self.state}{why}"]
+        if self.advice:
+            words.append(f"a person has to: {self.advice}")
+        if self.yours:
+            words.append("yours")
+        return ", ".join(words)
+
+
+class WaitingMessages(Result, frozen=True, kw_only=True):
+    """Of `list_deliveries`."""
+
+    messages: list[WaitingMessage]
+
+    def told(self) -> str:
+        """Return one line a message."""
+        return "\n".join(message.told() for message in self.messages) or "no message waits"

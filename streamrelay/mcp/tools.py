@@ -20,6 +20,8 @@ from streamrelay.mcp.results import (
     Sessions,
     Started,
     Utterance,
+    WaitingMessage,
+    WaitingMessages,
     label,
 )
 from streamrelay.mcp.tool import Tool
@@ -203,15 +205,49 @@ async def get_delivery(service: api.Service, _caller: str, asked: arguments.GetD
     deliveries = await service.get_delivery(asked.message_id)
     if not deliveries:
         raise UsageError(f"no message is known by the id {label(asked.message_id)}", hint="send_message returns the id")
-    return Deliveries(
-        message_id=asked.message_id,
-        deliveries=[
-            OneDelivery(
-                pane=one.pane, state=one.state, reason=one.reason, removed=dict(one.removed), file=one.file or ""
-            )
-            for one in deliveries
-        ],
+    return Deliveries(message_id=asked.message_id, deliveries=[*map(_delivery, deliveries)])
+
+
+def _delivery(delivery: api.Delivery) -> OneDelivery:
+    return OneDelivery(
+        pane=delivery.pane,
+        state=delivery.state,
+        reason=delivery.reason,
+        removed=dict(delivery.removed),
+        file=delivery.file or "",
     )
+
+
+async def list_deliveries(service: api.Service, caller: str, asked: arguments.ListDeliveries) -> WaitingMessages:
+    """List the messages that are not submitted yet; their texts are not the caller's to read here."""
+    deliveries = await service.list_deliveries(asked.session)
+    sessions = {session.pane: session for session in await service.sessions()}
+    own = {session.session for session in sessions.values() if caller in {session.session, session.pane}}
+    return WaitingMessages(
+        messages=[
+            _waiting(delivery, sessions.get(delivery.pane), yours=delivery.sender in own) for delivery in deliveries
+        ]
+    )
+
+
+def _waiting(delivery: api.Delivery, session: Session | None, *, yours: bool) -> WaitingMessage:
+    return WaitingMessage(
+        message_id=label(delivery.message_id),
+        session=delivery.pane if session is None else session.session,
+        title="" if session is None else label(session.title),
+        state=delivery.state,
+        reason=delivery.reason,
+        advice="" if session is None else label(session.advice, LONGEST_PATH),
+        yours=yours,
+    )
+
+
+async def cancel_delivery(service: api.Service, caller: str, asked: arguments.CancelDelivery) -> Deliveries:
+    """Cancel a message that the caller has sent."""
+    if not caller:
+        raise UsageError("a caller without a session cannot cancel a message", hint=wording.NOBODY)
+    deliveries = await service.cancel_delivery(asked.message_id, caller)
+    return Deliveries(message_id=asked.message_id, deliveries=[*map(_delivery, deliveries)], next=wording.NOT_TYPED)
 
 
 async def _link(service: api.Service, caller: str, link_id: str) -> Link | None:
@@ -270,6 +306,24 @@ TOOLS: Sequence[Tool] = (
         Deliveries,
         get_delivery,
         only_reads=True,
+    ),
+    Tool(
+        "list_deliveries",
+        "List waiting messages",
+        wording.LIST_DELIVERIES,
+        arguments.ListDeliveries,
+        WaitingMessages,
+        list_deliveries,
+        only_reads=True,
+    ),
+    Tool(
+        "cancel_delivery",
+        "Cancel a message",
+        wording.CANCEL_DELIVERY,
+        arguments.CancelDelivery,
+        Deliveries,
+        cancel_delivery,
+        destroys=True,
     ),
     *gathering.TOOLS,
 )
