@@ -66,7 +66,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
-    """Consecutive lines of one session that belong together: (part of) an answer, or a message to it."""
+    """Consecutive lines that one session said: an answer, or a part of one."""
 
     seq: int
     """The last line's place in the journal."""
@@ -78,7 +78,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     """The session's id."""
     pane: str
     origin: str
-    """An origin of a text event (`program`, `injected`, `typed`, `unknown`), or `activity` for a tool call."""
+    """`program` for its own words, `activity` for a tool call, `unknown` where it may be what a person typed."""
     text: str
     """The last `MAX_OUTPUT` characters."""
 

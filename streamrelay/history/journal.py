@@ -147,7 +147,10 @@ class Journal:
         return [_found(row) for row in rows]
 
     async def latest(self, sessions: Sequence[str], *, limit: int = 50) -> list[Output]:
-        """Return the newest output of these sessions (ids), newest first: `limit` in all, and the last of each one."""
+        """Return the newest output of these sessions (ids), newest first: `limit` in all, and the last of each one.
+
+        Messages to them and what a person typed are not output.
+        """
         return await self._database.do(lambda connection: _latest(connection, sessions, limit))
 
     async def note_session(self, session: str, pane: str, *, title: str, server: str) -> None:
@@ -233,7 +236,8 @@ def _latest(connection: sqlite3.Connection, sessions: Sequence[str], limit: int)
         where = _within(place, "first", "pane")
         sql = (
             f"SELECT last, at, until, origin, substr(text, -{MAX_OUTPUT}) FROM utterances "  # noqa: S608
-            f"WHERE {' AND '.join(where)} AND text <> '' ORDER BY first DESC LIMIT ?"
+            f"WHERE {' AND '.join(where)} AND text <> '' AND origin NOT IN ('injected', 'typed') "
+            "ORDER BY first DESC LIMIT ?"
         )
         outputs = [
             Output(seq=seq, at=at, until=until, session=session, pane=place.pane, origin=origin, text=text)

@@ -71,16 +71,24 @@ class Household(Stage):
         return DaemonClient(self.address.socket, timeout=PATIENCE)
 
 
+def prepare(directory: Path) -> dict[str, str]:
+    """Make the folders of a user who knows the scripted agent; return the variables that name them."""
+    variables = {}
+    for name in ("runtime_dir", "state_home", "config_home"):
+        folder = directory / name
+        folder.mkdir(mode=0o700)
+        variables[f"XDG_{name.upper()}"] = str(folder)
+    profiles = directory / "config_home" / "streamrelay" / "agents.d"
+    profiles.mkdir(parents=True)
+    (profiles / "sprite.toml").write_text(PROFILE + START)
+    return variables
+
+
 @pytest.fixture
 def house(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Household]:
     private_tmux.new_session("keeper", ["sleep", "1000"])
-    for name in ("runtime_dir", "state_home", "config_home"):
-        folder = private_tmux.directory / name
-        folder.mkdir(mode=0o700)
-        monkeypatch.setenv(f"XDG_{name.upper()}", str(folder))
-    profiles = private_tmux.directory / "config_home" / "streamrelay" / "agents.d"
-    profiles.mkdir(parents=True)
-    (profiles / "sprite.toml").write_text(PROFILE + START)
+    for name, value in prepare(private_tmux.directory).items():
+        monkeypatch.setenv(name, value)
     house = Household(private_tmux, tmp_path)
     try:
         yield house

@@ -52,15 +52,17 @@ async def test_a_person_sits_in_a_circle_reads_speaks_passes_and_comes_back(hous
         page = await visitor.comes(device)
         await page.get_by_role("link", name="What matters <i>today</i>?").click()
         standing = page.get_by_role("region", name="The circle")
-        await expect(standing.get_by_role("listitem")).to_have_text(["Sage (1)", "You (2)", "Rex (3)"])
+        await expect(standing.locator("#ring li bdi")).to_have_text(["Sage (1)", "You (2)", "Rex (3)"])
         await expect(standing).to_contain_text("Ada (4) listens")
-        holder = standing.locator("[aria-current=true]")
+        holder = standing.get_by_role("listitem").and_(standing.locator("[aria-current=true]"))
 
         # The piece comes: said aloud, shown, and with what is asked.
-        await expect(holder).to_have_text("You (2)")
+        await expect(holder).to_contain_text("You (2)")
+        await expect(standing.locator("#piece")).to_have_class("held")
+        await expect(standing.locator("[aria-current=step]")).to_contain_text("Inhale")
         await expect(page.get_by_role("alert").first).to_have_text("The piece is with you.")
         await expect(page.locator("#asked")).to_contain_text("You (2), the piece is yours. Phase: INHALE (round 1/1)")
-        await expect(page.locator("#phase")).to_have_text("inhale 1/1")
+        await expect(page.locator("#hub")).to_contain_text("round 1 of 1")
         await expect(page).to_have_title("◆ Your turn streamrelay")
         await expect(page.get_by_role("log", name="Transcript")).to_contain_text("Sage has <b>seen</b>")
         words = page.get_by_label("Your words")
@@ -93,11 +95,11 @@ async def test_a_person_sits_in_a_circle_reads_speaks_passes_and_comes_back(hous
         await expect(words).to_have_value("Something half")
         await words.fill("I disagree with Sage.\nI pass.")
         await page.get_by_role("button", name="Speak").click()
-        await expect(page.locator("#phase")).to_have_text("exhale 1/1")
+        await expect(page.locator("#phase")).to_have_text("Exhale")
         await expect(page.locator("#turn")).to_contain_text("The piece is with you.")
         await page.get_by_role("button", name="Pass the piece").click()
 
-        await expect(page.locator("#holder")).to_have_text("It is over.")
+        await expect(page.locator("#phase")).to_have_text("Finished")
         await expect(page.locator(".entry.harvest")).to_contain_text("Ada has <b>seen</b>")
         await expect(page.locator("#seat")).to_be_hidden()
         shown = await contributions(page)
@@ -141,6 +143,19 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         for button in ("Speak", "Pass the piece"):
             await expect(mo.get_by_role("button", name=button)).to_be_in_viewport(ratio=1)
         assert await mo.evaluate("document.getAnimations().length") == 0
+
+        # However much Mo writes, the transcript stays in sight above the seat.
+        await expect(mo.get_by_label("What you are asked")).to_be_visible()
+        await mo.get_by_label("Your words").fill("a line\n" * 12)
+        seat = await mo.locator("#seat").bounding_box()
+        transcript = await mo.get_by_role("log", name="Transcript").bounding_box()
+        assert seat
+        assert transcript
+        assert transcript["height"] >= 96
+        assert transcript["y"] + transcript["height"] <= seat["y"]
+        assert seat["y"] + seat["height"] <= 740
+        # Reading the ring while the seat is his: each takes part by name, and people are marked.
+        await expect(mo.locator("#ring .kind")).to_have_text(["you", "person"])
         if SHOTS:
             await mo.screenshot(path=f"{SHOTS}/phone.png")
 
@@ -178,6 +193,6 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await eve.get_by_label("Your words").fill("* todos: mend the roof")
         await eve.get_by_role("button", name="Speak").click()
         for page in (mo, eve):
-            await expect(page.locator("#holder")).to_have_text("It is over.")
+            await expect(page.locator("#phase")).to_have_text("Closed early")
             await expect(page.locator(".entry.harvest")).to_be_visible()
             assert await contributions(page) == [("Mo (1)", "before the storm"), ("Ada (3)", "* todos: mend the roof")]

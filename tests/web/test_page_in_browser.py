@@ -6,9 +6,10 @@ import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Locator, Page, async_playwright, expect
 
 from streamrelay.service.api import SendMessage
 from tests.conftest import chromium
@@ -31,8 +32,12 @@ async def heard(house: Household, name: str) -> None:
         await client.watch(name, True)
 
 
+def card(page: Page, name: str) -> Locator:
+    return page.get_by_role("navigation").get_by_role("link", name=name)
+
+
 async def lines(page: Page) -> list[str]:
-    return await page.locator("#said .program").all_inner_texts()
+    return await page.locator("#said .line.program").all_inner_texts()
 
 
 @pytest.mark.requirement("OPS-05a")
@@ -48,28 +53,28 @@ async def test_what_a_session_says_is_shown_as_it_says_it_and_how_it_is(house: H
         # The token is in no address that stays, and not in the history.
         assert page.url == house.access.address
         assert await page.evaluate("history.length") <= 2
-        ann = page.get_by_role("link", name="ann")
+        ann = card(page, "ann")
         await expect(ann).to_contain_text("unknown")
         await ann.click()
-        await page.get_by_role("button", name="Hear it").click()
+        await page.get_by_role("button", name="Listen").click()
         await expect(page.locator("#session-state")).to_have_text("idle")
         await says(house, "ann")
         await expect(page.get_by_role("log")).to_contain_text("the tide is 1")
-        await expect(page.locator("#said .injected")).to_contain_text("hello")
+        await expect(page.locator("#said .line.injected")).to_contain_text("hello")
         assert await lines(page) == ["the tide is 1"]
 
         # Who waits for a person is told wherever one looks.
         await heard(house, bob)
-        await expect(page.get_by_role("link", name="bob")).to_contain_text("needs human")
+        await expect(card(page, "bob")).to_contain_text("needs human")
         await expect(page.get_by_role("alert").first).to_have_text("bob needs a person")
         await expect(page).to_have_title("(1) streamrelay")
-        await page.get_by_role("link", name="bob").click()
-        await expect(page.get_by_role("log")).to_contain_text("It needs a person (permission)")
+        await card(page, "bob").click()
+        await expect(page.get_by_role("log")).to_contain_text("It waits for a person (permission)")
         await expect(page.locator("#session-advice")).to_be_visible()
 
         # What is not final is shown as such, and then once as what was said.
-        await page.get_by_role("link", name="half").click()
-        await page.get_by_role("button", name="Hear it").click()
+        await card(page, "half").click()
+        await page.get_by_role("button", name="Listen").click()
         await expect(page.locator("#session-state")).to_have_text("idle")
         house.tmux.run("send-keys", "-t", half, "Enter")
         await expect(page.locator("#shown")).to_contain_text("half a")
@@ -90,7 +95,7 @@ async def test_a_connection_or_a_daemon_that_was_lost_comes_back_where_it_was(
     await heard(house, "ann")
     async with visitor.device() as device:
         page = await visitor.comes(device)
-        await page.get_by_role("link", name="ann").click()
+        await card(page, "ann").click()
         await says(house, "ann")
         await expect(page.get_by_role("log")).to_contain_text("wave 1")
 
@@ -121,31 +126,31 @@ async def test_it_is_used_on_a_phone_and_by_keyboard_alone(house: Household, vis
     await house.begin()
     async with visitor.device(**PHONE, color_scheme="dark", reduced_motion="reduce") as device:
         page = await visitor.comes(device)
-        await page.get_by_role("link", name="ann").tap()
-        await page.get_by_role("button", name="Hear it").tap()
+        await card(page, "ann").tap()
+        await page.get_by_role("button", name="Listen").tap()
         await expect(page.get_by_role("navigation")).to_be_hidden()
         await says(house, "ann", "a" * 300)
         await expect(page.get_by_role("log")).to_contain_text("xxx")
         # Nothing is wider than the screen, however long what is said.
         assert await page.evaluate("document.documentElement.scrollWidth") <= 360
-        assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)"
+        assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 19, 23)"
         assert await page.evaluate("document.getAnimations().length") == 0
         for button in await page.locator("button:visible").all():
             assert (await button.bounding_box() or {})["height"] >= 44
         await page.get_by_role("link", name="Back to all").tap()
-        await expect(page.get_by_role("link", name="ann")).to_be_visible()
+        await expect(card(page, "ann")).to_be_visible()
         await expect(page.get_by_role("log")).to_be_hidden()
         # The browser's own Back and Forward show what their addresses name.
         await page.go_back()
         await expect(page.get_by_role("heading", name="ann")).to_be_visible()
         await page.go_back()
-        await expect(page.get_by_role("link", name="ann")).to_be_visible()
+        await expect(card(page, "ann")).to_be_visible()
         await expect(page.get_by_role("log")).to_be_hidden()
         await page.go_forward()
         await expect(page.get_by_role("log")).to_contain_text("xxx")
     async with visitor.device() as device:
         page = await visitor.comes(device)
-        await expect(page.get_by_role("link", name="ann")).to_be_visible()
+        await expect(card(page, "ann")).to_be_visible()
 
         async def tab_to(words: str) -> None:
             for _ in range(12):
@@ -156,15 +161,80 @@ async def test_it_is_used_on_a_phone_and_by_keyboard_alone(house: Household, vis
             assert await page.evaluate("document.activeElement.matches(':focus-visible')")
 
         await page.keyboard.press("Tab")
-        await expect(page.get_by_text("Skip to what is shown")).to_be_focused()
+        await expect(page.get_by_text("Skip to the content")).to_be_focused()
         await tab_to("ann")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("heading", name="ann")).to_be_focused()
-        await tab_to("What was said")
+        await tab_to("Transcript")
         await expect(page.get_by_role("log")).to_be_focused()
         # Somebody who looks again and again is left where he is.
         await page.evaluate("dispatchEvent(new Event('online'))")
         await expect(page.get_by_role("log")).to_be_focused()
+
+
+@pytest.mark.requirement("OPS-05d")
+async def test_a_person_sends_messages_and_sees_what_became_of_each(house: Household, visitor: Visitor) -> None:
+    visitor.expected = ("409", "Failed to load resource")
+    house.agent("ann", "the first line\nthe second line")
+    house.agent("bob", options=["--dialog", "--asks", "permission"])
+    house.tmux.new_session("shell", ["sh"])
+    await house.begin()
+    for name in ("ann", "bob", "shell"):
+        await heard(house, name)
+    async with visitor.device() as device:
+        page = await visitor.comes(device)
+        await expect(page.locator("#no-output code")).to_contain_text("streamrelay send -S")
+
+        # Its receipt comes beside it; message and answer are one block each, with one head and its time.
+        await card(page, "ann").click()
+        field = page.get_by_label("Message to ann")
+        await field.fill("hello ann\nhow are you?")
+        await page.keyboard.press("Control+Enter")
+        await expect(page.locator("#outgoing .receipt")).to_have_text("Answered")
+        await expect(field).to_have_value("")
+        await expect(page.locator("#said .block h3 bdi")).to_have_text(["Message from this page", "ann"])
+        blocks = page.locator("#said .block")
+        await expect(blocks.nth(0).locator("p")).to_have_text(["hello ann", "how are you?"])
+        await expect(blocks.nth(1).locator("p")).to_have_text(["the first line", "the second line"])
+        time = blocks.nth(1).locator("time")
+        assert datetime.fromisoformat(await time.get_attribute("datetime") or "").tzinfo is not None
+        assert str(datetime.now(UTC).year) in (await time.get_attribute("title") or "")
+        assert house.heard("ann") == ["hello ann\nhow are you?"]
+        await page.get_by_text("Commands").click()
+        pane = house.panes["ann"]
+        await expect(page.locator("#command-record")).to_have_text(
+            f"streamrelay record -S {house.tmux.socket_path} {pane} talk.jsonl.gz"
+        )
+
+        # Held where a dialog is open, with what to do about it, until it is cancelled.
+        await card(page, "bob").click()
+        await page.get_by_label("Message to bob").fill("never typed")
+        await page.get_by_role("button", name="Send").click()
+        await expect(page.locator("#outgoing li")).to_contain_text("Held")
+        await expect(page.locator("#outgoing .why")).to_contain_text("once a person has answered it")
+        await page.reload()
+        await expect(page.locator("#outgoing .why")).to_contain_text("once a person has answered it")
+        await page.get_by_role("button", name="Cancel").click()
+        await expect(page.locator("#outgoing li")).to_contain_text("cancelled")
+        assert house.heard("bob") == []
+
+        # A shell runs what it is sent: only where the person says so.
+        await card(page, "shell").click()
+        await page.get_by_label("Message to shell").fill("echo $((6*7))")
+        await page.get_by_role("button", name="Send").click()
+        await expect(page.locator("#shell")).to_contain_text("would run your message as a command")
+        await expect(page.locator("#outgoing li")).to_have_count(0)
+        await page.get_by_label("Run it as a command").check()
+        await page.get_by_role("button", name="Send").click()
+        await expect(page.locator("#said .line.program").get_by_text("42", exact=True)).to_be_visible()
+
+        # Home tells what was said last, and where; what needs a person comes first.
+        await page.get_by_role("link", name="streamrelay").click()
+        await expect(page.locator("#sessions .title")).to_have_text(["bob", "shell", "ann", "keeper"])
+        await expect(card(page, "ann")).to_contain_text("the second line")
+        assert await card(page, "ann").locator("time").get_attribute("datetime")
+        await expect(page.locator("#feed .who")).to_have_text(["shell", "ann"])
+        await expect(page.locator("#feed p").nth(1)).to_have_text("the first line\nthe second line")
 
 
 @pytest.mark.requirement("OPS-05a")
@@ -174,7 +244,7 @@ async def test_a_flood_leaves_the_page_usable(house: Household, visitor: Visitor
     await heard(house, go)
     async with visitor.device() as device:
         page = await visitor.comes(device)
-        await page.get_by_role("link", name="flood").click()
+        await card(page, "flood").click()
         await expect(page.get_by_role("heading", name="flood")).to_be_focused()
         house.tmux.run("send-keys", "-t", go, "Enter")
         await expect(page.get_by_role("log")).to_contain_text("the end")
@@ -208,13 +278,13 @@ async def test_what_programs_say_is_text_whatever_it_says(house: Household, visi
         page.on("dialog", lambda _: visitor.complaints.append("a dialog"))
         page.on("console", lambda told: visitor.complaints.append(told.text))
         await page.goto(house.access.link)
-        await page.get_by_role("link", name=title).click()
+        await card(page, title).click()
         for text in HOSTILE:
             await says(house, house.panes["ann"])
             shown = text.replace("\u202e", "<202E>").replace("\u200b", "")
             await expect(page.get_by_role("log")).to_contain_text(shown.replace("zerowidth", "zero"))
-        assert await page.locator("#said *:not(p):not(span)").count() == 0
-        assert await page.locator("img").count() == 0
+        assert await page.locator("#said *:not(section, h3, bdi, time, p)").count() == 0
+        assert await page.locator("img:not([src='/icon.svg'])").count() == 0
         # And if there were markup after all, nothing of it would run.
         tried = await page.evaluate("try { document.body.innerHTML = '<p>'; 'taken' } catch (error) { error.name }")
         assert tried == "TypeError"
@@ -305,7 +375,7 @@ async def test_whoever_has_no_token_is_asked_for_it(house: Household, visitor: V
         await expect(page.locator("#entrance-problem")).to_contain_text("refused this token")
         await field.fill(house.access.link)
         await page.keyboard.press("Enter")
-        await expect(page.get_by_role("link", name="keeper")).to_be_visible()
+        await expect(card(page, "keeper")).to_be_visible()
 
         # The token is another one: whoever is in is shown out.
         house.kill()

@@ -28,7 +28,12 @@ export function rememberToken() {
 export const hasToken = () => token !== "";
 export const now = () => (Date.now() + skew) / 1000; // Unix time, by the daemon's clock
 
-export class Refused extends Error {}
+export class Refused extends Error {
+  constructor({ code = "", message, hint }, status) {
+    super([message ?? `The daemon answered with ${status}.`, hint].filter(Boolean).join(". "));
+    this.code = code;
+  }
+}
 
 async function request(method, path, { body, headers = {}, signal } = {}) {
   const response = await fetch(path, {
@@ -44,8 +49,7 @@ async function request(method, path, { body, headers = {}, signal } = {}) {
   skew = Math.abs(theirs) < 2000 ? 0 : theirs; // it tells whole seconds
   if (response.status === 401) refused();
   if (!response.ok) {
-    const problem = await response.json().catch(() => ({}));
-    throw new Refused([problem.message ?? `The daemon answered with ${response.status}.`, problem.hint].filter(Boolean).join(" — "));
+    throw new Refused(await response.json().catch(() => ({})), response.status);
   }
   return response;
 }
@@ -55,6 +59,8 @@ export const post = async (path, body) => {
   const response = await request("POST", path, { body });
   return response.status === 204 ? null : response.json();
 };
+
+export const cancel = (path) => request("DELETE", path, { headers: { "content-type": "application/json" } });
 
 // One stream of server-sent events, taken up again where it broke off for as long as it is wanted.
 export class Stream {

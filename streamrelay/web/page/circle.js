@@ -4,14 +4,47 @@
 // a person says is sent once: where the answer was lost he is told, and decides.
 
 import { get, now, post, Refused } from "./asking.js";
-import { $, announce, element, Log, plain, sleep, store, stored, write } from "./drawing.js";
+import { $, announce, clockTime, element, grow, icon, Log, plain, sleep, store, stored, submitsByKeyboard, write } from "./drawing.js";
 
-export const named = (circle) => circle.opening_question || `A ${circle.rhythm} gathering`;
+export const namedCircle = (circle) => circle.opening_question || `A ${circle.rhythm} gathering`;
 export const holderOf = (circle) => circle.participants.find((one) => one.number === circle.speaker);
 const labelled = (one) => `${one.name} (${one.number})`;
+const PHASES = ["inhale", "hold", "exhale", "close"];
+const MANY = 8; // participants from which their places get smaller
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
+
+const span = (seconds) => (seconds < 100 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
 
 export function phaseOf(circle) {
-  return circle.phase === "close" ? "close" : `${circle.phase} ${circle.round}/${circle.rounds}`;
+  return circle.phase === "close" ? "Close" : `${capital(circle.phase)} ${circle.round}/${circle.rounds}`;
+}
+
+const OVER = { complete: "finished", stopped: "closed early" };
+
+// How a gathering stands, in words and as the kind of mark that sessions have.
+export function stateOf(circle) {
+  switch (circle.state) {
+    case "running":
+      return { state: "busy", words: "running" };
+    case "closed":
+      return { state: "done", words: OVER[circle.reason] ?? `ended (${circle.reason})` };
+    default:
+      return { state: "idle", words: circle.state };
+  }
+}
+
+// How the piece was passed on, as the transcript gives it.
+const PASSED = {
+  phrase: "passed the piece on",
+  tool: "passed the piece on",
+  time: "had no more time",
+  last_words: "said their last words",
+  left: "left with the piece",
+  closed: "gave the piece back: the gathering closes",
+};
+
+function place() {
+  return element("li", {}, element("span", { class: "face", "aria-hidden": "true" }, icon("person")), element("bdi"), element("span", { class: "kind" }));
 }
 
 export class CircleView {
@@ -27,14 +60,15 @@ export class CircleView {
 
   begin() {
     this.log = new Log($("transcript"), $("newest-said"));
-    for (const part of ["circle-problem", "seat-problem", "circle-title", "circle-facts"]) write($(part), "");
+    for (const part of ["circle-problem", "seat-problem", "circle-title", "circle-facts", "circle-state"]) write($(part), "");
     $("ring").replaceChildren();
+    $("phases").replaceChildren();
     $("standing").hidden = $("seat").hidden = true;
     $("circle").hidden = false;
     $("words").value = stored(`draft/${this.id}`);
-    $("words").oninput = () => store(`draft/${this.id}`, $("words").value);
-    $("words").onkeydown = (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !$("speak").disabled) $("seat").requestSubmit();
+    $("words").oninput = () => {
+      store(`draft/${this.id}`, $("words").value);
+      grow($("words"));
     };
     $("who").onchange = () => {
       store(`seat/${this.id}`, $("who").value);
@@ -46,7 +80,7 @@ export class CircleView {
     };
     $("pass").onclick = () => this.act("pass", { number: this.seat.number });
     this.ticking = setInterval(() => this.tick(), 500);
-    $("circle-title").focus();
+    $("circle-title").focus({ preventScroll: true });
     this.look();
   }
 
@@ -95,18 +129,19 @@ export class CircleView {
     const mark = (words) => element("p", { class: `entry mark ${kind}` }, plain(words));
     switch (kind) {
       case "phase":
-        return mark(phase === "close" ? "Close" : `${phase[0].toUpperCase()}${phase.slice(1)}, round ${round}`);
+        return mark(phase === "close" ? "Close" : `${capital(phase)}, round ${round}`);
       case "passed":
-        return mark(`${name} passed the piece on${text ? ` (${text})` : ""}.`);
+        return mark(`${name} ${PASSED[text] ?? `passed the piece on (${text})`}.`);
       case "left":
-        return mark(`${name} is gone${text ? ` (${text})` : ""}.`);
+        return mark(`${name} has left${text ? ` (${text})` : ""}.`);
+      case "closed":
+        return mark(`The gathering is ${OVER[text] ?? `over (${text})`}.`);
       case "said":
       case "aside":
       case "harvest": {
-        const when = new Date(at * 1000).toLocaleTimeString([], { timeStyle: "short" });
-        const about = { aside: "without the piece", harvest: "the harvest" }[kind] ?? `${phase} ${round}`;
+        const about = { aside: "without the piece", harvest: "harvest" }[kind] ?? (phase === "close" ? "close" : `${phase} ${round}`);
         const by = element("bdi", {}, plain(labelled({ name, number })));
-        const head = element("h4", {}, by, element("span", {}, `${about} · ${when}`));
+        const head = element("h4", {}, by, " ", element("span", {}, about), " ", clockTime(at));
         return element("article", { class: `entry ${kind}` }, head, element("p", {}, plain(text)));
       }
       default:
@@ -128,41 +163,87 @@ export class CircleView {
   draw() {
     const circle = this.circle;
     const holder = holderOf(circle);
+    const { state, words } = stateOf(circle);
     $("standing").hidden = false;
-    write($("circle-title"), named(circle));
-    const structure = `${circle.inhale_rounds}-${circle.hold_rounds}-${circle.exhale_rounds}`;
-    const ended = circle.state === "closed" && circle.reason ? `closed (${circle.reason})` : circle.state;
-    write($("circle-facts"), `${circle.rhythm}, ${structure} · ${ended}`);
+    $("standing").classList.toggle("over", circle.state === "closed");
+    write($("circle-title"), namedCircle(circle));
+    $("circle-state").className = `state ${state}`;
+    write($("circle-state"), words);
+    const said = circle.participants.reduce((sum, one) => sum + one.contributions, 0);
+    write($("circle-facts"), `${circle.rhythm} · ${said} ${said === 1 ? "contribution" : "contributions"}`);
+    this.phases(circle);
     this.ring(circle.participants.filter((one) => one.role === "speaker"), holder);
-    write($("phase"), phaseOf(circle));
-    const resting = { paused: "The piece rests.", harvesting: "The harvest is made.", closed: "It is over." }[circle.state];
-    write($("holder"), resting ?? (holder ? (holder === this.seat ? "You hold the piece" : `${holder.name} holds the piece`) : "Nobody holds the piece yet"));
+    this.hub(circle, holder);
     const harvester = circle.participants.find((one) => one.role === "harvester");
-    write($("harvester"), harvester ? `${labelled(harvester)} listens, and harvests at the close.` : "");
-    this.beats(circle, holder);
+    $("harvester").hidden = !harvester;
+    if (harvester) write($("harvester").lastElementChild, `${labelled(harvester)} ${circle.harvest ? "wrote the harvest." : "listens, and writes the harvest at the close."}`);
     this.sit(circle, holder);
     this.tick();
   }
 
-  ring(speakers, holder) {
-    const ring = $("ring");
-    while (ring.childElementCount > speakers.length) ring.lastElementChild.remove();
-    speakers.forEach((one, at) => {
-      const node = ring.children[at] ?? ring.appendChild(element("li", {}, element("bdi")));
-      node.style.setProperty("--angle", `${(360 / speakers.length) * at}deg`);
-      node.classList.toggle("gone", Boolean(one.gone));
-      write(node.firstElementChild, labelled(one));
-      if (one === holder) node.setAttribute("aria-current", "true");
+  // Which rounds of which phases are over, and which one it is.
+  phases(circle) {
+    const list = $("phases");
+    const over = circle.state === "closed";
+    const present = PHASES.indexOf(circle.phase);
+    if (!list.childElementCount) list.append(...PHASES.map((phase) => element("li", {}, capital(phase), element("span", { "aria-hidden": "true" }))));
+    PHASES.forEach((phase, at) => {
+      const node = list.children[at];
+      const rounds = phase === "close" ? 1 : circle[`${phase}_rounds`];
+      const done = over || at < present ? rounds : at === present ? circle.round - (phase === "close" ? 1 : 0) : 0;
+      const full = Math.max(0, Math.min(done, rounds));
+      node.hidden = rounds === 0;
+      node.classList.toggle("done", over || at < present);
+      if (at === present && !over) node.setAttribute("aria-current", "step");
       else node.removeAttribute("aria-current");
+      write(node.lastElementChild, "●".repeat(full) + "○".repeat(rounds - full));
     });
   }
 
-  beats(circle, holder) {
+  ring(speakers, holder) {
+    const ring = $("ring");
+    ring.classList.toggle("many", speakers.length >= MANY);
+    while (ring.childElementCount > speakers.length) ring.lastElementChild.remove();
+    speakers.forEach((one, at) => {
+      const node = ring.children[at] ?? ring.appendChild(place());
+      const angle = (2 * Math.PI * at) / speakers.length;
+      node.style.setProperty("--x", Math.sin(angle).toFixed(4));
+      node.style.setProperty("--y", (-Math.cos(angle)).toFixed(4));
+      node.classList.toggle("above", Math.cos(angle) > 0.3);
+      node.classList.toggle("gone", Boolean(one.gone));
+      node.classList.toggle("person", one.is_human);
+      const [face, name, kind] = node.children;
+      face.dataset.initials = plain([...one.name.trim()].slice(0, 2).join(""));
+      write(name, labelled(one));
+      write(kind, one.gone ? "has left" : one === this.seat ? "you" : one.is_human ? "person" : one.agent);
+      if (one === holder) node.setAttribute("aria-current", "true");
+      else node.removeAttribute("aria-current");
+    });
+    const lowest = Math.max(...speakers.map((_, at) => -Math.cos((2 * Math.PI * at) / speakers.length)), 0);
+    $("stage").style.setProperty("--lowest", lowest.toFixed(4));
+    this.carry(speakers.indexOf(holder) / speakers.length);
+  }
+
+  // The piece goes round the way the circle speaks, never back.
+  carry(turn) {
+    $("piece").classList.toggle("held", turn >= 0);
+    if (turn < 0) return;
+    const before = this.turned ?? 0;
+    this.turned = before + ((turn - before) % 1 + 1) % 1;
+    $("piece").style.setProperty("--turn", `${this.turned * 360}deg`);
+  }
+
+  hub(circle, holder) {
+    const over = circle.state === "closed";
+    write($("phase"), capital(over ? stateOf(circle).words : circle.phase));
+    const minutes = Math.max(1, Math.round(((circle.closed_at ?? 0) - circle.started_at) / 60));
+    write($("round"), over ? `after ${minutes} min` : circle.phase === "close" ? "" : `round ${circle.round} of ${circle.rounds}`);
+    const resting = { paused: "The piece rests: the gathering is paused.", harvesting: "The harvest is being written.", closed: "" }[circle.state];
+    write($("holder"), resting ?? (holder ? (holder === this.seat ? "You hold the piece." : `${holder.name} holds the piece.`) : "The piece is with nobody yet."));
     const count = circle.beats_per_turn;
     const done = Math.min(circle.beat, count);
     write($("beats"), holder ? "●".repeat(done) + "○".repeat(count - done) : "");
     if (holder) $("beats").setAttribute("aria-label", done === count ? "Last words" : `Beat ${done} of ${count}`);
-    $("beats").setAttribute("role", "img");
     $("beats").hidden = !holder;
   }
 
@@ -170,13 +251,15 @@ export class CircleView {
     const due = this.circle?.next_beat_at;
     const runs = Boolean(due) && this.circle.state === "running";
     $("until").hidden = !runs;
+    $("elapsed").classList.toggle("runs", runs);
     if (!runs) return write($("next"), "");
     const left = Math.max(0, due - now());
     const total = this.circle.beat_interval_seconds;
     $("until").max = total;
     $("until").value = Math.max(0, total - left);
+    $("elapsed").style.setProperty("--left", String((100 * Math.min(left, total)) / total));
     const last = this.circle.beat >= this.circle.beats_per_turn;
-    write($("next"), `${last ? "ends" : "beat"} in ${Math.ceil(left)} s`);
+    write($("next"), `${last ? "ends" : "beat"} in ${span(Math.ceil(left))}`);
   }
 
   sit(circle, holder) {
@@ -202,6 +285,8 @@ export class CircleView {
     write($("turn"), this.turn(seat, holder, mine));
     $("asked").hidden = !(mine && seat.asked);
     write($("asked"), mine ? seat.asked : "");
+    if (!this.sat && seat) grow($("words"));
+    this.sat = Boolean(seat);
   }
 
   turn(seat, holder, mine) {
@@ -219,6 +304,7 @@ export class CircleView {
     if (await this.act("say", { number: this.seat.number, text })) {
       $("words").value = $("words").value.trim() === text ? "" : $("words").value;
       store(`draft/${this.id}`, $("words").value);
+      grow($("words"));
       $("words").focus();
     }
   }
@@ -238,3 +324,5 @@ export class CircleView {
     }
   }
 }
+
+submitsByKeyboard($("words"), $("speak"));

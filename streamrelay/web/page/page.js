@@ -3,29 +3,40 @@
 // All that is shown comes from two sources: snapshots, and the daemon's events behind them. An event has a number;
 // whoever knows the last one can go away and come back without having missed anything.
 
-import { get, hasToken, Refused, rememberToken, Stream, useToken, whenRefused } from "./asking.js";
-import { CircleView, holderOf, named, phaseOf } from "./circle.js";
-import { $, announce, drawList, sleep, store, stored, write } from "./drawing.js";
-import { SessionView, STATES } from "./session.js";
+import { get, hasToken, now, Refused, rememberToken, Stream, useToken, whenRefused } from "./asking.js";
+import { CircleView } from "./circle.js";
+import { $, announce, offerCopies, refreshTimes, sleep, store, stored, write } from "./drawing.js";
+import { drawIndex, HomeView, Outputs } from "./home.js";
+import { SessionView } from "./session.js";
 
 const LOOK_AGAIN = 10_000;
 const MOST_PATIENCE = 5_000;
 
-// What the views know: all sessions and gatherings, the number of the newest event, and what is open:
-// {take(event), refresh(), back(), close(), mine}.
-const world = { sessions: [], circles: [], place: null, view: null, look, title };
+// What the views know: all sessions, gatherings and the latest output, the number of the newest event, and what is open:
+// {begin(), take(event), refresh(), back(), close(), mine}. `left` is the address that was open before.
+const world = {
+  sessions: [], circles: [], outputs: new Outputs(), place: null, view: null, look, title, words: wordsFor(""), scrolled: {}, left: "",
+};
 let following = null;
 
-// Coming in and leaving
+// The commands that are shown address the daemon's tmux server.
+function wordsFor(socket) {
+  const quoted = /^[\w@%+=:,./-]+$/.test(socket) ? socket : `'${socket.replaceAll("'", `'\\''`)}'`;
+  const option = !socket || /\/tmux-\d+\/default$/.test(socket) ? "" : ` -S ${quoted}`;
+  return { tmux: `tmux${option}`, streamrelay: (command) => `streamrelay ${command}${option}` };
+}
+
+// Connecting and leaving
 
 function begin() {
   const link = location.hash.match(/^#token=(.+)$/);
   if (link) {
     useToken(decodeURIComponent(link[1]));
     // It stays in no history.
-    history.replaceState(null, "", `/${stored("route")}`);
-  } else if (!location.hash && stored("route")) {
-    // Back leads from there to the list.
+    history.replaceState(null, "", "/");
+  }
+  if (!location.hash && stored("route")) {
+    // Back leads from there to the home screen.
     history.replaceState(null, "", "/#/");
     history.pushState(null, "", `/${stored("route")}`);
   }
@@ -38,8 +49,10 @@ async function enter() {
   following?.close();
   for (let wait = 500; ; wait = Math.min(wait * 2, MOST_PATIENCE)) {
     try {
-      world.place = (await get("/v1/status")).seq;
-      await look();
+      const status = await get("/v1/status");
+      world.place = status.seq;
+      world.words = wordsFor(status.tmux);
+      await Promise.all([world.outputs.fetch(), look()]);
       break;
     } catch (error) {
       if (!hasToken()) return;
@@ -57,9 +70,10 @@ function leave(problem) {
   following?.close();
   following = null;
   open(null);
-  for (const id of ["index", "welcome"]) $(id).hidden = true;
+  $("index").hidden = true;
   write($("entrance-problem"), problem);
   connection("Not connected", false);
+  document.body.dataset.view = "entrance";
   $("entrance").hidden = false;
   $("token").focus();
 }
@@ -67,6 +81,7 @@ function leave(problem) {
 function connection(words, lost) {
   write($("connection"), words);
   $("connection").classList.toggle("lost", lost);
+  $("connection").classList.toggle("on", words === "Connected");
 }
 
 function follow() {
@@ -92,24 +107,32 @@ const CHANGES = new Set([
 function take(event) {
   world.place = event.seq;
   world.view?.take(event);
+  if (world.outputs.take(event, world.sessions)) drawSoon();
   const waited = world.sessions.some((one) => one.pane === event.pane && one.state === "needs_human");
   if (CHANGES.has(event.event) || (waited && ["text", "activity"].includes(event.event))) lookSoon();
 }
 
-let looking = 0;
-
-function lookSoon() {
-  if (looking) return;
-  looking = setTimeout(() => {
-    looking = 0;
-    look().catch(() => {});
-  }, 250);
+// At most so often, whatever happens; the view itself draws at once what is its own.
+function every(ms, work) {
+  let timer = 0;
+  return () => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      work();
+    }, ms);
+  };
 }
+
+const lookSoon = every(250, () => look().catch(() => {}));
+const drawSoon = every(250, () => {
+  drawIndex(world);
+  if (world.view instanceof HomeView) world.view.refresh();
+});
 
 async function look() {
   const before = new Map(world.sessions.map((one) => [one.session, one.state]));
   [world.sessions, world.circles] = await Promise.all([get("/v1/sessions"), get("/v1/gatherings")]);
-  drawIndex();
+  drawIndex(world);
   world.view?.refresh();
   const waiting = world.sessions.filter((one) => one.state === "needs_human");
   const news = waiting.filter((one) => before.get(one.session) !== "needs_human");
@@ -122,41 +145,22 @@ function title() {
   document.title = [world.view?.mine ? "◆ Your turn" : "", waiting ? `(${waiting})` : "", "streamrelay"].filter(Boolean).join(" ");
 }
 
-function drawIndex() {
-  drawList($("sessions"), world.sessions, {
-    key: (one) => one.session,
-    href: (one) => `#/session/${encodeURIComponent(one.session)}`,
-    title: (one) => one.title,
-    state: (one) => [one.state, STATES[one.state] ?? one.state],
-    about: (one) => [one.agent || one.program, one.pane, one.in_relay && "in a conversation"].filter(Boolean).join(" · "),
-  });
-  $("no-sessions").hidden = world.sessions.length > 0;
-  drawList($("circles"), world.circles, {
-    key: (one) => one.gathering,
-    href: (one) => `#/circle/${encodeURIComponent(one.gathering)}`,
-    title: named,
-    state: (one) => [one.state === "running" ? "busy" : one.state === "closed" ? "ended" : "idle", one.state],
-    about: (one) => [phaseOf(one), holderOf(one)?.name, `${one.participants.length} take part`].filter(Boolean).join(" · "),
-  });
-  $("circles-section").hidden = world.circles.length === 0;
-}
-
-// Where one is
+// Every address names a view, so Back and Forward of the browser work
 
 function route() {
   const [, kind, id] = location.hash.match(/^#\/(\w+)\/(.+)$/) ?? [];
-  store("route", kind ? location.hash : "");
   const make = { session: SessionView, circle: CircleView }[kind];
-  open(make ? new make(world, decodeURIComponent(id)) : null);
-  drawIndex();
+  store("route", make ? location.hash : "");
+  open(make ? new make(world, decodeURIComponent(id)) : new HomeView(world));
+  world.left = make ? location.hash : "";
 }
 
 function open(next) {
   world.view?.close();
   world.view = next;
   title();
-  document.body.dataset.view = next ? "one" : "list";
-  $("welcome").hidden = next !== null;
+  document.body.dataset.view = next instanceof HomeView ? "home" : "one";
+  drawIndex(world);
   next?.begin();
 }
 
@@ -166,6 +170,7 @@ function again() {
   if (document.hidden || !hasToken() || !following) return;
   following.hurry();
   world.view?.back?.();
+  refreshTimes(now());
   lookSoon();
 }
 
@@ -176,17 +181,22 @@ addEventListener("hashchange", () => {
 addEventListener("online", again);
 addEventListener("pageshow", again);
 document.addEventListener("visibilitychange", again);
-setInterval(() => document.hidden || !following || look().catch(() => {}), LOOK_AGAIN);
+setInterval(() => {
+  if (document.hidden || !following) return;
+  refreshTimes(now());
+  look().catch(() => {});
+}, LOOK_AGAIN);
 $("skip").onclick = (event) => {
   event.preventDefault();
   $("view").focus();
 };
 $("entrance").onsubmit = (event) => {
   event.preventDefault();
-  // The whole address may have been put in.
+  // The whole address may have been pasted.
   useToken($("token").value.trim().replace(/^.*#token=/, ""));
   $("token").value = "";
   enter();
 };
 whenRefused(() => leave("The daemon refused this token. Run streamrelay web again for the present one."));
+offerCopies();
 begin();

@@ -1,12 +1,23 @@
-// One session: what it said, from the journal and as it says it, and what is on its screen and not final.
+// One session: what it said, from the journal and as it says it; what is on its screen and not final; messages to it.
 
+import { Composer } from "./composer.js";
 import { get, post, Stream } from "./asking.js";
-import { $, element, Log, plain, write } from "./drawing.js";
+import { $, clockTime, element, Log, plain, write } from "./drawing.js";
 
 const TAIL = 4000; // events back from the newest in which the last words are looked for
 const PAGE = 1000;
-const BY = { injected: "sent to it", typed: "typed", unknown: "typed or said", activity: "does" };
+// Whose words a text event holds, by its origin. A message's id begins with what delivers it.
+const BY = { typed: "Typed in the terminal", unknown: "Typed or printed", activity: "Tool call" };
+const SENDERS = {
+  page: "Message from this page",
+  link: "Message over a link",
+  relay: "Message from its relay",
+  gathering: "Message from its gathering",
+  stop: "Notice of streamrelay",
+};
 export const STATES = { idle: "idle", busy: "busy", needs_human: "needs human", ended: "ended", unknown: "unknown" };
+
+export const senderOf = (messageId) => SENDERS[String(messageId ?? "").split("-", 1)[0]] ?? "Message";
 
 export class SessionView {
   constructor(world, id) {
@@ -25,9 +36,11 @@ export class SessionView {
     this.log = new Log($("said"), $("newest"));
     write($("session-problem"), "");
     $("session").hidden = false;
+    $("tools").open = false;
     $("hear").onclick = () => this.hear();
+    this.composer = new Composer(this.id, () => this.session);
     this.refresh();
-    $("session-title").focus();
+    $("session-title").focus({ preventScroll: true });
     this.live = new Stream(`/v1/live?session=${encodeURIComponent(this.id)}`, {
       take: (lines) => {
         $("shown").hidden = !lines.some((line) => line.trim());
@@ -52,6 +65,7 @@ export class SessionView {
     this.closed = true;
     this.live?.close();
     this.log?.close();
+    this.composer?.close();
     $("session").hidden = true;
     $("shown").hidden = true;
   }
@@ -69,6 +83,7 @@ export class SessionView {
   take(event) {
     if (event.event === "gap" && event.reason === "forgotten") this.draw(event);
     if (event.pane !== this.session?.pane) return;
+    if (event.event === "receipt") this.composer.take(event);
     if (this.early) this.early.push(event);
     else this.draw(event);
   }
@@ -77,29 +92,42 @@ export class SessionView {
     if (event.seq <= this.shown || this.closed) return;
     this.shown = event.seq;
     const line = this.line(event);
-    if (line) this.log.add(line);
+    if (line) this.log.add(line, this.group(event));
   }
 
   line(event) {
     const told = (words) => element("p", { class: "line told" }, plain(words));
     switch (event.event) {
       case "text":
-        return said(event.origin, event.text);
+        return element("p", { class: `line ${event.origin}` }, plain(event.text));
       case "activity":
-        return said("activity", event.text);
+        return element("p", { class: "line activity" }, plain(event.text));
       case "needs_human":
-        return told(`It needs a person (${event.kind}): ${event.text}`);
-      case "turn_ended":
-        return element("p", { class: "line end" });
+        return told(`It waits for a person (${event.kind}): ${event.text}`);
       case "gap":
-        return told(`Something may be missing here (${event.reason}).`);
+        return told(`Output may be missing here (${event.reason}).`);
       case "pane_closed":
-        return told(`It has ended (${event.reason}).`);
+        return told(`The program has ended (${event.reason}).`);
       case "receipt":
         return event.state === "failed" ? told(`A message was not delivered (${event.reason}).`) : null;
       default:
         return null;
     }
+  }
+
+  // Lines of one answer or of one message belong together; what an agent does in a turn is part of its answer.
+  group(event) {
+    if (event.event !== "text" && event.event !== "activity") return null;
+    const answers = event.event === "activity" || event.origin === "program";
+    const origin = answers ? "program" : event.origin;
+    return {
+      key: answers ? `program ${event.turn}` : `${origin} ${event.message_id ?? event.turn}`,
+      at: event.at,
+      head: () => {
+        const who = answers ? (this.session?.title ?? this.id) : origin === "injected" ? senderOf(event.message_id) : BY[origin];
+        return element("h3", { class: `by ${origin}` }, element("bdi", {}, plain(who)), " ", clockTime(event.at));
+      },
+    };
   }
 
   async hear() {
@@ -121,16 +149,20 @@ export class SessionView {
     const state = session?.state ?? "ended";
     $("session-state").className = `state ${state}`;
     write($("session-state"), STATES[state] ?? state);
-    write($("session-facts"), session ? `${session.agent || session.program} · ${session.session_name} · ${session.pane}` : "It is not there any more.");
+    const facts = session && [session.agent || session.program, session.session_name !== session.title && session.session_name, session.pane];
+    write($("session-facts"), session ? facts.filter(Boolean).join(" · ") : "It is not there any more.");
     write($("session-advice"), session?.advice ?? "");
     $("session-advice").hidden = !session?.advice;
     $("hear").hidden = state !== "unknown";
+    $("tools").hidden = !session;
+    if (session) this.commands(session.pane);
+    this.composer.refresh();
   }
-}
 
-function said(by, text) {
-  const line = element("p", { class: `line ${BY[by] ? by : "program"}` });
-  if (BY[by]) line.append(element("span", { class: "by" }, BY[by]));
-  line.append(plain(text));
-  return line;
+  commands(pane) {
+    const { tmux, streamrelay } = this.world.words;
+    write($("command-attach"), `${tmux} attach -t ${pane}`);
+    write($("command-watch"), `${streamrelay("watch")} ${pane}`);
+    write($("command-record"), `${streamrelay("record")} ${pane} talk.jsonl.gz`);
+  }
 }
