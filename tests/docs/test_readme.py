@@ -82,6 +82,12 @@ def test_its_figures_are_those_of_the_benchmarks() -> None:
         assert source in benchmarks, figure
 
 
+@pytest.mark.requirement("OPS-08b")
+def test_the_index_lists_every_document() -> None:
+    listed = re.findall(r"^- \[([\w-]+\.md)\]\(\1\): \S", (ROOT / "docs" / "README.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.requirement("OPS-13a")
