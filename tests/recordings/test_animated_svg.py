@@ -9,8 +9,9 @@ import pytest
 
 from streamrelay.errors import RecordingError
 from streamrelay.recordings.animation import FRAME_SECONDS, Animation, animate, still
-from streamrelay.recordings.model import Entry, Output, Resized
+from streamrelay.recordings.model import Began, Entry, Output, Reseeded, Resized
 from streamrelay.recordings.svg import svg
+from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.styles import DIM, REVERSE
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
@@ -110,6 +111,23 @@ def test_the_canvas_holds_the_largest_size():
     assert (animation.columns, animation.lines) == (30, 3)
     assert [len(screen.rows) for screen in animation.screens] == [3, 2, 2]
     parsed(svg(animation))
+
+
+def test_a_live_recording_begins_with_its_screen_and_is_seeded_again():
+    def seeded(*rows: str, columns: int = 20) -> Snapshot:
+        contents = tuple(row.encode() for row in rows)
+        return Snapshot(columns, len(rows), contents, (False,) * len(rows), Cursor(0, len(rows) - 1))
+
+    animation = animate(
+        Held(
+            Began(3.0, "%0", "s", "cat", "", seeded("there before", "$ ")),
+            *printed((5.0, "\x1b[3Gnew")),
+            Reseeded(6.0, "%0", seeded("after a resize", "", "", columns=30)),
+        )
+    )
+    assert texts(animation) == [["there before", "$"], ["there before", "$ new"], ["after a resize", "", ""]]
+    assert [screen.t for screen in animation.screens] == [0, 2, 3]
+    assert (animation.columns, animation.lines) == (30, 3)
 
 
 def test_of_several_panes_one_has_to_be_named():
