@@ -46,7 +46,10 @@ def bench(
     ] = None,
     tmux: TmuxBinary = None,
 ) -> None:
-    """Measure throughput, latency, cost and fidelity on private servers, and print the report (docs/benchmarks.md)."""
+    """Measure throughput, latency, cost and fidelity on this machine.
+
+    It uses private tmux servers and prints the report (docs/benchmarks.md).
+    """
     arguments = [*(parts or []), *(["--quick"] if quick else [])]
     # They run from the root of the checkout, wherever they were asked for.
     for option, path in (("--output", output_folder), ("--document", document)):

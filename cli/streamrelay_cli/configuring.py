@@ -6,7 +6,7 @@ An option takes the key of its name: `link --budget` that of `link.budget`, `--t
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +16,11 @@ import typer
 from streamrelay.config.files import PROJECT_FILE, load, project_file, user_file
 from streamrelay.config.layers import Layer
 from streamrelay.config.resolving import Setting
-from streamrelay.config.settings import Settings, all_keys, value_of
+from streamrelay.config.settings import Key, Settings, all_keys, value_of
 from streamrelay.delivery.message import Policy
 from streamrelay.errors import ConfigError, UsageError
-from streamrelay_cli.options import AsJson, ConnectionAnywhere, takes_options
+from streamrelay_cli.files import write_private
+from streamrelay_cli.options import AsJson, ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output
 
 TABLES = {"send": "delivery", "gather": "gathering"}
@@ -33,11 +34,9 @@ WIDTH = 48
 _PASSWORD = re.compile(r"(?<=//)(?P<user>[^:/]*):[^?#]*@|(?<=[?&]password=)[^&#]*", re.IGNORECASE)
 """All between user and host, even where it should have been quoted, and what redis-py takes from behind the `?`."""
 
-app = typer.Typer(help="Show what is configured, and where (docs/configuration.md).", no_args_is_help=True)
-
 
 def configure(context: typer.Context) -> None:
-    """Give the commands the configuration: as the defaults of their options, and as `settings`."""
+    """Give the command that runs the configuration: as the defaults of its options, and as `settings`."""
     if context.resilient_parsing or context.invoked_subcommand in {None, "config"}:
         return
     try:
@@ -47,10 +46,9 @@ def configure(context: typer.Context) -> None:
             raise
         return
     context.obj = settings
-    context.default_map = {
-        command: _defaults(tree, TABLES.get(command, command), settings)
-        for command, tree in getattr(context.command, "commands", {}).items()
-    }
+    name = str(context.invoked_subcommand)
+    command = getattr(context.command, "commands", {}).get(name)
+    context.default_map = {name: _defaults(command, TABLES.get(name, name), settings)} if command else {}
 
 
 def settings(context: typer.Context) -> Settings:
@@ -76,7 +74,6 @@ def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  
     return found
 
 
-@app.command("show")
 @takes_options
 def show(
     context: typer.Context,
@@ -86,9 +83,9 @@ def show(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print every key, what it is set to, and where: by default, in which file and line, by which variable or option.
+    """Print every key with its value and its source.
 
-    The lines could stand in a file as they are.
+    The lines form a valid configuration file. The source is a default, a file with its line, a variable or an option.
     """
     output = Output(as_json=as_json)
     found = (_without_secrets(one) for one in load(flags=_flags(context, connection)))
@@ -102,9 +99,11 @@ def show(
     output.lines(_as_toml(shown))
 
 
-@app.command("path")
 def path(as_json: AsJson = False) -> None:
-    """Print where the configuration stands: the user's own file, and the project's where there is one."""
+    """Print the paths of the configuration files.
+
+    These are your own file, and the project's if there is one.
+    """
     output = Output(as_json=as_json)
     files: list[tuple[str, Path, bool]] = [("user", user_file(), user_file().is_file())]
     project = project_file()
@@ -120,6 +119,37 @@ def path(as_json: AsJson = False) -> None:
             output.note(f"{file} is not there: the defaults hold")
     if project is None:
         output.note(f"there is no {PROJECT_FILE} here or above")
+
+
+@takes_options
+def init(
+    printing: Printing,
+    project: Annotated[bool, typer.Option("--project", help="Write .streamrelay.toml here, for this project.")] = False,
+) -> None:
+    """Write a configuration file with every key, commented out.
+
+    Each key has its meaning and its default. An existing file is never changed.
+    """
+    file = Path.cwd() / PROJECT_FILE if project else user_file()
+    if file.exists():
+        raise UsageError(f"{file} exists already", hint="edit it; `streamrelay config show` shows what holds")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot create {file.parent}: {error.strerror}") from error
+    keys = [key for key in all_keys().values() if not (project and key.yours_alone)]
+    write_private(file, "\n".join(_commented(keys)), force=False)
+    printing.output().line(str(file))
+
+
+def _commented(keys: Iterable[Key]) -> Iterator[str]:
+    """Yield the lines of a configuration file in which every key is a comment, with its default."""
+    yield "# Configuration of streamrelay (docs/configuration.md). Remove the # in front of a key to set it."
+    for key in keys:
+        yield ""
+        yield f"# {key.meaning}{' No default.' if key.default is None else ''}"
+        yield f"#{key.name} ={'' if key.default is None else f' {_toml(key.default)}'}"
+    yield ""
 
 
 def _flags(context: typer.Context, connection: ConnectionAnywhere) -> Layer:

@@ -21,7 +21,10 @@ Id = Annotated[str, typer.Argument(help="The id of a link or relay, as `status` 
 
 @takes_options
 def status(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
-    """Say how the daemon is, and which links and relays there are; exit 40 if none runs."""
+    """Show the daemon, its links, relays and messages.
+
+    It exits with 40 if no daemon runs.
+    """
     output = printing.output(as_json=as_json)
 
     async def ask(service: Service) -> None:
@@ -48,7 +51,10 @@ def pause(
     of: Annotated[str, typer.Argument(help="The id of a link or relay; without one, everything.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Let it go on.")] = False,
 ) -> None:
-    """Let nothing cross any link or relay, or one of them, until `--resume`; what is said meanwhile waits."""
+    """Pause links and relays, all or one, until `--resume`.
+
+    Text that arrives meanwhile waits.
+    """
     output = printing.output()
 
     async def ask(service: Service) -> None:
@@ -65,7 +71,7 @@ def mute(
     session: Session,
     off: Annotated[bool, typer.Option("--off", help="Let it be heard again.")] = False,
 ) -> None:
-    """Let nothing of what a session says cross any link or relay, until `--off`."""
+    """Keep a session out of links and relays, until `--off`."""
     output = printing.output()
 
     async def ask(service: Service) -> None:
@@ -83,7 +89,7 @@ def extend(
     deliveries: Annotated[int, typer.Argument(min=1, help="How many more.")],
     as_json: AsJson = False,
 ) -> None:
-    """Add to the budget of a link, and open it if it is spent."""
+    """Add deliveries to a link's budget; reopen a spent link."""
     output = printing.output(as_json=as_json)
 
     async def ask(service: Service) -> None:
@@ -102,7 +108,10 @@ def stop(
     printing: Printing,
     which: Annotated[list[str] | None, typer.Argument(help="Links or relays, by id; without one, all.")] = None,
 ) -> None:
-    """End all links and relays, or some. The daemon goes on: `streamrelay daemon stop` ends it."""
+    """End links and relays, all or some.
+
+    The daemon keeps running: `streamrelay daemon stop` ends it.
+    """
     output = printing.output()
 
     async def ask(service: Service) -> None:

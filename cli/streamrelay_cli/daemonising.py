@@ -1,5 +1,6 @@
 """`streamrelay daemon`: the service as a process of its own, in the foreground, in the background, or by the system."""
 
+import asyncio
 import os
 import signal
 import sys
@@ -14,11 +15,14 @@ from streamrelay.daemon.instance import running_pid, until_ended
 from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
 from streamrelay.version import VERSION
 from streamrelay_cli.asking import no_daemon
-from streamrelay_cli.controlling import status
+from streamrelay_cli.command_group import is_group
 from streamrelay_cli.options import Printing, ServerOptions, Transport, TransportOption, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.paging import Listen
 from streamrelay_cli.running import run_to_end
+
+FOLLOW_EVERY = 0.25
+"""Seconds between two looks for new lines of the log."""
 
 
 class LogLevel(StrEnum):
@@ -34,11 +38,8 @@ McpPort = Annotated[
     int | None,
     typer.Option("--mcp-port", min=0, max=65535, help="Serve the tools for agents on this loopback port, too."),
 ]
-app = typer.Typer(help="Run the service as a process of its own; without a command, in the foreground.")
-app.command("status")(status)
 
 
-@app.callback(invoke_without_command=True)
 @takes_options
 def daemon(
     context: typer.Context,
@@ -53,15 +54,13 @@ def daemon(
     web: Listen = "",
     transport: TransportOption = Transport.pipes,
 ) -> None:
-    """Serve sessions, messages, links and relays of one tmux server over HTTP on a unix socket, until Ctrl-C.
+    """Run the service that holds sessions, messages, links and relays.
 
-    SIGHUP has it read profiles and configuration again. See docs/daemon.md.
+    Without a command it serves one tmux server in the foreground, over HTTP on a unix socket, until Ctrl-C. SIGHUP
+    makes it read profiles and configuration again (docs/daemon.md).
     """
     output = Output()
-    if context.invoked_subcommand is not None:
-        given = {context.get_parameter_source(name) for name in ("socket_name", "socket_path", "tmux")}
-        if any(source is not None and source.name == "COMMANDLINE" for source in given):
-            output.fail(UsageError("-L, -S and --tmux stand behind the command: streamrelay daemon status -L work"))
+    if is_group(context):
         return
     chosen = options.server()
 
@@ -80,7 +79,6 @@ def daemon(
     run_to_end(output, main)
 
 
-@app.command()
 @takes_options
 def start(
     options: ServerOptions,
@@ -89,7 +87,10 @@ def start(
     mcp_port: McpPort = None,
     web: Listen = "",
 ) -> None:
-    """Start the daemon in the background; returns when it answers. One that runs already is left as it is."""
+    """Start the daemon in the background, and wait until it answers.
+
+    A daemon that runs already keeps running.
+    """
     output = printing.output()
 
     async def main() -> int:
@@ -108,13 +109,15 @@ def start(
     run_to_end(output, main)
 
 
-@app.command()
 @takes_options
 def stop(
     options: ServerOptions,
     printing: Printing,
 ) -> None:
-    """End the daemon; returns when it has ended. What it was to deliver it goes on with when it is started again."""
+    """End the daemon, and wait until it has ended.
+
+    Undelivered messages are delivered after the next start.
+    """
     output = printing.output()
 
     async def main() -> int:
@@ -128,10 +131,12 @@ def stop(
     run_to_end(output, main)
 
 
-@app.command()
 @takes_options
 def reload(options: ServerOptions) -> None:
-    """Have the daemon read the profiles again; its log says what became of it."""
+    """Make the daemon read its profiles and configuration again.
+
+    Its log shows the result.
+    """
 
     async def main() -> int:
         _signalled(options.server(), signal.SIGHUP)
@@ -140,7 +145,40 @@ def reload(options: ServerOptions) -> None:
     run_to_end(Output(), main)
 
 
-@app.command()
+@takes_options
+def logs(
+    options: ServerOptions,
+    printing: Printing,
+    lines: Annotated[int, typer.Option("-n", "--lines", min=0, help="Print only the last lines; 0 for all.")] = 50,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Print new lines until Ctrl-C.")] = False,
+) -> None:
+    """Print the log of the daemon that runs in the background.
+
+    A daemon in the foreground logs to standard error; one that systemd started logs to the journal (`journalctl
+    --user`).
+    """
+    output = printing.output()
+
+    async def main() -> int:
+        log = address_of(options.server()).log
+        try:
+            file = log.open("rb")
+        except OSError as error:
+            raise UsageError(
+                f"cannot read the log {log}: {error.strerror}", hint="`streamrelay daemon start` writes it"
+            ) from error
+        with file:
+            *whole, rest = file.read().split(b"\n")
+            output.lines(line.decode(errors="replace") for line in (whole[-lines:] if lines else whole))
+            while follow:
+                *whole, rest = (rest + file.read()).split(b"\n")
+                output.lines(line.decode(errors="replace") for line in whole)
+                await asyncio.sleep(FOLLOW_EVERY)
+        return 0
+
+    run_to_end(output, main, until_ctrl_c=True)
+
+
 @takes_options
 def install(
     options: ServerOptions,
@@ -148,7 +186,7 @@ def install(
     mcp_port: McpPort = None,
     web: Listen = "",
 ) -> None:
-    """Have the system start the daemon now and at every login: a systemd user unit, or a launchd agent on macOS."""
+    """Start the daemon now and at every login (systemd or launchd)."""
     output = printing.output()
 
     async def main() -> int:
@@ -172,10 +210,9 @@ def install(
     run_to_end(output, main)
 
 
-@app.command()
 @takes_options
 def uninstall(options: ServerOptions, printing: Printing) -> None:
-    """Take back what `install` did; nothing of it is left. Journal and outbox are yours and stay."""
+    """Undo `install`; the journal and the outbox stay."""
     output = printing.output()
 
     async def main() -> int:

@@ -30,7 +30,10 @@ def tmux_command(
     ] = "B",
     status_only: Annotated[bool, typer.Option("--status", help="Print only the format for a status line.")] = False,
 ) -> None:
-    """Print lines for ~/.tmux.conf: conversations in the status line, a popup, a key that links (docs/tmux.md)."""
+    """Print lines for ~/.tmux.conf: status line, popup, link key.
+
+    The lines show conversations in the status line, open a popup, and bind a key that links panes (docs/tmux.md).
+    """
     output = Output()
     if status_only:
         output.line(STATUS)

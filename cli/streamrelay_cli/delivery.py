@@ -28,8 +28,6 @@ MAX_TEXT = 40
 """Characters of a message in a list."""
 _HEADINGS = ("ID", "TO", "STATE", "AGE", "TEXT")
 
-app = typer.Typer(help="List the messages that wait, show how one stands, cancel one.", no_args_is_help=True)
-
 Ids = Annotated[list[str], typer.Argument(help="The ids that `send` and `delivery list` print.", metavar="ID...")]
 
 
@@ -43,7 +41,6 @@ class _Deliveries(Protocol):
     async def cancel_delivery(self, message_id: str) -> list[Delivery]: ...
 
 
-@app.command("list")
 @takes_options
 def list_command(
     options: ServerOptions,
@@ -56,7 +53,7 @@ def list_command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the messages that are not submitted yet, oldest first, with what each of them waits for."""
+    """List the messages that wait, oldest first, and what each waits for."""
     output = printing.output(as_json=as_json)
 
     async def main() -> int:
@@ -76,10 +73,9 @@ def list_command(
     run_to_end(output, main)
 
 
-@app.command("show")
 @takes_options
 def show(options: ServerOptions, printing: Printing, message_ids: Ids, as_json: AsJson = False) -> None:
-    """Print how messages stand, one line a pane."""
+    """Show a message's delivery status, one line per pane."""
     output = printing.output(as_json=as_json)
 
     async def main() -> int:
@@ -96,7 +92,6 @@ def show(options: ServerOptions, printing: Printing, message_ids: Ids, as_json: 
     run_to_end(output, main)
 
 
-@app.command("cancel")
 @takes_options
 def cancel(
     options: ServerOptions,
@@ -109,7 +104,10 @@ def cancel(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Cancel messages that are not pasted yet; exit 46 for one that is."""
+    """Cancel messages before they are pasted.
+
+    It exits with 46 for a message that is pasted already.
+    """
     output = printing.output(as_json=as_json)
 
     async def main() -> int:

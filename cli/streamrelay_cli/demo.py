@@ -15,7 +15,7 @@ FAILED = 1
 
 
 def demo(tmux: TmuxBinary = None) -> None:
-    """Let real programs talk in a private tmux server, show the clean stream of it, then count what happened."""
+    """Show programs that talk on a private tmux server, and count."""
     # What only the demonstration needs would slow down the start of every other command.
     from streamrelay.demo.stage import perform
 

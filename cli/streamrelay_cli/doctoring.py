@@ -11,7 +11,10 @@ FAILED = 1
 
 @takes_options
 def doctor(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> None:
-    """Check tmux, the locale, both transports and the server, and say how to mend what is wrong; exit 1 if it is."""
+    """Check tmux and this installation, and print the fixes.
+
+    It checks tmux, the locale, both transports and the server, and exits with 1 if a check fails.
+    """
     # What only the examination needs would slow down the start of every other command.
     from streamrelay.doctor import examine
 

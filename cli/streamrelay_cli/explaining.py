@@ -50,7 +50,10 @@ def explain(
     profiles: Profiles = True,
     as_json: AsJson = False,
 ) -> None:
-    """Say why each line of a recording was said or left out: the rule, the turn, the bytes, the row over time."""
+    """Explain why each line of a recording was said or left out.
+
+    The explanation names the rule, the turn, the bytes, and how the row changed over time.
+    """
     output = Output()
     known = [profile.reading for profile in load_profiles()] if profiles else []
     found = explained(open_recording(recording), known)

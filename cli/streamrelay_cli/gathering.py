@@ -33,18 +33,11 @@ class Listening(StrEnum):
     digest = "digest"
 
 
-app = typer.Typer(help="Hold a gathering: one speaks, all listen, the piece goes around.", no_args_is_help=True)
 Which = Annotated[str, typer.Argument(help="A gathering, by its id; the one that is held, if there is one only.")]
 Who = "NAME=AGENT"
 Rounds = Annotated[int | None, typer.Option(min=1, help="How often the piece goes around in that phase.")]
 
 
-@app.callback()
-def gather() -> None:
-    """Hold a gathering: one speaks, all listen, the piece goes around (docs/gatherings.md)."""
-
-
-@app.command("start")
 @takes_options
 def start(
     options: ServerOptions,
@@ -95,9 +88,9 @@ def start(
     detach: Annotated[bool, typer.Option("-d", "--detach", help="Don't show how it goes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start the sessions of a gathering and the gathering, and print its id; on a terminal, show how it goes.
+    """Start a gathering and its sessions, and print its id.
 
-    Ctrl-C ends the showing, not the gathering.
+    On a terminal it shows the gathering until it is over. Ctrl-C ends the display, not the gathering.
     """
     output = printing.output(as_json=as_json)
 
@@ -131,12 +124,11 @@ def start(
     _ask(output, options, ask)
 
 
-@app.command("watch")
 @takes_options
 def watch(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
-    """Show how a gathering goes, until it is over: the circle, the piece, the beats, and what is said.
+    """Show a gathering until it is over: circle, piece, beats, words.
 
-    On a terminal: s speaks for a person who holds the piece, n passes it, p pauses and goes on, q ends the showing.
+    On a terminal: s speaks for a person who holds the piece, n passes it, p pauses and resumes, q ends the display.
     """
     output = printing.output()
 
@@ -147,24 +139,21 @@ def watch(options: ServerOptions, printing: Printing, gathering: Which = "") -> 
     _ask(output, options, ask)
 
 
-@app.command("status")
 @takes_options
 def status(options: ServerOptions, printing: Printing, gathering: Which = "", as_json: AsJson = False) -> None:
-    """Say how gatherings stand: those that are held, and the last ones that were; or one of them in full."""
-    output = printing.output(as_json=as_json)
+    """Show the state of all gatherings, or of one in full.
 
-    async def ask(service: Service) -> None:
-        known = [await service.gathering(gathering)] if gathering else await service.gatherings()
-        for one in known:
-            if as_json:
-                output.json(msgspec.to_builtins(one))
-            else:
-                output.lines(_lines(one, in_full=bool(gathering) or one.state != "closed"))
-
-    _ask(output, options, ask)
+    It shows open gatherings and the last closed ones.
+    """
+    _print_state(options, printing.output(as_json=as_json), gathering)
 
 
-@app.command("pass")
+@takes_options
+def list_(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
+    """List the gatherings that are held, and the last ones that were."""
+    _print_state(options, printing.output(as_json=as_json), "")
+
+
 @takes_options
 def pass_(
     options: ServerOptions,
@@ -172,25 +161,22 @@ def pass_(
     gathering: Which = "",
     number: Annotated[int | None, typer.Option("--number", help="Only if that participant holds it.")] = None,
 ) -> None:
-    """Pass the talking piece on, for whoever holds it."""
+    """Pass the talking piece on for the participant who holds it."""
     _change(options, printing, gathering, lambda service, one: service.pass_piece(one, number))
 
 
-@app.command("pause")
 @takes_options
 def pause(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
-    """Let the piece rest where it is; no time passes."""
+    """Stop the time of a gathering; the piece stays where it is."""
     _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, True))
 
 
-@app.command("resume")
 @takes_options
 def resume(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
-    """Let it go on, with the time that was left."""
+    """Resume a paused gathering with the time that was left."""
     _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, False))
 
 
-@app.command("close")
 @takes_options
 def close(
     options: ServerOptions,
@@ -200,11 +186,13 @@ def close(
         bool, typer.Option("--end-sessions", help="End the sessions that were started for it, too.")
     ] = False,
 ) -> None:
-    """Close a gathering before its last round: what was said is harvested. A second time ends it at once."""
+    """Close a gathering before its last round, and harvest it.
+
+    A second `close` ends it at once.
+    """
     _change(options, printing, gathering, lambda service, one: service.close_gathering(one, end_sessions))
 
 
-@app.command("say")
 @takes_options
 def say(
     options: ServerOptions,
@@ -225,7 +213,6 @@ def say(
     _change(options, printing, gathering, speak)
 
 
-@app.command("transcript")
 @takes_options
 def transcript(
     options: ServerOptions,
@@ -235,7 +222,10 @@ def transcript(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print what was said in a gathering and its harvest, as Markdown or JSON."""
+    """Print the contributions and the harvest of a gathering.
+
+    The format is Markdown, or JSON with --json.
+    """
     output = printing.output(as_json=as_json)
 
     async def ask(service: Service) -> None:
@@ -297,6 +287,18 @@ def person_of(gathering: Gathering) -> int:
             hint="who has a session speaks there" if not people else "say for whom: --number",
         )
     return (holds or people)[0].number
+
+
+def _print_state(options: ServerOptions, output: Output, gathering: str) -> None:
+    async def ask(service: Service) -> None:
+        known = [await service.gathering(gathering)] if gathering else await service.gatherings()
+        for one in known:
+            if output.as_json:
+                output.json(msgspec.to_builtins(one))
+            else:
+                output.lines(_lines(one, in_full=bool(gathering) or one.state != "closed"))
+
+    _ask(output, options, ask)
 
 
 async def _which(service: Service, gathering: str, *, past: bool = False) -> Gathering:

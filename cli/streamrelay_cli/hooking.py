@@ -15,36 +15,38 @@ from streamrelay_cli.options import AsJson, Printing, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.telling import tell
 
-app = typer.Typer(help="Have agents tell, by hooks of their own, when they have stopped.", no_args_is_help=True)
 Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another whose profile knows how.")]
 
 
-@app.command("install")
 @takes_options
 def install(printing: Printing, agent: Agent, as_json: AsJson = False) -> None:
-    """Put a stop hook into an agent's configuration; `remove` leaves it as it was, to the byte."""
+    """Add the stop hook to an agent's configuration.
+
+    `remove` restores the file byte for byte.
+    """
     output = printing.output(as_json=as_json)
     _print(output, [own_hooks().install(agent, [_program()])])
     output.note("an agent that runs already may have to be started again")
 
 
-@app.command("show")
 @takes_options
 def show(
     printing: Printing,
     agent: Annotated[str, typer.Argument(help="One agent; all of them by default.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show which agents have our hook, and where."""
+    """Show which agents have the stop hook, and in which file."""
     output = printing.output(as_json=as_json)
     hooks = own_hooks()
     _print(output, [hooks.show(name) for name in ([agent] if agent else hooks.agents)])
 
 
-@app.command("remove")
 @takes_options
 def remove(printing: Printing, agent: Agent) -> None:
-    """Take our hook out of an agent's configuration; everything else there stays as it is."""
+    """Remove the stop hook from an agent's configuration.
+
+    Everything else in that file stays as it is.
+    """
     printing.output().note("removed" if own_hooks().remove(agent) else "there was none")
 
 
@@ -52,7 +54,10 @@ def hook(
     agent: Annotated[str, typer.Argument(help="Whose hook it is.")],
     report: Annotated[str, typer.Argument(help="What it reports, as JSON; standard input by default.")] = "",
 ) -> None:
-    """Tell the daemon what an agent's hook reports: what agents run, silent, and always successful."""
+    """Report an agent's hook to the daemon; agents run it.
+
+    It prints nothing and always succeeds.
+    """
     raise typer.Exit(tell([agent, *([report] if report else [])]))
 
 

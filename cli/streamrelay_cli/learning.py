@@ -41,7 +41,10 @@ def learn(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Propose a profile from a recording: how to recognise the program, its composer, its furniture, with evidence."""
+    """Propose a profile for a program, from a recording of it.
+
+    The profile describes how to recognise the program, its composer and its chrome, with the evidence.
+    """
     output = Output(quiet=quiet, as_json=as_json)
     if proof is not None:
         _prove(output, recording, proof)

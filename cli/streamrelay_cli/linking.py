@@ -15,13 +15,12 @@ from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.configuring import delivery_policy, settings
 from streamrelay_cli.controlling import link_shown
 from streamrelay_cli.conversing import LiveView, named, told_in_tmux
+from streamrelay_cli.exchange import Budget, Exchange
 from streamrelay_cli.keys import has_terminal
 from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
-    Budget,
     ConnectionAnywhere,
-    Exchange,
     NoDaemon,
     Printing,
     takes_options,
@@ -53,7 +52,9 @@ def link(
     no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
-    """Deliver what each of two programs says to the other, as `[From TITLE] ...`, for as long as the budget lasts.
+    """Let two programs hear each other, within a budget.
+
+    Each side gets the other's answers as `[From TITLE] ...`, as long as the budget lasts.
 
     On a terminal: p pauses and goes on, m and 1 or 2 mutes a side, e extends the budget by as much again, q stops.
     Without one, the link is closed when its budget is spent.

@@ -18,7 +18,7 @@ _MORE = ("SESSION", "NAME", "AGENT", "STATE")
 
 @takes_options
 def ls(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> None:
-    """List the panes of the tmux server: what `watch`, `send` and `relay` take as targets.
+    """List the panes of the tmux server, and the sessions in them.
 
     Sessions that `start` started, or all of them if a daemon runs, also show their id, name, agent and state. The state
     is idle, busy, needs_human, ended or unknown (docs/agents.md). TITLE is the title that the program itself set.

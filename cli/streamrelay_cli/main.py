@@ -1,119 +1,76 @@
 """The `streamrelay` command."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from streamrelay.errors import StreamrelayError
-from streamrelay.version import VERSION
-from streamrelay_cli import (
-    benching,
-    configuring,
-    controlling,
-    daemonising,
-    decorating,
-    delivery,
-    demo,
-    doctoring,
-    explaining,
-    gathering,
-    hooking,
-    learning,
-    linking,
-    listing,
-    paging,
-    profiling,
-    pulsing,
-    recording,
-    relaying,
-    remembering,
-    rendering,
-    replaying,
-    sending,
-    starting,
-    tooling,
-    uninstalling,
-    watching,
-)
-from streamrelay_cli.output import READER_GONE, Output, ReaderGoneError, own_standard_output
+from streamrelay_cli.command_group import CONTEXT, CommandGroup
+from streamrelay_cli.commands import COMMANDS
+from streamrelay_cli.options import CommonOptions, takes_options
+from streamrelay_cli.standard_output import READER_GONE, ReaderGoneError, own_standard_output
+
+SUMMARY = "Stream what the programs in tmux panes say: watch it, relay it, replay it."
+EPILOG = "`streamrelay help COMMAND` shows the help of one command; `streamrelay demo` shows all of it at work."
+
+
+class Streamrelay(CommandGroup):
+    """The command itself: the group of all commands."""
+
+    table = COMMANDS
+    is_root = True
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for option in self.common_options:
+            option.rich_help_panel = "Common options, in front of a command or behind it"
+
 
 app = typer.Typer(
     name="streamrelay",
-    help="What programs in tmux say, as a clean stream: watch it, relay it, replay it.",
+    cls=Streamrelay,
+    help=SUMMARY,
+    epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    context_settings=CONTEXT,
 )
-app.command("watch")(watching.watch)
-app.command("relay")(relaying.relay)
-app.command("link")(linking.link)
-app.command("send")(sending.send_command)
-app.command("web")(paging.web)
-app.command("start")(starting.start)
-app.command("end")(starting.end)
-app.command("ls")(listing.ls)
-app.command("doctor")(doctoring.doctor)
-app.command("tmux")(decorating.tmux_command)
-app.command("uninstall")(uninstalling.uninstall)
-app.command("demo")(demo.demo)
-app.command("record")(recording.record)
-app.command("bench")(benching.bench)
-app.command("render")(rendering.render)
-app.command("replay")(replaying.replay)
-app.command("explain")(explaining.explain)
-app.command("learn")(learning.learn)
-app.command("hook")(hooking.hook)
-app.add_typer(hooking.app, name="hooks")
-app.command("status")(controlling.status)
-app.command("pause")(controlling.pause)
-app.command("mute")(controlling.mute)
-app.command("extend")(controlling.extend)
-app.command("stop")(controlling.stop)
-gathering.app.command("pulse")(pulsing.pulse)
-app.add_typer(gathering.app, name="gather")
-app.add_typer(delivery.app, name="delivery")
-app.add_typer(daemonising.app, name="daemon")
-app.add_typer(tooling.app, name="mcp")
-app.add_typer(profiling.app, name="profiles")
-app.add_typer(configuring.app, name="config")
-app.add_typer(remembering.app, name="history")
-
-
-_GROUPS = frozenset(str(group.name) for group in app.registered_groups)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from streamrelay.version import VERSION
+
         typer.echo(f"streamrelay {VERSION}")
         raise typer.Exit
 
 
 @app.callback()
+@takes_options
 def streamrelay_command(
     context: typer.Context,
+    common: CommonOptions,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", "-V", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """What programs in tmux say, as a clean stream: watch it, relay it, replay it."""
-    configuring.configure(context)
+    """Load the configuration for the command that runs."""
+    if context.invoked_subcommand not in {None, "help", "version"}:
+        from streamrelay_cli.configuring import configure
+
+        configure(context)
 
 
 def run() -> None:
-    """Run the command line; tmux's own options are taken in front of the command as well, as tmux takes them.
-
-    An error that no command has dealt with is said, and a reader that went away ends any command, both here.
-    """
-    words = sys.argv[1:]
-    if len(words) > 2 and words[0] in {"-L", "-S"}:
-        # A group's options are those of its commands.
-        behind = 4 if words[2] in _GROUPS and len(words) > 3 and not words[3].startswith("-") else 3
-        words = [*words[2:behind], *words[:2], *words[behind:]]
+    """Run the command line; print an error that no command has handled, and end quietly when the reader is gone."""
     with own_standard_output():
         try:
-            app(words)
+            app()
         except StreamrelayError as error:
+            from streamrelay_cli.output import Output
+
             Output().fail(error)
         except ReaderGoneError:
             sys.exit(READER_GONE)

@@ -7,16 +7,17 @@ not given on the command line is what the configuration says (configuring.py), a
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import Annotated, Any, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 import streamrelay
-from streamrelay.control import Ssh, Tmux
-from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS
-from streamrelay_cli.output import Output
+
+if TYPE_CHECKING:
+    from streamrelay.control import Tmux
+    from streamrelay_cli.output import Output
 
 SERVER, PRINTING = "Server", "Printing"
 """Headings under which `--help` has what belongs to no command alone."""
@@ -143,21 +144,6 @@ Verbose = Annotated[
         rich_help_panel=PRINTING,
     ),
 ]
-Budget = Annotated[int, typer.Option("--budget", min=0, help="End after this many deliveries; 0 for no end.")]
-Acknowledgements = Annotated[
-    int,
-    typer.Option("--acknowledgements", min=0, help="Turns of agents in a row that say nothing new; 0 for any number."),
-]
-Hops = Annotated[
-    int, typer.Option("--hops", min=0, help="How many times an agent's answer may follow an answer; 0 for no end.")
-]
-Longest = Annotated[int, typer.Option("--longest", min=0, help="Characters of one delivery; 0 for any.")]
-PerMinute = Annotated[
-    int, typer.Option("--per-minute", min=0, help="Deliveries a minute; more of them wait. 0 for any number.")
-]
-Checkpoints = Annotated[
-    list[str], typer.Option("--checkpoint", help="What begins like this is not passed on.", metavar="PREFIX")
-]
 NoDaemon = Annotated[bool, typer.Option("--no-daemon", help="Do it here, also if a daemon runs.")]
 AllowShell = Annotated[bool, typer.Option("--allow-shell", help="Type into a shell too: it runs what it is told.")]
 
@@ -170,7 +156,7 @@ class ServerOptions:
     socket_path: SocketPath = None
     tmux: TmuxBinary = None
 
-    def server(self) -> Tmux:
+    def server(self) -> "Tmux":
         """Return the server that is named; raises UsageError for one that is named twice."""
         return _server(self)
 
@@ -182,7 +168,7 @@ class ServerAnywhere(ServerOptions):
     host: Host = None
     ssh: SshCommand = "ssh"
 
-    def server(self) -> Tmux:
+    def server(self) -> "Tmux":
         """Return the server that is named; raises UsageError for one that is named twice, or no host."""
         return _server(self, self.host, self.ssh)
 
@@ -199,11 +185,11 @@ class Connection(ServerOptions):
         """Whether it is watched as a daemon watches it too."""
         return self.transport is Transport.pipes and self.profiles
 
-    def connect(self, *, self_check: float | None = None) -> streamrelay.Server:
+    def connect(self, *, self_check: float | None = None) -> "streamrelay.Server":
         """Return the server, to be entered."""
         return self._connect(self_check)
 
-    def _connect(self, self_check: float | None, host: str | None = None, ssh: str = "ssh") -> streamrelay.Server:
+    def _connect(self, self_check: float | None, host: str | None = None, ssh: str = "ssh") -> "streamrelay.Server":
         return streamrelay.connect(
             socket_name=self.socket_name,
             socket_path=self.socket_path,
@@ -223,16 +209,18 @@ class ConnectionAnywhere(Connection):
     host: Host = None
     ssh: SshCommand = "ssh"
 
-    def server(self) -> Tmux:
+    def server(self) -> "Tmux":
         """Return the server that is named; raises UsageError for one that is named twice, or no host."""
         return _server(self, self.host, self.ssh)
 
-    def connect(self, *, self_check: float | None = None) -> streamrelay.Server:
+    def connect(self, *, self_check: float | None = None) -> "streamrelay.Server":
         """Return the server, to be entered."""
         return self._connect(self_check, self.host, self.ssh)
 
 
-def _server(options: ServerOptions, host: str | None = None, ssh: str = "ssh") -> Tmux:
+def _server(options: ServerOptions, host: str | None = None, ssh: str = "ssh") -> "Tmux":
+    from streamrelay.control import Ssh, Tmux
+
     reached = Ssh(host, ssh) if host else None
     return Tmux(options.tmux or "", options.socket_name, options.socket_path, reached)
 
@@ -244,40 +232,25 @@ class Printing:
     quiet: Quiet = False
     verbose: Verbose = 0
 
-    def output(self, *, as_json: bool = False) -> Output:
+    def output(self, *, as_json: bool = False) -> "Output":
         """Return the command's output."""
+        from streamrelay_cli.output import Output
+
         return Output(quiet=self.quiet, verbose=self.verbose, as_json=as_json)
 
 
-class ExchangeRules(TypedDict):
-    """The part of its rules that a conversation takes from its options."""
-
-    acknowledgements: int
-    hops: int
-    longest: int
-    per_minute: int
-    checkpoints: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
-class Exchange:
-    """What holds in a conversation, whoever takes part."""
+class CommonOptions:
+    """The options that may stand in front of a command as well as behind it (command_group.py)."""
 
-    acknowledgements: Acknowledgements = ACKNOWLEDGEMENTS
-    hops: Hops = HOPS
-    longest: Longest = 0
-    per_minute: PerMinute = 0
-    checkpoints: Checkpoints = field(default_factory=list)
-
-    def rules(self) -> ExchangeRules:
-        """Return the same as the rules of a relay and the policy of a link have it."""
-        return ExchangeRules(
-            acknowledgements=self.acknowledgements,
-            hops=self.hops,
-            longest=self.longest,
-            per_minute=self.per_minute,
-            checkpoints=tuple(self.checkpoints),
-        )
+    socket_name: SocketName = None
+    socket_path: SocketPath = None
+    tmux: TmuxBinary = None
+    host: Host = None
+    ssh: SshCommand = "ssh"
+    as_json: AsJson = False
+    quiet: Quiet = False
+    verbose: Verbose = 0
 
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -27,9 +27,9 @@ def web(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print the address of the page for browsers, which is served from then on. Whoever has it may look on and speak.
+    """Print the address of the web page, and serve it from now on.
 
-    See docs/web.md.
+    Anybody who has the address can read and speak (docs/web.md).
     """
     output = printing.output(as_json=as_json)
 

@@ -9,18 +9,16 @@ import typer
 
 from streamrelay.agents import AgentProfile, load_profiles
 from streamrelay.errors import UsageError
+from streamrelay_cli.command_group import is_group
 from streamrelay_cli.options import AsJson
 from streamrelay_cli.output import Output
 
 HEADINGS = ("NAME", "KIND", "TITLE", "KNOWN BY", "KNOWN OF IT", "FROM")
 
-app = typer.Typer(help="List what is known of single programs, the user's own profiles first.")
 
-
-@app.callback(invoke_without_command=True)
 def profiles(context: typer.Context, as_json: AsJson = False) -> None:
-    """List what is known of single programs, the user's own profiles first."""
-    if context.invoked_subcommand is not None:
+    """List the programs that streamrelay knows, your own profiles first."""
+    if is_group(context):
         return
     output = Output(as_json=as_json)
     known = load_profiles()
@@ -33,9 +31,8 @@ def profiles(context: typer.Context, as_json: AsJson = False) -> None:
     output.lines("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
-@app.command("show")
 def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.")]) -> None:
-    """Print a profile's file: what is known of the program, and a start for a profile of one's own."""
+    """Print the file of a profile, to read or to start your own from."""
     output = Output()
     known = {profile.name: profile for profile in load_profiles()}
     if name not in known:

@@ -21,9 +21,10 @@ def pulse(
     longest: Annotated[int, typer.Option("--longest", min=0, help="Characters at most.")] = 4_000,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is going on: machine, sessions, repositories, pipelines, and what was said of it before.
+    """Print the summary of the machine that a gathering starts with.
 
-    It is what stands in the seed of a gathering (docs/pulse.md): a way to try your own pipelines.
+    It covers machine, sessions, repositories, pipelines and earlier messages (docs/pulse.md). Use it to try your own
+    pipelines.
     """
     output = printing.output(as_json=as_json)
 

@@ -68,9 +68,10 @@ def record(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
 ) -> None:
-    """Record a pane into a file: every byte with its time, sizes, messages; until Ctrl-C, or the pane closes.
+    """Record a pane into a file: bytes, times, sizes, messages.
 
-    Only you can read the file. What a pane shows may be secret: look at it before you give it to others.
+    It ends with Ctrl-C, or when the pane closes. Only you can read the file. A pane may show secrets: read the file
+    before you give it to others.
     """
     output = printing.output()
 

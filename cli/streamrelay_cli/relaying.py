@@ -13,12 +13,11 @@ from streamrelay.service.api import CreateRelay, RelayParticipant, Service
 from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.configuring import delivery_policy, settings
 from streamrelay_cli.conversing import LiveView, named, told_in_tmux
+from streamrelay_cli.exchange import Budget, Exchange
 from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
-    Budget,
     ConnectionAnywhere,
-    Exchange,
     NoDaemon,
     Printing,
     takes_options,
@@ -51,7 +50,9 @@ def relay(
     no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
-    """Pass on what each program says to all others, as `Name (number):`, until Ctrl-C or fewer than two are left.
+    """Let two or more programs hear each other, until Ctrl-C.
+
+    Each program gets what the others say, as `Name (number):`. The relay ends when fewer than two are left.
 
     On a terminal: p pauses and goes on, m and a number mutes a participant, q stops.
 

@@ -11,20 +11,10 @@ from streamrelay.history.journal import Journal
 from streamrelay.history.retention import journal_files, keep_to
 from streamrelay_cli.options import AsJson, Printing, takes_options
 from streamrelay_cli.running import run_to_end
-from streamrelay_cli.searching import search
 
 _DEFAULTS = HistoryTable()
 
-app = typer.Typer(help="What was said, delivered and decided, as the journal has it.", no_args_is_help=True)
-app.command("search")(search)
 
-
-@app.callback()
-def history() -> None:
-    """What was said, delivered and decided, as the journal has it."""
-
-
-@app.command("prune")
 @takes_options
 def prune(
     printing: Printing,
@@ -37,7 +27,7 @@ def prune(
     ] = _DEFAULTS.most_megabytes,
     as_json: AsJson = False,
 ) -> None:
-    """Forget what the journal need not keep, and give its room back."""
+    """Delete old events from the journal, and free their space."""
     output = printing.output(as_json=as_json)
 
     async def main() -> int:

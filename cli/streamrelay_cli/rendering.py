@@ -59,10 +59,11 @@ def render(
         typer.Option("--max-pause", metavar="SECONDS", min=0, rich_help_panel=PICTURE, help="Shorten pauses to this."),
     ] = MAX_PAUSE,
 ) -> None:
-    """Print the history and the final screen that a file of terminal output makes; with --json the cursor too.
+    """Print the screen that a file of terminal output makes.
 
-    With --svg, write an animated SVG instead, which a browser plays and a README shows.
-    """  # fmt: skip
+    It prints the history and the final screen; --json adds the cursor. With --svg it writes an animated SVG instead,
+    which a browser plays and a README shows.
+    """
     output = Output()
     if svg is not None:
         if is_recording(file):

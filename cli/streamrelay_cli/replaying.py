@@ -25,7 +25,10 @@ def replay(
     profiles: Profiles = True,
     as_json: AsEvents = False,
 ) -> None:
-    """Print what the programs of a recording said, as the live stream would have."""
+    """Print what the programs of a recording said.
+
+    The lines are those that the live stream would have had.
+    """
     output = Output()
     batch: list[Event] = []
 

@@ -39,9 +39,10 @@ def search(
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long to read transcripts at most.")] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Find what was said by its words, the best first: through the daemon, or in its journal when it does not run.
+    """Find what was said by its words, the best match first.
 
-    What agents wrote down themselves is searched as well. What was not, for want of time, is said on standard error.
+    The daemon searches, or its journal is read if no daemon runs. The transcripts that agents keep are searched as
+    well; parts that could not be read in time are named on standard error.
     """
     output = printing.output(as_json=as_json)
 

@@ -67,7 +67,7 @@ def send_command(
     no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
-    """Type a message into a pane when its program can take it, and say how far it came.
+    """Type a message into a pane, and report how far it came.
 
     If a daemon runs for that tmux server, it delivers the message. A message that waits for a person stays queued then,
     and the command returns unless --wait is given. Without a daemon the command waits, and Ctrl-C cancels the message.

@@ -45,10 +45,10 @@ def start(
     ] = 30.0,
     as_json: AsJson = False,
 ) -> None:
-    """Start an agent or any program in a tmux session of its own, and print its session id.
+    """Start an agent or program in a tmux session of its own.
 
-    It is waited for until it is ready. What it asks of a person first, whether it may trust a folder, or to log in, is
-    told and never answered.
+    The command prints the session id and waits until the program is ready. A program may first ask a person something,
+    such as whether it may trust a folder: the question is shown, and never answered.
     """
     output = printing.output(as_json=as_json)
     allowed = settings(context).sessions
@@ -126,7 +126,7 @@ def end(
     printing: Printing,
     session: Annotated[str, typer.Argument(help="Its id, a title that only one has, or its pane.")],
 ) -> None:
-    """End a session that was started by `start`, with its program."""
+    """End a session that `start` started, and its program."""
     output = printing.output()
 
     async def main() -> int:

@@ -15,25 +15,22 @@ from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.version import VERSION
 from streamrelay_cli.asking import service_needed
+from streamrelay_cli.command_group import is_group
 from streamrelay_cli.daemonising import command
 from streamrelay_cli.options import ServerOptions, takes_options
-from streamrelay_cli.output import Output, writing
+from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
+from streamrelay_cli.standard_output import writing
 
-app = typer.Typer(help="Give an agent the tools to find, start and address other sessions (docs/mcp.md).")
 
-
-@app.callback(invoke_without_command=True)
 @takes_options
 def mcp(context: typer.Context, options: ServerOptions) -> None:
-    """Serve the tools of the Model Context Protocol on standard input and output, as an agent starts its servers.
+    """Serve the tools for agents (Model Context Protocol) on standard input and output.
 
-    The daemon does what is asked for; where none runs, the first call starts it.
+    An agent starts this command as one of its MCP servers (docs/mcp.md). The daemon does the work; the first call
+    starts it if none runs.
     """
-    if context.invoked_subcommand is not None:
-        given = {context.get_parameter_source(name) for name in ("socket_name", "socket_path", "tmux")}
-        if any(source is not None and source.name == "COMMANDLINE" for source in given):
-            raise UsageError("-L, -S and --tmux stand behind the command: streamrelay mcp token -L work")
+    if is_group(context):
         return
 
     async def main() -> None:
@@ -60,13 +57,15 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
             raise _only_error(group) from None
 
 
-@app.command()
 @takes_options
 def token(
     options: ServerOptions,
     target: Annotated[str, typer.Argument(help="The session: its id, title or pane; this pane without one.")] = "",
 ) -> None:
-    """Print the token by which a session is known over HTTP. Whoever has it speaks as that session."""
+    """Print the token that identifies a session over HTTP.
+
+    Anybody who has the token speaks as that session.
+    """
     output = Output()
 
     async def main() -> int:

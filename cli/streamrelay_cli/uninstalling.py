@@ -23,7 +23,10 @@ def uninstall(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be taken away.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take away what streamrelay left in a tmux server and in your folders; refuses while it is at work there."""
+    """Remove what streamrelay left in tmux and in your folders.
+
+    It refuses while streamrelay is at work there.
+    """
     output = printing.output(as_json=as_json)
 
     async def main() -> int:

@@ -40,7 +40,10 @@ def watch(
         ),
     ] = None,
 ) -> None:
-    """Print each line that the programs in these panes say, once, as it is said; until the panes close or Ctrl-C."""
+    """Print what the programs in panes say, each line once.
+
+    Lines come as they are printed, until the panes close or Ctrl-C.
+    """
     output = printing.output(as_json=as_json)
 
     async def main() -> int:

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from streamrelay_cli.commands import COMMANDS
 from streamrelay_cli.main import app
 
 from streamrelay import errors
@@ -144,7 +145,7 @@ def test_replay_of_what_is_no_recording(cli, tmp_path):
         assert "Traceback" not in replayed.stderr
 
 
-@pytest.mark.parametrize("command", sorted(info.name for info in app.registered_commands))
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_help_explains_and_never_acts(command, cli, tmp_path):
     """No tmux and no other program is run, and no file written: not one of them would go unnoticed."""
     home, programs, ran = tmp_path / "home", tmp_path / "programs", tmp_path / "ran"

@@ -1,0 +1,257 @@
+"""The command line's groups and commands: loaded lazily, with one help format and the common options in front.
+
+A `CommandGroup` shows and completes its commands from a table (`commands.py`), and imports the module of a command when
+that command runs or shows its help. Its help is plain text in sections, which wraps at any width and needs no `rich`.
+
+The common options (`-L`, `-S`, `--tmux`, `--host`, `--ssh`, `--json`, `-q`, `-v`) may stand in front of a command as
+well as behind it. Every group parses them and hands those that were given to the command, where they are parsed in
+front of the command's own: so `streamrelay -L x ls -L y` lists y, and `streamrelay -v ls -v` logs in detail. A command
+that has no such option says so.
+"""
+
+import copy
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from streamrelay_cli.commands import SUGGESTIONS, Entry
+
+Context = Any
+"""A context of the command line: typer does not export the class that its base classes declare."""
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_HANDED = "streamrelay_cli.handed"
+"""Where a context keeps the common options that were given in front of its command."""
+_COLUMN = 26
+"""Columns of names; the help of a longer one begins on the next line."""
+
+
+class _Formatted:
+    """What the help of commands and of groups has in common."""
+
+    def format_options(self, ctx: Context, formatter: Any) -> None:
+        """Write arguments and options, each heading once, in the order in which they are declared."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                plain = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                sections.setdefault(parameter.rich_help_panel or plain, []).append(_readable(*record))
+        first = [name for name in ("Arguments", "Options") if name in sections]
+        for name in [*first, *(name for name in sections if name not in first)]:
+            _write_section(formatter, name, sections[name])
+
+
+def _readable(names: str, text: str) -> tuple[str, str]:
+    """Write a number as N, and leave out its range, which the help or the error says in words."""
+    for kind in ("int", "float"):
+        names = names.replace(f"<{kind} range>", "N").replace(f"<{kind}>", "N")
+    head, bracket, facts = text.rpartition("  [")
+    if not bracket:
+        return names, text
+    kept = [fact for fact in facts.removesuffix("]").split("; ") if "x>=" not in fact and "<=x" not in fact]
+    return names, f"{head}  [{'; '.join(kept)}]" if kept else head
+
+
+def _write_section(formatter: Any, heading: str, rows: list[tuple[str, str]]) -> None:
+    with formatter.section(_bold(heading)):
+        formatter.write_dl(rows, col_max=_COLUMN)
+
+
+def _bold(text: str) -> str:
+    return text if "NO_COLOR" in os.environ or not sys.stdout.isatty() else typer.style(text, bold=True)
+
+
+class Command(_Formatted, TyperCommand):
+    """A command that takes the common options from in front of it as well."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Parse the options in front of the command, then its own, so that the later one holds."""
+        return super().parse_args(ctx, [*_handed_words(self, ctx), *args])
+
+
+class CommandGroup(_Formatted, TyperGroup):
+    """A group of commands, each of which loads when it runs."""
+
+    table: Mapping[str, Entry] = {}
+    is_root = False
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = _Loaded(self)
+        self._inherited: frozenset[str] = frozenset()
+
+    @property
+    def common_options(self) -> list[TyperOption]:
+        """The options that this group hands to its commands."""
+        return [one for one in self.params if isinstance(one, TyperOption) and one.name in COMMON]
+
+    def inherit(self, parent: "CommandGroup") -> None:
+        """Take the common options of the group above, beside those of its own."""
+        own = {parameter.name for parameter in self.params}
+        for option in parent.common_options:
+            if option.name not in own:
+                inherited = copy.copy(option)
+                inherited.hidden = True
+                self.params.append(inherited)
+                self._inherited |= {str(option.name)}
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the names of the commands; loads none of them."""
+        return list(self.table)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> TyperCommand | None:
+        """Return a command that loads when it is run."""
+        return _LazyCommand(self, cmd_name, self.table[cmd_name]) if cmd_name in self.table else None
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Show the help if nothing is asked for; else keep the common options for the command."""
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            ctx.exit()
+        rest = super().parse_args(ctx, [*_handed_words(self, ctx), *args])
+        ctx.meta[_HANDED] = [*self._given(ctx)]
+        for name in COMMON if self.is_root else self._inherited:
+            ctx.params.pop(name, None)
+        return rest
+
+    def _given(self, ctx: Context) -> Iterator[tuple[TyperOption, object]]:
+        """Yield the common options that the command line has here or further in front."""
+        for option in self.common_options:
+            source = ctx.get_parameter_source(str(option.name))
+            if source is not None and source.name == "COMMANDLINE":
+                yield option, ctx.params.get(str(option.name))
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> Any:
+        """Find the command; an unknown one is an error that names the likely ones."""
+        if args[0] not in self.table and not args[0].startswith("-") and not ctx.resilient_parsing:
+            likely = self._likely(args[0])
+            said = f"No such command {args[0]!r}."
+            ctx.fail(f"{said} Did you mean {' or '.join(repr(one) for one in likely)}?" if likely else said)
+        return super().resolve_command(ctx, args)
+
+    def _likely(self, word: str) -> list[str]:
+        """Return what somebody may have meant by a word that is no command."""
+        if self.is_root and word.lower() in SUGGESTIONS:
+            return [SUGGESTIONS[word.lower()]]
+        return difflib.get_close_matches(word.lower(), [name for name, one in self.table.items() if not one.hidden])
+
+    def format_options(self, ctx: Context, formatter: Any) -> None:
+        """Write the commands by their groups, then the options."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name, entry in self.table.items():
+            if not entry.hidden:
+                panels.setdefault(entry.panel or "Commands", []).append((name, entry.help))
+        width = max((len(name) for rows in panels.values() for name, _ in rows), default=0)
+        for heading, rows in panels.items():
+            _write_section(formatter, heading, [(name.ljust(width), text) for name, text in rows])
+        super().format_options(ctx, formatter)
+
+
+class _LazyCommand(TyperCommand):
+    """A command before it is loaded: what help and completion show of it."""
+
+    def __init__(self, group: CommandGroup, name: str, entry: Entry) -> None:
+        super().__init__(name, help=entry.help, hidden=entry.hidden, rich_markup_mode=None)
+        self._group = group
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any) -> Any:
+        """Load the command, and parse its arguments."""
+        return self._group.commands[str(self.name)].make_context(info_name, args, parent, **extra)
+
+
+class _Loaded(MutableMapping[str, Any]):
+    """The commands of a group, each loaded when it is looked up."""
+
+    def __init__(self, group: CommandGroup) -> None:
+        self._group = group
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded[name] = _load(name, self._group.table[name], self._group)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._group.table)
+
+    def __len__(self) -> int:
+        return len(self._group.table)
+
+
+COMMON = ("socket_name", "socket_path", "tmux", "host", "ssh", "as_json", "quiet", "verbose")
+"""The parameters that may stand in front of a command."""
+
+
+def is_group(context: typer.Context) -> bool:
+    """Tell a group's own function whether a command runs; a common option that it has not itself is an error then."""
+    if context.invoked_subcommand is not None:
+        return True
+    group = context.command
+    if isinstance(group, CommandGroup):
+        own = {str(option.name) for option in group.params} - group._inherited  # noqa: SLF001
+        _refuse(context, (option for option, _ in context.meta[_HANDED] if option.name not in own))
+    return False
+
+
+def _load(name: str, entry: Entry, parent: CommandGroup) -> Any:
+    """Import a command's module and build the command as typer does."""
+    run = _function(entry.target) if entry.target else None
+    if not entry.commands:
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(name, cls=Command, hidden=entry.hidden)(run or _nothing)
+        return typer.main.get_command(app)
+    app = typer.Typer(
+        name=name, cls=CommandGroup, add_completion=False, rich_markup_mode=None, no_args_is_help=run is None
+    )
+    if run is None:
+        app.callback(help=entry.help)(_nothing)
+    else:
+        app.callback(invoke_without_command=True)(run)
+    group = typer.main.get_command(app)
+    if isinstance(group, CommandGroup):
+        group.table = entry.commands
+        group.inherit(parent)
+    return group
+
+
+def _function(target: str) -> Any:
+    module, _, function = target.partition(":")
+    return getattr(importlib.import_module(f"streamrelay_cli.{module}"), function)
+
+
+def _nothing() -> None:
+    """Do nothing: the group has nothing to do before its command."""
+
+
+def _handed_words(command: TyperCommand | TyperGroup, ctx: Context) -> list[str]:
+    """Return the common options in front of a command, as the command itself parses them."""
+    handed = ctx.meta.get(_HANDED, ()) if ctx.parent is not None else ()
+    taken = {parameter.name for parameter in command.params}
+    _refuse(ctx, (option for option, _ in handed if option.name not in taken))
+    return [word for option, value in handed for word in _words(option, value)]
+
+
+def _refuse(ctx: Context, options: Iterable[TyperOption]) -> None:
+    names = [option.opts[0] for option in options]
+    if names and not ctx.resilient_parsing:
+        ctx.fail(f"{ctx.command_path} does not take {' or '.join(names)}.")
+
+
+def _words(option: TyperOption, value: object) -> list[str]:
+    """Return an option with its value as words of a command line."""
+    name = option.opts[-1]
+    if option.count:
+        return [name] * int(str(value))
+    return ([name] if value else []) if option.is_flag else [f"{name}={value}"]

@@ -1,0 +1,208 @@
+"""The table of all commands: where each one is, its one-line help, and its group in `--help`.
+
+Help, completion and suggestions read this table alone, so they load no command module. A command's module loads when
+the command runs, or when its own help is asked for (`command_group.py`). A test holds the lines of help against the
+docstrings of the commands.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+WATCH, TALK, AGENTS, CONTROL, SETUP, EXPLORE = (
+    "Watch and record",
+    "Talk",
+    "Agents",
+    "Control",
+    "Set up",
+    "Explore",
+)
+"""The groups of the commands, as `--help` shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command, or one group of commands."""
+
+    target: str
+    """`module:function` in this package; empty for a group that runs only with a command."""
+    help: str
+    """One sentence in the imperative."""
+    panel: str = ""
+    """Its group in `--help`."""
+    hidden: bool = False
+    commands: Mapping[str, "Entry"] = field(default_factory=dict)
+    """The commands of a group."""
+
+
+COMMANDS: Mapping[str, Entry] = {
+    "watch": Entry("watching:watch", "Print what the programs in panes say, each line once.", WATCH),
+    "record": Entry("recording:record", "Record a pane into a file: bytes, times, sizes, messages.", WATCH),
+    "history": Entry(
+        "",
+        "Search the journal of what was said and delivered, or prune it.",
+        WATCH,
+        commands={
+            "search": Entry("searching:search", "Find what was said by its words, the best match first."),
+            "prune": Entry("remembering:prune", "Delete old events from the journal, and free their space."),
+        },
+    ),
+    "send": Entry("sending:send_command", "Type a message into a pane, and report how far it came.", TALK),
+    "link": Entry("linking:link", "Let two programs hear each other, within a budget.", TALK),
+    "relay": Entry("relaying:relay", "Let two or more programs hear each other, until Ctrl-C.", TALK),
+    "gather": Entry(
+        "",
+        "Hold a gathering: a moderated round table with a talking piece.",
+        TALK,
+        commands={
+            "start": Entry("gathering:start", "Start a gathering and its sessions, and print its id."),
+            "list": Entry("gathering:list_", "List the gatherings that are held, and the last ones that were."),
+            "watch": Entry("gathering:watch", "Show a gathering until it is over: circle, piece, beats, words."),
+            "status": Entry("gathering:status", "Show the state of all gatherings, or of one in full."),
+            "say": Entry("gathering:say", "Speak for a person who holds the talking piece."),
+            "pass": Entry("gathering:pass_", "Pass the talking piece on for the participant who holds it."),
+            "pause": Entry("gathering:pause", "Stop the time of a gathering; the piece stays where it is."),
+            "resume": Entry("gathering:resume", "Resume a paused gathering with the time that was left."),
+            "close": Entry("gathering:close", "Close a gathering before its last round, and harvest it."),
+            "transcript": Entry("gathering:transcript", "Print the contributions and the harvest of a gathering."),
+            "pulse": Entry("pulsing:pulse", "Print the summary of the machine that a gathering starts with."),
+        },
+    ),
+    "start": Entry("starting:start", "Start an agent or program in a tmux session of its own.", AGENTS),
+    "end": Entry("starting:end", "End a session that `start` started, and its program.", AGENTS),
+    "ls": Entry("listing:ls", "List the panes of the tmux server, and the sessions in them.", AGENTS),
+    "profiles": Entry(
+        "profiling:profiles",
+        "List the programs that streamrelay knows, your own profiles first.",
+        AGENTS,
+        commands={"show": Entry("profiling:show", "Print the file of a profile, to read or to start your own from.")},
+    ),
+    "learn": Entry("learning:learn", "Propose a profile for a program, from a recording of it.", AGENTS),
+    "hooks": Entry(
+        "",
+        "Install the hooks by which agents report the end of a turn.",
+        AGENTS,
+        commands={
+            "install": Entry("hooking:install", "Add the stop hook to an agent's configuration."),
+            "show": Entry("hooking:show", "Show which agents have the stop hook, and in which file."),
+            "remove": Entry("hooking:remove", "Remove the stop hook from an agent's configuration."),
+        },
+    ),
+    "hook": Entry("hooking:hook", "Report an agent's hook to the daemon; agents run it.", AGENTS, hidden=True),
+    "status": Entry("controlling:status", "Show the daemon, its links, relays and messages.", CONTROL),
+    "delivery": Entry(
+        "",
+        "List the messages that wait, show one's status, or cancel one.",
+        CONTROL,
+        commands={
+            "list": Entry(
+                "delivery:list_command", "List the messages that wait, oldest first, and what each waits for."
+            ),
+            "show": Entry("delivery:show", "Show a message's delivery status, one line per pane."),
+            "cancel": Entry("delivery:cancel", "Cancel messages before they are pasted."),
+        },
+    ),
+    "pause": Entry("controlling:pause", "Pause links and relays, all or one, until `--resume`.", CONTROL),
+    "mute": Entry("controlling:mute", "Keep a session out of links and relays, until `--off`.", CONTROL),
+    "extend": Entry("controlling:extend", "Add deliveries to a link's budget; reopen a spent link.", CONTROL),
+    "stop": Entry("controlling:stop", "End links and relays, all or some.", CONTROL),
+    "daemon": Entry(
+        "daemonising:daemon",
+        "Run the service that holds sessions, messages, links and relays.",
+        SETUP,
+        commands={
+            "start": Entry("daemonising:start", "Start the daemon in the background, and wait until it answers."),
+            "stop": Entry("daemonising:stop", "End the daemon, and wait until it has ended."),
+            "status": Entry("controlling:status", "Show the daemon, its links, relays and messages."),
+            "logs": Entry("daemonising:logs", "Print the log of the daemon that runs in the background."),
+            "reload": Entry("daemonising:reload", "Make the daemon read its profiles and configuration again."),
+            "install": Entry("daemonising:install", "Start the daemon now and at every login (systemd or launchd)."),
+            "uninstall": Entry("daemonising:uninstall", "Undo `install`; the journal and the outbox stay."),
+        },
+    ),
+    "web": Entry("paging:web", "Print the address of the web page, and serve it from now on.", SETUP),
+    "mcp": Entry(
+        "tooling:mcp",
+        "Serve the tools for agents (Model Context Protocol) on standard input and output.",
+        SETUP,
+        commands={"token": Entry("tooling:token", "Print the token that identifies a session over HTTP.")},
+    ),
+    "tmux": Entry("decorating:tmux_command", "Print lines for ~/.tmux.conf: status line, popup, link key.", SETUP),
+    "config": Entry(
+        "",
+        "Show the configuration, and where each value comes from.",
+        SETUP,
+        commands={
+            "show": Entry("configuring:show", "Print every key with its value and its source."),
+            "path": Entry("configuring:path", "Print the paths of the configuration files."),
+            "init": Entry("configuring:init", "Write a configuration file with every key, commented out."),
+        },
+    ),
+    "doctor": Entry("doctoring:doctor", "Check tmux and this installation, and print the fixes.", SETUP),
+    "uninstall": Entry("uninstalling:uninstall", "Remove what streamrelay left in tmux and in your folders.", SETUP),
+    "demo": Entry("demo:demo", "Show programs that talk on a private tmux server, and count.", EXPLORE),
+    "replay": Entry("replaying:replay", "Print what the programs of a recording said.", EXPLORE),
+    "explain": Entry("explaining:explain", "Explain why each line of a recording was said or left out.", EXPLORE),
+    "render": Entry("rendering:render", "Print the screen that a file of terminal output makes.", EXPLORE),
+    "bench": Entry("benching:bench", "Measure throughput, latency, cost and fidelity on this machine.", EXPLORE),
+    "help": Entry("helping:help_command", "Show the help of a command.", EXPLORE),
+    "version": Entry("helping:version", "Print the version.", EXPLORE, hidden=True),
+}
+
+SUGGESTIONS: Mapping[str, str] = {
+    "add": "start",
+    "attach": "watch",
+    "attach-session": "watch",
+    "cancel": "delivery cancel",
+    "capture": "record",
+    "chat": "link",
+    "check": "doctor",
+    "circle": "gather",
+    "connect": "link",
+    "create": "start",
+    "diagnose": "doctor",
+    "follow": "watch",
+    "grep": "history search",
+    "init": "config init",
+    "info": "status",
+    "install": "daemon install",
+    "join": "link",
+    "kill": "end",
+    "kill-session": "end",
+    "launch": "start",
+    "list": "ls",
+    "list-panes": "ls",
+    "list-sessions": "ls",
+    "log": "daemon logs",
+    "logs": "daemon logs",
+    "message": "send",
+    "msg": "send",
+    "new": "start",
+    "new-session": "start",
+    "open": "web",
+    "panes": "ls",
+    "play": "replay",
+    "ps": "ls",
+    "remove": "end",
+    "restart": "daemon stop",
+    "resume": "pause",
+    "rm": "end",
+    "run": "start",
+    "say": "send",
+    "search": "history search",
+    "server": "daemon",
+    "serve": "daemon",
+    "sessions": "ls",
+    "settings": "config show",
+    "setup": "doctor",
+    "spawn": "start",
+    "stream": "watch",
+    "tail": "watch",
+    "talk": "send",
+    "tell": "send",
+    "tools": "mcp",
+    "ui": "web",
+    "unmute": "mute",
+    "unpause": "pause",
+    "write": "send",
+}
+"""What people type for a command that has another name."""

@@ -1,0 +1,55 @@
+"""The options that `relay` and `link` share: the limits of a conversation."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, TypedDict
+
+import typer
+
+from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS
+
+Budget = Annotated[int, typer.Option("--budget", min=0, help="End after this many deliveries; 0 for no end.")]
+Acknowledgements = Annotated[
+    int,
+    typer.Option("--acknowledgements", min=0, help="Turns of agents in a row that say nothing new; 0 for any number."),
+]
+Hops = Annotated[
+    int, typer.Option("--hops", min=0, help="How many times an agent's answer may follow an answer; 0 for no end.")
+]
+Longest = Annotated[int, typer.Option("--longest", min=0, help="Characters of one delivery; 0 for any.")]
+PerMinute = Annotated[
+    int, typer.Option("--per-minute", min=0, help="Deliveries a minute; more of them wait. 0 for any number.")
+]
+Checkpoints = Annotated[
+    list[str], typer.Option("--checkpoint", help="What begins like this is not passed on.", metavar="PREFIX")
+]
+
+
+class ExchangeRules(TypedDict):
+    """The part of its rules that a conversation takes from its options."""
+
+    acknowledgements: int
+    hops: int
+    longest: int
+    per_minute: int
+    checkpoints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What holds in a conversation, whoever takes part."""
+
+    acknowledgements: Acknowledgements = ACKNOWLEDGEMENTS
+    hops: Hops = HOPS
+    longest: Longest = 0
+    per_minute: PerMinute = 0
+    checkpoints: Checkpoints = field(default_factory=list)
+
+    def rules(self) -> ExchangeRules:
+        """Return the same as the rules of a relay and the policy of a link have it."""
+        return ExchangeRules(
+            acknowledgements=self.acknowledgements,
+            hops=self.hops,
+            longest=self.longest,
+            per_minute=self.per_minute,
+            checkpoints=tuple(self.checkpoints),
+        )
