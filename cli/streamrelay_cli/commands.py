@@ -94,9 +94,7 @@ COMMANDS: Mapping[str, Entry] = {
         "List the messages that wait, show one's status, or cancel one.",
         CONTROL,
         commands={
-            "list": Entry(
-                "delivery:list_command", "List the messages that wait, oldest first, and what each waits for."
-            ),
+            "list": Entry("delivery:list_command", "List the messages that wait, oldest first, with the reason."),
             "show": Entry("delivery:show", "Show a message's delivery status, one line per pane."),
             "cancel": Entry("delivery:cancel", "Cancel messages before they are pasted."),
         },

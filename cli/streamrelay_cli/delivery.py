@@ -53,7 +53,7 @@ def list_command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the messages that wait, oldest first, and what each waits for."""
+    """List the messages that wait, oldest first, with the reason."""
     output = printing.output(as_json=as_json)
 
     async def main() -> int:

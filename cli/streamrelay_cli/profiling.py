@@ -1,12 +1,14 @@
 """`streamrelay profiles`: what is known of single programs, and where from."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import regex
 import typer
 
+import streamrelay.agents
 from streamrelay.agents import AgentProfile, load_profiles
 from streamrelay.errors import UsageError
 from streamrelay_cli.command_group import is_group
@@ -44,7 +46,13 @@ def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.
 def _row(profile: AgentProfile) -> tuple[str, ...]:
     known_by = [*sorted(profile.reading.commands), *(["signs"] if profile.reading.signs else [])]
     known = ", ".join(_known(profile)) or "its kind"
-    return (profile.name, profile.kind, profile.title, ", ".join(known_by), known, profile.source)
+    return (profile.name, profile.kind, profile.title, ", ".join(known_by), known, _origin(profile))
+
+
+def _origin(profile: AgentProfile) -> str:
+    """Return the file of a user's own profile; a profile of this package needs no path."""
+    shipped = Path(streamrelay.agents.__file__).parent
+    return "built in" if Path(profile.source).is_relative_to(shipped) else profile.source
 
 
 def _known(profile: AgentProfile) -> Iterator[str]:

@@ -67,7 +67,10 @@ def test_the_prompt_loads_no_engine(words, environment):
     modules = set(done.stderr.split())
     assert "streamrelay_cli.main" in modules
     assert not {name for name in modules if name.split(".")[0] in HEAVY}
-    assert {name for name in modules if name.startswith("streamrelay.")} == {"streamrelay.errors"}
+    assert {name for name in modules if name.startswith("streamrelay.")} <= {
+        "streamrelay.errors",
+        "streamrelay.version",
+    }
 
 
 def test_the_table_has_every_command_with_the_line_of_its_help():
@@ -110,8 +113,9 @@ def test_help_and_version_answer_whichever_way_they_are_typed():
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        (["list"], "'ls'"), (["run"], "'start'"), (["kill"], "'end'"), (["tail"], "'watch'"), (["LOGS"], "'daemon logs'"),
-        (["wach"], "'watch'"), (["gather", "lst"], "'list'"), (["daemon", "stopp"], "'stop'"),
+        (["list"], "'ls'"), (["run"], "'start'"), (["kill"], "'end'"), (["tail"], "'watch'"),
+        (["LOGS"], "'daemon logs'"), (["wach"], "'watch'"), (["gather", "lst"], "'list'"),
+        (["daemon", "stopp"], "'stop'"),
     ],
 )  # fmt: skip
 def test_a_word_that_is_no_command_gets_a_suggestion(words, meant):
@@ -182,6 +186,13 @@ def test_a_configuration_file_is_written_once_and_changes_nothing(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     assert invoke("config", "init", "--project").strip().endswith(".streamrelay.toml")
     assert "#host =" not in (tmp_path / ".streamrelay.toml").read_text()
+
+
+def test_profiles_show_a_path_for_your_own_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    rows = invoke("profiles").splitlines()[1:]
+    assert rows
+    assert all(row.endswith("  built in") for row in rows)
 
 
 @pytest.mark.parametrize("columns", [60, 80])

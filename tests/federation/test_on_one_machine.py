@@ -35,7 +35,8 @@ asyncio.run(main(*sys.argv[1:]))
 """
 IMPORTED = """
 import sys
-import streamrelay, streamrelay.service.local, streamrelay.federation.streams, streamrelay_cli.main, streamrelay_cli.daemonising
+import streamrelay, streamrelay.service.local, streamrelay.federation.streams
+import streamrelay_cli.main, streamrelay_cli.daemonising
 print(sorted(name for name in sys.modules if name.split(".")[0] == "redis"))
 """
 
