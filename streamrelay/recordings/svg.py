@@ -12,6 +12,8 @@ outside of itself. The same animation gives the same bytes.
 
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 from unicodedata import category
@@ -90,6 +92,9 @@ def svg(animation: Animation, *, title: str = "", rest: float = 4.0) -> str:
     )
 
 
+_Place = tuple[int, int] | None
+
+
 class _Drawing:
     """The parts of the file; each content of a row and each style is written once."""
 
@@ -125,7 +130,7 @@ class _Drawing:
             places = {row: place for place, row in enumerate(dict.fromkeys(row for _, row in shown))}
             if any(places):
                 uses = "".join(self._use(row, place * LINE) for row, place in places.items())
-                moves = [(t, f"transform:translateY({-places[row] * LINE}px)") for t, row in shown]
+                moves: list[tuple[float, _Place]] = [(t, (0, -places[row] * LINE)) for t, row in shown]
                 yield (
                     f'<svg y="{y * LINE}" width="{self._animation.columns * CELL}" height="{LINE}">'
                     f"{self._moving(moves, uses)}</svg>"
@@ -134,32 +139,31 @@ class _Drawing:
     def cursor(self) -> str:
         """Return the cursor."""
         moves = [
-            (screen.t, "opacity:0" if screen.cursor is None else
-             f"transform:translate({screen.cursor[0] * CELL}px,{screen.cursor[1] * LINE}px)")
+            (screen.t, screen.cursor and (screen.cursor[0] * CELL, screen.cursor[1] * LINE))
             for screen in self._animation.screens
-        ]  # fmt: skip
-        shape = f'<rect width="{CELL}" height="{LINE}" fill-opacity=".55"/>'
-        return self._moving(moves, shape)
+        ]
+        return self._moving(moves, f'<rect width="{CELL}" height="{LINE}" fill-opacity=".55"/>')
 
     def _use(self, row: Row, y: int) -> str:
         number = self._contents.setdefault(row, len(self._contents))
         return f'<use href="#r{number}"' + (f' y="{y}"/>' if y else "/>") if row else ""
 
-    def _moving(self, moves: Iterable[tuple[float, str]], content: str) -> str:
-        """Return a group that is moved to what each time says, and rests where it is moved last."""
-        changes: list[tuple[float, str]] = []
-        for t, move in moves:
-            if not changes or changes[-1][1] != move:
-                changes.append((t, move))
+    def _moving(self, moves: Iterable[tuple[float, _Place]], content: str) -> str:
+        """Return a group that stands at each time where `moves` says, and without an animation where the last one says.
+
+        A place is x and y; a group whose place is None is not seen.
+        """
+        changes = [next(same) for _, same in groupby(moves, key=itemgetter(1))]
         last = changes[-1][1]
+        # What the last screen shows stands in an attribute, which any viewer understands.
+        place = 'visibility="hidden"' if last is None else f'transform="translate({last[0]} {last[1]})"'
         if len(changes) == 1:
-            return f'<g style="{last}">{content}</g>'
+            return f"<g {place}>{content}</g>"
         number = len(self._rules)
-        frames = "".join(
-            f"{100 * t / self._seconds:.3f}".rstrip("0").rstrip(".") + f"%{{{move}}}" for t, move in changes
-        )
-        self._rules.append(f"@keyframes k{number}{{{frames}}}.k{number}{{{last};animation-name:k{number}}}")
-        return f'<g class="m k{number}">{content}</g>'
+        hides = any(where is None for _, where in changes)
+        frames = (f"{round(100 * t / self._seconds, 3):g}%{{{_css(where, hides=hides)}}}" for t, where in changes)
+        self._rules.append(f"@keyframes k{number}{{{''.join(frames)}}}.k{number}{{animation-name:k{number}}}")
+        return f'<g class="m k{number}" {place}>{content}</g>'
 
     # A row
 
@@ -207,6 +211,12 @@ class _Drawing:
             if wanted
         ]
         return self._looks.setdefault(";".join(rules), f"s{len(self._looks)}") if rules else ""
+
+
+def _css(place: _Place, *, hides: bool) -> str:
+    if place is None:
+        return "visibility:hidden"
+    return f"transform:translate({place[0]}px,{place[1]}px)" + (";visibility:visible" if hides else "")
 
 
 def _classes(*names: str) -> str:

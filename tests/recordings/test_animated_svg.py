@@ -61,9 +61,9 @@ def drawn(picture: str, seconds: float | None = None) -> list[str]:
         moves = re.search(rf"@keyframes {name}\{{(.*?)\}}\}}", css)
         place = 0
         if name and seconds is None:
-            place = int(re.search(rf"\.{name}\{{transform:translateY\(-?(\d+)px\)", css)[1])
+            place = int(re.fullmatch(r"translate\(0 -?(\d+)\)", group.get("transform"))[1])
         elif name:
-            for percent, y in re.findall(r"([\d.]+)%\{transform:translateY\(-?(\d+)px\)", moves[1]):
+            for percent, y in re.findall(r"([\d.]+)%\{transform:translate\(0px,-?(\d+)px\)", moves[1]):
                 if float(percent) <= 100 * seconds / float(length[1]) + 0.001:
                     place = int(y)
         for use in group.findall("svg:use", NAMESPACE):
@@ -155,6 +155,18 @@ def test_the_picture_shows_each_screen_at_its_time():
     assert drawn(picture, 4.9) == drawn(picture) == ["", "stays"]
     assert picture.count("@keyframes") == 2  # the row that changes, and the cursor
     assert picture == svg(animation, rest=2)
+
+
+def test_a_hidden_cursor_is_not_drawn():
+    picture = svg(animate(Held(*printed((0, "a"), (1, "\x1b[?25lb"), (2, "c\x1b[?25h")))))
+    cursor = parsed(picture).findall("svg:svg/svg:g", NAMESPACE)[-1]
+    assert cursor.get("transform") == "translate(30 0)"
+    frames = re.search(rf"@keyframes {cursor.get('class').removeprefix('m ')}\{{(.*?)\}}\}}", picture)[1]
+    assert re.findall(r"\{([^}]*)", frames + "}") == [
+        "transform:translate(10px,0px);visibility:visible",
+        "visibility:hidden",
+        "transform:translate(30px,0px);visibility:visible",
+    ]
 
 
 def test_one_screen_is_a_still_picture():
