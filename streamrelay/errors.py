@@ -113,7 +113,7 @@ class ServerLost(TmuxError):
 
     code = "server_lost"
     exit_code = 14
-    default_hint = "the tmux server ended; start it again and repeat the command"
+    default_hint = "start tmux again and repeat the command; `streamrelay doctor` names known crashes of this tmux"
 
 
 class CommandFailed(TmuxError):

@@ -1,7 +1,7 @@
 """tmux's control mode: bytes in, typed events out, commands answered in order."""
 
 from streamrelay.control.client import ControlClient, Handler
-from streamrelay.control.ending import End, EndReason
+from streamrelay.control.ending import End, EndReason, server_died, upgrade_hint
 from streamrelay.control.escape import escape, unescape
 from streamrelay.control.notifications import (
     ClientDetached,
@@ -32,6 +32,7 @@ from streamrelay.control.notifications import (
     WindowRenamed,
 )
 from streamrelay.control.protocol import ControlEvent, ControlProtocol, PaneOutput, Reply
+from streamrelay.control.proxy import harmless
 from streamrelay.control.quoting import command_line, quote
 from streamrelay.control.requests import CommandResult, OnReply
 from streamrelay.control.ssh import Ssh
@@ -82,6 +83,9 @@ __all__ = [
     "WindowRenamed",
     "command_line",
     "escape",
+    "harmless",
     "quote",
+    "server_died",
     "unescape",
+    "upgrade_hint",
 ]

@@ -31,11 +31,12 @@ from streamrelay.control.gate import Gate
 from streamrelay.control.notifications import Exit, Notification, SessionChanged, Stray
 from streamrelay.control.pipes import PipeTransport
 from streamrelay.control.protocol import ControlEvent, ControlProtocol, PaneOutput, Reply
+from streamrelay.control.proxy import harmless
 from streamrelay.control.pty import PtyTransport
 from streamrelay.control.quoting import command_line
 from streamrelay.control.reminder import Reminder
 from streamrelay.control.requests import CommandResult, OnReply, RequestQueue, lost
-from streamrelay.control.tmux import Tmux, environment, refusal
+from streamrelay.control.tmux import ServerInfo, Tmux, environment, refusal
 from streamrelay.control.transport import MOST_AT_ONCE, Transport, TransportName
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
@@ -53,7 +54,8 @@ class ControlClient:
     was complete included, and never a reply; with them the event loop's time of the read they came in. `room` tells
     how many bytes it takes at once (`control.transport`). `flags` are further client flags, as `pause-after=30`.
 
-    Entering raises errors.TmuxMissing, NoServer, TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
+    Entering raises errors.TmuxMissing, NoServer, ServerLost, TargetNotFound, CommandFailed (tmux's own words) and
+    CommandTimeout.
     Leaving detaches; outstanding requests are answered with errors.ServerLost.
     """
 
@@ -70,6 +72,7 @@ class ControlClient:
         attach_timeout: float = 10.0,
     ) -> None:
         self._tmux = tmux
+        self._open_while_attached = contextlib.AsyncExitStack()
         self._handler = handler
         self._room = room
         self._name: TransportName = transport
@@ -114,18 +117,17 @@ class ControlClient:
     ) -> None:
         await self.aclose()
 
-    async def open(self) -> None:
-        """Attach; the same as entering. Whoever opens a client has to `aclose` it."""
+    async def open(self, server: ServerInfo | None = None) -> None:
+        """Attach; the same as entering. Whoever opens a client has to `aclose` it.
+
+        `server` is what `Tmux.probe` said of the server: one that a control client can kill is attached to through a
+        proxy (`control.proxy`).
+        """
         loop = asyncio.get_running_loop()
         self._attached, self._end = loop.create_future(), loop.create_future()
-        mode, start = ("-C", PipeTransport.open) if self._name == "pipes" else ("-CC", PtyTransport.open)
-        argv = self._tmux.argv("-N", mode, *self._arguments, stays=True, terminal=self._name == "cc")
-        try:
-            self._transport = await start(argv, environment(os.environ), self._read, self._eof, self._room)
-        except OSError as error:
-            raise self._tmux.unrunnable(error) from error
         try:
             async with asyncio.timeout(self._attach_timeout):
+                self._transport = await self._start(server)
                 await self._attached
         except BaseException as error:
             await self.aclose()
@@ -136,14 +138,25 @@ class ControlClient:
         if self._session and not self._finished:
             return
         await self.aclose()
-        said = self._transport.stderr or b"\n".join(self._strays).decode("utf-8", "replace").strip()
+        strays = b"\n".join(self._strays).decode("utf-8", "replace").strip()
+        said = self._transport.stderr or strays or self._words or ""
         if (reply := self._attach_reply) is not None and not reply.ok:
             raise refusal(reply.text, command=self._arguments)
         raise self._tmux.refused(self._transport.status, said, command=self._arguments)
 
+    async def _start(self, server: ServerInfo | None) -> Transport:
+        mode, start = ("-C", PipeTransport.open) if self._name == "pipes" else ("-CC", PtyTransport.open)
+        tmux = await self._open_while_attached.enter_async_context(harmless(self._tmux, server))
+        argv = tmux.argv("-N", mode, *self._arguments, stays=True, terminal=self._name == "cc")
+        try:
+            return await start(argv, environment(os.environ), self._read, self._eof, self._room)
+        except OSError as error:
+            raise self._tmux.unrunnable(error) from error
+
     async def aclose(self) -> None:
         """Detach, and return when the child is gone and nothing is open; the same as leaving."""
         if self._transport is None:
+            await self._open_while_attached.aclose()
             return
         self._finish("left", "")
         await self.closed
@@ -278,7 +291,10 @@ class ControlClient:
 
     async def _conclude(self, transport: Transport, end: asyncio.Future[End], guess: EndReason) -> None:
         try:
-            await transport.close()
+            try:
+                await transport.close()
+            finally:
+                await self._open_while_attached.aclose()
             if guess in {"left", "failed"} or not self._session:
                 end.set_result(End(guess, self._words or ""))
             else:

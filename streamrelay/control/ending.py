@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from streamrelay import errors
-from streamrelay.control.tmux import Tmux
+from streamrelay.control.tmux import IDENTIFICATION_FIXED, ServerInfo, Tmux, Version
 
 EndReason = Literal["left", "detached", "session_gone", "moved", "too_far_behind", "server_lost", "failed"]
 
@@ -52,10 +52,28 @@ async def explain(tmux: Tmux, session: str, words: str | None, guess: EndReason)
             return End(reason, said, abrupt)
     try:
         await tmux.run("-N", "has-session", "-t", session, timeout=_PATIENCE)
-    except errors.NoServer:
+    except (errors.NoServer, errors.ServerLost):
         return End("server_lost", said, abrupt)
     except errors.TargetNotFound:
         return End("session_gone", said, abrupt)
     except errors.TmuxError:
         return End(guess, said, abrupt)
     return End(guess, said, abrupt)
+
+
+def server_died(server: ServerInfo, words: str) -> errors.ServerLost:
+    """Return the error for a server that ended while a client of ours attached to it; `words` say how the client ended.
+
+    Its hint names the defect that the server's version has, if it has one.
+    """
+    data = {"version": server.version.text, "socket": server.address, "reason": words}
+    message = f"tmux {server.version.text} at {server.address} ended while streamrelay attached to it: {words}"
+    return errors.ServerLost(message, data=data, hint=upgrade_hint(server.version))
+
+
+def upgrade_hint(version: Version) -> str | None:
+    """Return what to do about a tmux that can die while a control client attaches; None where it cannot."""
+    if version.at_least(*IDENTIFICATION_FIXED):
+        return None
+    fixed = ".".join(map(str, IDENTIFICATION_FIXED))
+    return f"install tmux {fixed} or newer: {version.text} can crash while a program attaches in control mode"

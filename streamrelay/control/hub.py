@@ -152,6 +152,23 @@ def leftovers(sessions: Iterable[Session], listened_to: Iterable[str]) -> list[s
     return [one.session for one in sessions if one.hub and one.session not in alive]
 
 
+_CLIENT: Final = "client "
+LOOK_FOR_LEFTOVERS: Final = command_line(
+    LIST_SESSIONS, ("list-clients", "-F", _CLIENT + "#{session_id} #{client_control_mode}")
+)
+"""Lists sessions and clients at one moment: tmux runs one line in one go.
+
+A hub and its client come into being with one command, so a hub that is listed without its client has lost it, for good.
+Two lines would list a hub without its client if it began between them.
+"""
+
+
+def parse_leftovers(lines: Sequence[str]) -> list[str]:
+    """Return the hubs in a reply to `LOOK_FOR_LEFTOVERS` to which no control client is attached any more."""
+    clients = [line.removeprefix(_CLIENT).split(" ") for line in lines if line.startswith(_CLIENT)]
+    return leftovers(parse_sessions(lines), [fields[0] for fields in clients if fields[-1] == "1"])
+
+
 def only_hubs(sessions: Iterable[Session]) -> bool:
     """Tell whether no session is left but hubs."""
     return all(one.hub for one in sessions)

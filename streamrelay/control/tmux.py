@@ -18,6 +18,8 @@ from streamrelay.children import ended, send_signal, start_child
 from streamrelay.control.ssh import Ssh
 
 OLDEST: Final = (3, 2)
+IDENTIFICATION_FIXED: Final = (3, 8)
+"""The first version whose server survives what happens while a control client identifies itself (`identification`)."""
 _FORMAT: Final = "#{version}\t#{pid}\t#{socket_path}"
 
 
@@ -53,6 +55,11 @@ class ServerInfo:
     def address(self) -> str:
         """Where it is, as no other server: the path of its socket, behind its host as scp writes it."""
         return f"{self.host}:{self.socket_path}" if self.host else self.socket_path
+
+    @property
+    def dies_of_identification(self) -> bool:
+        """Whether this server can die while a control client identifies itself (`identification`)."""
+        return not self.version.at_least(*IDENTIFICATION_FIXED)
 
 
 def _default_binary() -> str:
@@ -126,7 +133,8 @@ class Tmux:
         With `stays`, its standard input does not end before it does: a control client would leave at the end of it,
         in the middle of its commands.
 
-        Raises errors.TmuxMissing, NoServer, TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
+        Raises errors.TmuxMissing, NoServer, ServerLost, TargetNotFound, CommandFailed (tmux's own words) and
+        CommandTimeout.
         """
         # Files, not pipes: tmux hands its descriptors to the server, and a server that is stopped keeps a pipe open.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -156,7 +164,7 @@ class Tmux:
             err.seek(0)
             if process.returncode:
                 said = err.read().decode("utf-8", "replace").strip()
-                raise self.refused(process.returncode, said, command=arguments)
+                raise self.refused(process.returncode, said or exit_words(out.read()), command=arguments)
             return out.read().decode("utf-8", "replace")
 
     async def probe(self) -> ServerInfo:
@@ -192,6 +200,12 @@ def environment(parent: Mapping[str, str]) -> dict[str, str]:
     return child
 
 
+def exit_words(stream: bytes) -> str:
+    """Return why a control client says that it ended, from its output; empty where it does not say."""
+    last = stream.rstrip(b"\n").rpartition(b"\n")[2]
+    return last.removeprefix(b"%exit ").decode("utf-8", "replace") if last.startswith(b"%exit ") else ""
+
+
 def missing(binary: str, error: OSError) -> errors.TmuxMissing:
     """Return the error for a binary that cannot be run."""
     return errors.TmuxMissing(f"cannot run {binary}: {error.strerror or error}", data={"binary": binary})
@@ -200,7 +214,10 @@ def missing(binary: str, error: OSError) -> errors.TmuxMissing:
 def refusal(words: str, *, command: Sequence[str]) -> errors.StreamrelayError:
     """Return the error that tmux's own words for a refused command stand for."""
     data = {"command": " ".join(command)}
-    if words.startswith(("no server running", "lost server", "server exited")) or re.match(
+    if words.startswith(("lost server", "server exited")):
+        # The server was there when the command began (client.c, client_exit_message).
+        return errors.ServerLost(words, data=data)
+    if words.startswith("no server running") or re.match(
         r"error connecting to .* \((No such file or directory|Connection refused)\)$", words, re.DOTALL
     ):
         return errors.NoServer(words, data=data)

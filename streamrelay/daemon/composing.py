@@ -99,7 +99,7 @@ async def until_there(tmux: Tmux) -> None:
     while True:
         try:
             await tmux.probe()
-        except NoServer:
+        except (NoServer, ServerLost):
             await asyncio.sleep(_LOOK_AGAIN)
         else:
             return

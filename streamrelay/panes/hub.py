@@ -17,29 +17,33 @@ from streamrelay.control import (
     CommandResult,
     ControlClient,
     ControlEvent,
+    ServerInfo,
     Tmux,
     TransportName,
     WindowAdd,
     command_line,
+    harmless,
+    server_died,
 )
 from streamrelay.control.hub import (
     LIST_PLACES,
     LIST_SESSIONS,
+    LOOK_FOR_LEFTOVERS,
     Place,
     Session,
     leave,
-    leftovers,
     let_go,
     link,
     only_hubs,
     onward,
     opening,
+    parse_leftovers,
     parse_places,
     parse_sessions,
     unlink,
     visiting,
 )
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import NoServer, ServerLost, StreamrelayError, TmuxError
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +62,7 @@ class Hub:
     def __init__(self, tmux: Tmux, handler: Handler, *, room: Callable[[], int], transport: TransportName) -> None:
         self._tmux = tmux
         self._handler = handler
+        self._info: ServerInfo | None = None
         self.name = f"streamrelay-{secrets.token_hex(4)}"
         """What tmux knows the session by; no two hubs have the same."""
         self.client = ControlClient(
@@ -80,12 +85,21 @@ class Hub:
         return self.client.session
 
     async def open(self) -> Self:
-        """Make the session, end what others left behind, and step behind every session of the user's."""
-        await self.client.open()
+        """Make the session, end what others left behind, and step behind every session of the user's.
+
+        Raises what `ControlClient.open` raises, and ServerLost where the server ended meanwhile.
+        """
+        server = self._info = await self._tmux.probe()
         try:
+            await self.client.open(server)
             self.server = (await self._ask("display-message", "-p", "#{pid} #{start_time}"))[-1]
             await self._sweep()
             await self._step_back()
+        except TmuxError as error:
+            await self.aclose()
+            if await self._is_there(server):
+                raise
+            raise server_died(server, error.message) from error
         except BaseException:
             await self.aclose()
             raise
@@ -99,6 +113,15 @@ class Hub:
         with contextlib.suppress(StreamrelayError):
             self.client.request(leave(self.session), _ignore)
         await self.client.aclose()
+
+    async def _is_there(self, server: ServerInfo) -> bool:
+        try:
+            return (await self._tmux.probe()).pid == server.pid
+        except (NoServer, ServerLost):
+            return False
+        except TmuxError:
+            # A server that does not answer may still be there.
+            return True
 
     def holds(self, window: str) -> bool:
         """Tell whether a window is linked here."""
@@ -171,13 +194,14 @@ class Hub:
         self._handler(passed_on, read_at)
 
     async def _ask(self, *words: str) -> list[str]:
-        result = await self.client.command(command_line(words))
+        return await self._lines(command_line(words))
+
+    async def _lines(self, line: str) -> list[str]:
+        result = await self.client.command(line)
         return [line.decode(errors="surrogateescape") for line in result.lines]
 
     async def _sweep(self) -> None:
-        clients = [line.split(" ") for line in await self._ask(*_CLIENTS)]
-        listened_to = [fields[0] for fields in clients if fields[-1] == "1"]
-        for session in leftovers(await self.sessions(), listened_to):
+        for session in parse_leftovers(await self._lines(LOOK_FOR_LEFTOVERS)):
             with contextlib.suppress(StreamrelayError):
                 await self.client.command(command_line(("kill-session", "-t", session)))
 
@@ -185,7 +209,9 @@ class Hub:
         """Have every other session used after this one; a session that ends meanwhile makes it begin again."""
         for _ in range(_ATTEMPTS):
             for words in visiting(await self.sessions()):
-                if "\n%error " in await self._tmux.run("-N", "-C", *words, stays=True):
+                async with harmless(self._tmux, self._info) as tmux:
+                    said = await tmux.run("-N", "-C", *words, stays=True)
+                if "\n%error " in said:
                     break
             else:
                 return

@@ -5,6 +5,7 @@ import pytest
 from streamrelay.control.hub import (
     LIST_PLACES,
     LIST_SESSIONS,
+    LOOK_FOR_LEFTOVERS,
     TAG,
     Place,
     Session,
@@ -14,6 +15,7 @@ from streamrelay.control.hub import (
     only_hubs,
     onward,
     opening,
+    parse_leftovers,
     parse_places,
     parse_sessions,
     unlink,
@@ -80,6 +82,16 @@ def test_many_sessions_are_visited_by_several_clients_in_order() -> None:
 def test_a_tagged_session_without_a_client_is_a_leftover() -> None:
     assert leftovers(ALL, ["$1"]) == ["$9"]
     assert leftovers(ALL, ["$9", "$1"]) == []
+
+
+def test_leftovers_are_found_in_one_reply_whatever_sessions_are_called() -> None:
+    lines = ["$1 30 0 client $9 0", "$9 5 1 streamrelay-1", "$8 5 1 streamrelay-2", "client $1 0", "client $9 1"]
+    assert parse_leftovers(lines) == ["$8"]
+    assert parse_leftovers([*lines, "client $8 0"]) == ["$8"], "a person who came into it does not keep it"
+    assert parse_leftovers([*lines, "client $8 1"]) == []
+    assert "list-sessions" in LOOK_FOR_LEFTOVERS
+    assert "list-clients" in LOOK_FOR_LEFTOVERS
+    check_line(LOOK_FOR_LEFTOVERS)
 
 
 def test_hubs_alone_are_nobody() -> None:
