@@ -113,7 +113,7 @@ async def gathering(house: Household, *, with_person: bool, question: str) -> Ga
     speakers = [
         # The seed, and in each round the phase and the piece.
         invited(
-            name, number, ["(listening)", *(said for text in texts for said in ("(listening)", f"{text}\n\nI pass."))]
+            name, number, ["Listening.", *(said for text in texts for said in ("Listening.", f"{text}\n\nI pass."))]
         )
         for number, (name, texts) in enumerate(SPEAKERS.items(), 1)
     ]

@@ -252,14 +252,16 @@ export class CircleView {
     const runs = Boolean(due) && this.circle.state === "running";
     $("until").hidden = !runs;
     $("elapsed").classList.toggle("runs", runs);
-    if (!runs) return write($("next"), "");
+    $("next").hidden = !runs;
+    if (!runs) return;
     const left = Math.max(0, due - now());
     const total = this.circle.beat_interval_seconds;
     $("until").max = total;
     $("until").value = Math.max(0, total - left);
     $("elapsed").style.setProperty("--left", String((100 * Math.min(left, total)) / total));
     const last = this.circle.beat >= this.circle.beats_per_turn;
-    write($("next"), `${last ? "ends" : "beat"} in ${span(Math.ceil(left))}`);
+    write($("next").firstElementChild, last ? "ends in" : "beat in");
+    write($("next").lastElementChild, span(Math.ceil(left)));
   }
 
   sit(circle, holder) {

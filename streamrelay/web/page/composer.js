@@ -4,6 +4,7 @@
 import { cancel, get, post, Refused } from "./asking.js";
 import { $, element, grow, plain, store, stored, submitsByKeyboard, write } from "./drawing.js";
 
+const HAS_KEYBOARD = matchMedia("(hover: hover)").matches;
 const MOST_SHOWN = 3; // messages that are through
 const WAITING = new Set(["queued"]);
 const OVER = new Set(["answered", "failed", "unconfirmed"]);
@@ -61,7 +62,7 @@ export class Composer {
     $("composer").hidden = !session || session.state === "ended";
     const words = `Message to ${session?.title ?? this.id}`;
     write($("message-label"), words);
-    $("message").placeholder = `${plain(words)} (Ctrl+Enter sends)`;
+    $("message").placeholder = plain(words) + (HAS_KEYBOARD ? " (Ctrl+Enter sends)" : "");
     if (!this.begun && !$("composer").hidden) grow($("message"));
     this.begun = true;
     this.draw();

@@ -6,13 +6,13 @@ import { $, drawList, element, write, writeAgo } from "./drawing.js";
 import { STATES } from "./session.js";
 
 const KEPT = 60; // outputs
-const LINES = 4; // of one output that are shown
+const LINES = 4; // of one output that are shown, blank ones left out
 const REST = 5; // seconds of silence after which an output is over, as in the journal
 
 const VIA = { unknown: "typed or printed", activity: "tool call" };
 const CONVERSATION = { relay: "in a relay", gathering: "in a gathering" };
 
-const last = (text) => text.trimEnd().split("\n").slice(-LINES).join("\n").trim();
+const last = (text) => text.split("\n").filter((line) => line.trim()).slice(-LINES).join("\n");
 
 // The newest output of the sessions, the newest first: {session, pane, origin, text, until, seq}. What they are told is
 // none of it.

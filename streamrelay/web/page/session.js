@@ -109,7 +109,8 @@ export class SessionView {
       case "pane_closed":
         return told(`The program has ended (${event.reason}).`);
       case "receipt":
-        return event.state === "failed" ? told(`A message was not delivered (${event.reason}).`) : null;
+        if (event.state !== "failed") return null;
+        return told(event.reason === "cancelled" ? "A message was cancelled." : `A message was not delivered (${event.reason}).`);
       default:
         return null;
     }
