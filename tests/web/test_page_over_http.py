@@ -149,6 +149,33 @@ def test_the_page_needs_nothing_that_its_policy_forbids() -> None:
     assert {path.name for path in FILES.iterdir()} == {name for name, _ in guard.FILES.values()}
 
 
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, as WCAG 2.2 defines it."""
+
+    def luminance(colour: str) -> float:
+        digits = colour.removeprefix("#")
+        digits = "".join(digit * 2 for digit in digits) if len(digits) == 3 else digits
+        parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_and_marks_stand_out_from_what_is_behind_them(scheme: int) -> None:
+    declared = (FILES / "page.css").read_text().split(":root {")[1 + scheme].split("}")[0]
+    colour = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{3,6});", declared))
+    behind = ("ground", "raised", "sunken")
+    texts = [(text, ground) for text in ("ink", "soft", "accent", "person", "bad") for ground in behind]
+    texts += [("on-accent", "accent"), ("person", "person-tint"), ("accent", "tint"), ("soft", "tint"), ("ink", "tint")]
+    marks = [("edge", "ground"), ("edge", "raised"), ("piece", "ground"), ("piece", "raised")]
+    weak = {(one, other) for one, other in texts if contrast(colour[one], colour[other]) < 4.5}
+    weak |= {(one, other) for one, other in marks if contrast(colour[one], colour[other]) < 3}
+    assert not weak
+
+
 # Too much, and too slow
 
 
