@@ -133,7 +133,9 @@ def parse_places(lines: Iterable[str]) -> list[Place]:
 def visiting(sessions: Iterable[Session]) -> list[tuple[str, ...]]:
     """Return the words with which passing clients, one after the other, visit every session but hubs.
 
-    The one used longest ago comes first. Several clients, because tmux takes 16 KiB of arguments at most.
+    The one used longest ago comes first. Several clients, because tmux takes 16 KiB of arguments at most. An error
+    drops the rest of a line, except inside `if-shell`: without it, a session that has ended meanwhile would keep the
+    client from detaching.
     """
     order = sorted((one for one in sessions if not one.hub), key=lambda one: (one.used, int(one.session[1:])))
     lines = []
@@ -141,7 +143,7 @@ def visiting(sessions: Iterable[Session]) -> list[tuple[str, ...]]:
         first, *others = order[at : at + _VISITS]
         words = ["attach-session", "-E", "-f", "ignore-size,no-output", "-t", first.session]
         for one in others:
-            words += [";", "switch-client", "-E", "-t", one.session]
+            words += [";", "if-shell", "-F", "1", command_line(("switch-client", "-E", "-t", one.session))]
         lines.append((*words, ";", "detach-client"))
     return lines
 

@@ -43,7 +43,7 @@ from streamrelay.control.hub import (
     unlink,
     visiting,
 )
-from streamrelay.errors import NoServer, ServerLost, StreamrelayError, TmuxError
+from streamrelay.errors import CommandFailed, NoServer, ServerLost, StreamrelayError, TargetNotFound, TmuxError
 
 logger = logging.getLogger(__name__)
 
@@ -208,13 +208,14 @@ class Hub:
     async def _step_back(self) -> None:
         """Have every other session used after this one; a session that ends meanwhile makes it begin again."""
         for _ in range(_ATTEMPTS):
-            for words in visiting(await self.sessions()):
-                async with harmless(self._tmux, self._info) as tmux:
-                    said = await tmux.run("-N", "-C", *words, stays=True)
-                if "\n%error " in said:
-                    break
-            else:
-                return
+            try:
+                for words in visiting(await self.sessions()):
+                    async with harmless(self._tmux, self._info) as tmux:
+                        await tmux.run("-N", "-C", *words, stays=True)
+            except (CommandFailed, TargetNotFound):
+                # The first session of a line had ended, so its client never attached.
+                continue
+            return
         logger.warning("the sessions of the server change too quickly to step behind them")
 
     async def _send_on(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streamrelay.control import CommandResult, ControlClient, ServerInfo, Tmux
+from streamrelay.control.hub import Session
 from streamrelay.control.transport import MOST_AT_ONCE
 from streamrelay.errors import CommandFailed, ServerLost
 from streamrelay.panes.hub import Hub
@@ -66,6 +67,27 @@ async def test_a_hub_without_a_client_is_ended(private_tmux: PrivateTmux, make_h
     hub = make_hub()
     await hub.open()
     assert sessions(private_tmux) == {"work", hub.name}
+    await hub.aclose()
+
+
+@pytest.mark.parametrize("used", [0, 1 << 40], ids=["the first one visited", "a later one"])
+async def test_a_session_that_ends_while_a_hub_starts_does_not_stop_it(
+    private_tmux: PrivateTmux, make_hub: MakeHub, monkeypatch: pytest.MonkeyPatch, used: int
+) -> None:
+    """The passing client used to stay attached until its time was up, and the start failed."""
+    hub, listed = make_hub(), Hub.sessions
+    asked: list[int] = []
+
+    async def with_one_that_has_ended(self: Hub) -> list[Session]:
+        asked.append(1)
+        return [*await listed(self), *([Session("$99", used, False, "ended")] if len(asked) == 1 else [])]
+
+    monkeypatch.setattr(Hub, "sessions", with_one_that_has_ended)
+    async with asyncio.timeout(5):
+        await hub.open()
+    assert private_tmux.run("list-clients", "-F", "#{client_session}") == hub.name
+    visited = "#{?session_last_attached,yes,no}"
+    assert private_tmux.run("display-message", "-p", "-t", "=work:", visited) == "yes"
     await hub.aclose()
 
 
