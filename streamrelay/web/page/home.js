@@ -14,8 +14,8 @@ const CONVERSATION = { relay: "in a relay", gathering: "in a gathering" };
 
 const last = (text) => text.split("\n").filter((line) => line.trim()).slice(-LINES).join("\n");
 
-// The newest output of the sessions, the newest first: {session, pane, origin, text, until, seq}. What they are told is
-// none of it.
+// The newest output of the sessions, the newest first: {pane, origin, text, until, seq}. What they are told is none of it.
+// A session that has just started may say something before it is in the list of sessions.
 export class Outputs {
   constructor() {
     this.all = [];
@@ -31,14 +31,13 @@ export class Outputs {
   }
 
   // Returns whether the event changed anything.
-  take(event, sessions) {
+  take(event) {
     if (event.event !== "text" && event.event !== "activity") return false;
     if (event.origin === "injected" || event.origin === "typed") return false;
-    const session = sessions.find((one) => one.pane === event.pane)?.session;
     const newest = this.of(event.pane);
-    if (!session || !event.text.trim() || event.seq <= (newest?.seq ?? 0)) return false;
+    if (!event.text.trim() || event.seq <= (newest?.seq ?? 0)) return false;
     const origin = event.event === "activity" ? "activity" : event.origin;
-    const added = { session, pane: event.pane, origin, text: event.text, until: event.at, seq: event.seq };
+    const added = { pane: event.pane, origin, text: event.text, until: event.at, seq: event.seq };
     if (newest && newest.origin === origin && event.at - newest.until < REST) {
       added.text = last(`${newest.text}\n${event.text}`);
       this.all.splice(this.all.indexOf(newest), 1);
@@ -148,16 +147,16 @@ export class HomeView {
   draw() {
     this.timer = 0;
     const { outputs, sessions } = this.world;
-    const titles = new Map(sessions.map((one) => [one.pane, one.title]));
-    const shown = outputs.all.filter((output) => titles.has(output.pane)).slice(0, KEPT);
+    const known = new Map(sessions.map((one) => [one.pane, one]));
+    const shown = outputs.all.filter((output) => known.has(output.pane)).slice(0, KEPT);
     drawList($("feed"), shown, {
       key: (output) => `${output.pane} ${output.until}`,
       make: () => element("li", {}, element("a", { class: "who" }, element("bdi")), element("span", { class: "via" }), element("time"), element("p")),
       fill: (node, output) => {
         const [who, via, time, text] = node.children;
         node.className = output.origin;
-        who.setAttribute("href", `#/session/${encodeURIComponent(output.session)}`);
-        write(who.firstElementChild, titles.get(output.pane));
+        who.setAttribute("href", `#/session/${encodeURIComponent(known.get(output.pane).session)}`);
+        write(who.firstElementChild, known.get(output.pane).title);
         write(via, VIA[output.origin] ?? "");
         writeAgo(time, output.until, now());
         write(text, output.text);

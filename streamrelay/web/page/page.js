@@ -107,7 +107,7 @@ const CHANGES = new Set([
 function take(event) {
   world.place = event.seq;
   world.view?.take(event);
-  if (world.outputs.take(event, world.sessions)) drawSoon();
+  if (world.outputs.take(event)) drawSoon();
   const waited = world.sessions.some((one) => one.pane === event.pane && one.state === "needs_human");
   if (CHANGES.has(event.event) || (waited && ["text", "activity"].includes(event.event))) lookSoon();
 }
