@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import StopHooks
 from streamrelay.config.files import load
-from streamrelay.control import ServerInfo, Tmux, TransportName, Version
+from streamrelay.control import ServerInfo, Tmux, TransportName, Version, upgrade_hint
 from streamrelay.control.private_tmux import PrivateTmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
@@ -193,6 +193,7 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
         yield Check(
             "server", "warning", error.message, "nothing to watch yet: start tmux, or name a server with -L or -S"
         )
+        yield known_crash(version, over_ssh=tmux.ssh is not None)
         return
     except StreamrelayError as error:
         yield Check("server", "failed", error.message, error.hint)
@@ -204,9 +205,20 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
         f"tmux {info.version.text}, pid {info.pid}, {info.address}",
         "" if same else f"the binary is {version.text}: end the server when you can, so that both are of one version",
     )
+    yield known_crash(info.version, over_ssh=bool(info.host))
     if not info.host:
         yield _socket(info)
     yield await _left_behind(tmux)
+
+
+def known_crash(version: Version, *, over_ssh: bool) -> Check:
+    """Say whether a server of this version can die while a control client attaches (`control.identification`)."""
+    fix = upgrade_hint(version)
+    if fix is None:
+        return Check("known crashes", "ok", f"none of tmux {version.text}")
+    words = f"tmux {version.text} can crash, with every session in it, while a program attaches in control mode; "
+    words += "streamrelay cannot prevent that over ssh" if over_ssh else "streamrelay prevents that for itself only"
+    return Check("known crashes", "warning", words, fix)
 
 
 async def _left_behind(tmux: Tmux) -> Check:

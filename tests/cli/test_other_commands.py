@@ -11,6 +11,8 @@ from streamrelay_cli.commands import COMMANDS
 from streamrelay_cli.main import app
 
 from streamrelay import errors
+from streamrelay.control import Version
+from streamrelay.doctor import known_crash
 from tests.cli.conftest import COMMAND
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +50,7 @@ def test_doctor_looks_at_everything_and_gives_the_fix(cli, private_tmux, tmp_pat
     examined = cli.run("doctor", "--json", **folders)
     checks = {check["name"]: check for check in map(json.loads, examined.stdout.splitlines())}
     assert {"tmux", "locale", "server", "socket", "hooks", "leftovers", "daemon", "configuration"} <= set(checks)
+    assert checks["known crashes"]["found"].partition(" can crash")[0].endswith(f"tmux {version_of(private_tmux)}")
     assert (checks["locale"]["status"], checks["hooks"]["found"]) == ("warning", "none is installed")
     assert "export LC_ALL" in checks["locale"]["fix"]
     installed = json.loads(cli.run("hooks", "install", "claude", "--json", server=False, **folders).stdout)
@@ -57,6 +60,26 @@ def test_doctor_looks_at_everything_and_gives_the_fix(cli, private_tmux, tmp_pat
     told = cli.run("doctor", **folders).stdout
     assert "hooks: that of claude runs /gone/streamrelay, which is not there" in told
     assert "hint: streamrelay hooks install claude" in told
+
+
+def version_of(tmux):
+    return tmux.run("display-message", "-p", "#{version}")
+
+
+@pytest.mark.parametrize(
+    ("version", "over_ssh", "status", "words"),
+    [
+        ("3.3a", False, "warning", "prevents that for itself only"),
+        ("3.6a", True, "warning", "cannot prevent that over ssh"),
+        ("3.8", False, "ok", "none of tmux 3.8"),
+        ("3.8", True, "ok", "none of tmux 3.8"),
+    ],
+)
+def test_doctor_names_versions_of_tmux_that_crash_and_what_to_upgrade_to(version, over_ssh, status, words):
+    check = known_crash(Version.parse(version), over_ssh=over_ssh)
+    assert (check.name, check.status) == ("known crashes", status)
+    assert words in check.found
+    assert ("install tmux 3.8 or newer" in check.fix) is (status == "warning")
 
 
 def test_doctor_tries_both_transports(cli, private_tmux):
