@@ -36,7 +36,7 @@ def bench(
     parts: Annotated[
         list[str] | None, typer.Argument(metavar="[PART]...", help="What to measure, by default everything.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes and few repetitions.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use small sizes; it takes some minutes.")] = False,
     output_folder: Annotated[
         Path | None,
         typer.Option("--output", metavar="FOLDER", help="Write the report, plots and all figures here."),
