@@ -40,6 +40,7 @@ def assert_samples(row: dict[str, Any], names: Sequence[str], *, n: int = 1, lea
         assert least <= sample["low"] <= sample["median"] <= sample["high"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("asked", [["scale", "--idle", "2", "--chattering", "--settle", "60"], ["report", "scale"]])
 def test_a_benchmark_that_is_told_to_end_leaves_no_server_behind(asked: list[str], tmp_path: Path) -> None:
     tmux, told, recording = shutil.which(os.environ.get("STREAMRELAY_TMUX", "tmux")), tmp_path / "told", tmp_path / "t"
@@ -61,6 +62,7 @@ def _serves(socket: str) -> bool:
     return subprocess.run([tmux, "-S", socket, "list-sessions"], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.requirement("BEN-01a")
 @pytest.mark.parametrize(("transport", "panes"), [("pipes", 1), ("cc", 1), ("pipes", 3)])
 def test_throughput(transport: str, panes: int) -> None:
@@ -116,6 +118,7 @@ def test_relaying() -> None:
     assert rows[1]["first"] == rows[1]["last"]
 
 
+@pytest.mark.slow
 def test_gathering() -> None:
     report = run("gathering", "--gatherings", "1", "--beats", "1", "--interval", "0.4")
     (row,) = report["figures"]["lateness"]
@@ -140,6 +143,7 @@ def test_scale() -> None:
     assert rows[3, True]["lines"]["median"] >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("ENG-10b")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells what is used")
 def test_memory_is_bounded_under_a_flood_with_a_slow_subscriber() -> None:
@@ -153,6 +157,7 @@ def test_memory_is_bounded_under_a_flood_with_a_slow_subscriber() -> None:
         assert row["server"][2] < row["server"][0] + (16 << 20)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("BEN-01b")
 def test_polling() -> None:
     report = run("polling", "--panes", "3", "--seconds", "3", "--interval", "0.4")
@@ -166,6 +171,7 @@ def test_polling() -> None:
         assert row["latency"]["median"] > stream["latency"]["median"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-02e")
 def test_the_report_of_some_parts(tmp_path: Path) -> None:
     document = tmp_path / "benchmarks.md"
@@ -198,6 +204,7 @@ def test_a_part_that_is_not_there() -> None:
     assert "no such part: nothing" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("BEN-04")
 def test_terminals(tmp_path: Path) -> None:
     plot = tmp_path / "speed.svg"

@@ -32,6 +32,7 @@ def test_a_line_is_explained_in_full(cli):
     assert cli.run("explain", TOOL, "tool-out-2", server=False).stdout.count("reported as activity") == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [(), ("e",)])
 @pytest.mark.parametrize("name", ["claude/tool", "gemini/unicode", "codex/long3k_lines"])
 def test_it_fits_a_hundred_columns(cli, name, arguments):

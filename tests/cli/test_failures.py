@@ -21,6 +21,7 @@ def said(stderr, error):
     return lines[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

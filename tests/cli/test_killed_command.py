@@ -60,6 +60,7 @@ def test_a_judge_of_holes_sees_them():
     assert judged([*said[:2], {"event": "gap", "pane": "%1"}, said[2]]) == ({"%1": 4}, 1)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.requirement("ENG-05e", "ENG-05b")
 @pytest.mark.parametrize("how", ["itself", "itself and its client", "while it is stopped"])
 def test_kill_9_under_load_leaves_the_server_as_if_nobody_had_been_there(private_tmux, cli, how):

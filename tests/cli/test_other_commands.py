@@ -168,6 +168,7 @@ def test_replay_of_what_is_no_recording(cli, tmp_path):
         assert "Traceback" not in replayed.stderr
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_help_explains_and_never_acts(command, cli, tmp_path):
     """No tmux and no other program is run, and no file written: not one of them would go unnoticed."""
