@@ -172,15 +172,15 @@ class _Drawing:
 
     def _piece(self, piece: Piece) -> Iterator[str]:
         style = piece.style
-        ink, paper = _colour(style.foreground, bright=bool(style.flags & BOLD)), _colour(style.background)
+        foreground, background = _colour(style.foreground, bright=bool(style.flags & BOLD)), _colour(style.background)
         if style.flags & REVERSE:
-            ink, paper = paper or BACKGROUND, ink or FOREGROUND
+            foreground, background = background or BACKGROUND, foreground or FOREGROUND
         left, width = piece.column * CELL, piece.width * CELL
-        if paper:
-            yield f'<rect x="{left}" width="{width * len(piece.cells)}" height="{LINE}" fill="{paper}"/>'
+        if background:
+            yield f'<rect x="{left}" width="{width * len(piece.cells)}" height="{LINE}" fill="{background}"/>'
         if style.flags & HIDDEN:
             return
-        look = self._class(style, ink)
+        look = self._class(style, foreground)
         cells = [_DRAWN.get(cell, cell) for cell in piece.cells] if style.flags & ACS else piece.cells
         for at, stop in _stretches(cells):
             x, stretch = left + at * width, cells[at:stop]
@@ -192,7 +192,7 @@ class _Drawing:
             elif any(not cell.isspace() for cell in stretch) or _is_lined(style):
                 yield _text(stretch, x, width, look, keeps_blanks=_is_lined(style))
 
-    def _class(self, style: Style, ink: str) -> str:
+    def _class(self, style: Style, foreground: str) -> str:
         lines = (
             (style.underline, "underline"),
             (style.flags & STRIKE, "line-through"),
@@ -202,7 +202,7 @@ class _Drawing:
         rules = [
             rule
             for wanted, rule in (
-                (ink, f"color:{ink}"),
+                (foreground, f"color:{foreground}"),
                 (style.flags & BOLD, "font-weight:bold"),
                 (style.flags & ITALIC, "font-style:italic"),
                 (style.flags & DIM, "opacity:.6"),

@@ -22,7 +22,7 @@ from streamrelay.sessions.permission import UNKNOWN, asking, check_start
 
 PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
 """Seconds for which a program that was started is waited for, without and with something to be given to it."""
-RECOGNITION_TIMEOUT = 5.0
+RECOGNITION_TIMEOUT = 15.0
 """Seconds for which a question that was seen is waited for when its pane is heard anew."""
 _LAST_WORDS_TIMEOUT = 3.0
 

@@ -21,6 +21,8 @@ from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
 from tests.cli.conftest import COMMAND, PATIENCE
 
+pytestmark = pytest.mark.tmux
+
 START = f"""
 [start]
 command = ["{sys.executable}", "-m", "streamrelay.testing.agent", "--works", "0.1", "--log"]
