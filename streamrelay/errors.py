@@ -36,6 +36,7 @@
     ├── DaemonLost               the daemon went away while it was asked
     ├── RedisLost                the Redis server between machines cannot be reached, or does not do what it is asked
     ├── PeerAway                 another node does not answer, or has too much to catch up with
+    ├── ExtraMissing             a feature needs an optional package that is not installed
     └── UsageError               arguments that make no sense together
         └── InvalidGathering     a gathering that cannot be held; carries the fault
 
@@ -67,6 +68,13 @@ class UsageError(StreamrelayError):
 
     code = "usage"
     exit_code = 2
+
+
+class ExtraMissing(StreamrelayError):
+    """A feature needs an optional package that is not installed; `data` names the extra and the package."""
+
+    code = "extra_missing"
+    exit_code = 3
 
 
 class InvalidGathering(UsageError):

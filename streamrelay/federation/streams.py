@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, M
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamrelay.errors import RedisLost, UsageError
+from streamrelay.installation import needs_extra
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -156,14 +157,14 @@ class Streams:
 
 @contextlib.asynccontextmanager
 async def open_streams(url: str, node: str, *, namespace: str) -> AsyncIterator[Streams]:
-    """Connect to a server; raises RedisLost where there is none, UsageError without redis-py or for another URL."""
-    try:
+    """Connect to a server.
+
+    Raises RedisLost where there is none, ExtraMissing without redis-py, and UsageError for a URL that names no server.
+    """
+    with needs_extra("redis", "a link between machines"):
         from redis.asyncio import Redis
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
-    except ModuleNotFoundError as error:
-        hint = "pip install 'streamrelay[redis]'"
-        raise UsageError("links between machines need the package redis", hint=hint) from error
     try:
         # Trying again is ours, from the beginning: what a lost connection has done nobody knows.
         redis = Redis.from_url(

@@ -1,4 +1,4 @@
-"""A native engine, as an optional extra: asciinema's avt through `pyavt` (`pip install streamrelay[native]`).
+"""A native engine, as an optional extra: asciinema's avt through `pyavt` (the extra `native`).
 
 It means what xterm means, not what tmux means, and it is off by default: of 607 recorded or made-up streams it showed
 441 as tmux does. It serves for comparison, and for those who read programs that never saw tmux.
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from streamrelay.errors import UsageError
+from streamrelay.installation import needs_extra
 from streamrelay.vt.engine import Cursor, Run
 from streamrelay.vt.foreign import ForeignEngine, ForeignRow
 
@@ -16,15 +16,13 @@ _FLAGS = (("bold", "1"), ("faint", "2"), ("italic", "3"), ("underline", "4"), ("
 
 
 class AvtScreen(ForeignEngine):
-    """An xterm-like screen, written in Rust. Raises `UsageError` where `pyavt` is not installed."""
+    """An xterm-like screen, written in Rust. Raises `ExtraMissing` where `pyavt` is not installed."""
 
     _vt: Any  # pyavt ships no usable types
 
     def _begin(self, columns: int, lines: int) -> None:
-        try:
+        with needs_extra("native", "the native engine"):
             avt: Any = import_module("avt")
-        except ImportError as error:
-            raise UsageError("the native engine needs pyavt: pip install 'streamrelay[native]'") from error
         self._vt = avt.Vt(columns, lines, 0)
 
     def _feed(self, text: str) -> Sequence[ForeignRow]:
