@@ -5,15 +5,19 @@ and the marks of deliveries, which are kept for whoever types into the pane next
 is touched while a hub there has its client: somebody is at work.
 """
 
+import contextlib
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from streamrelay.config.files import user_folder
 from streamrelay.control import Tmux
 from streamrelay.control.hub import LIST_SESSIONS, leftovers, parse_sessions
-from streamrelay.delivery.lock import lock_folder
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.instance import running_pid
+from streamrelay.delivery.lock import find_free_locks, lock_folder, remove_free_lock
 from streamrelay.delivery.state import state_home
 from streamrelay.errors import NoServer, StreamrelayError, UsageError
 from streamrelay.notifying.notifier import OPTION
@@ -26,6 +30,8 @@ _PLACES = {
     "": ("list-sessions", "-F", "#{session_id}"),
 }
 _AT_ONCE = 50
+_SHOWN = 2
+"""How many names of a kind a summary shows."""
 _HERE = "streamrelay-options-of "
 
 
@@ -36,6 +42,17 @@ class Option:
     scope: str
     of: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """One thing that was taken away, or would be."""
+
+    kind: Literal["hub", "option", "hook", "file", "folder"]
+    name: str
+
+    def __str__(self) -> str:
+        return f"session {self.name}, a hub without a client" if self.kind == "hub" else f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,52 +72,132 @@ class Leftovers:
 
 
 async def find_leftovers(tmux: Tmux) -> Leftovers:
-    """Look for what was left in a server; nothing where no server is. Raises what tmux says."""
+    """Look for what was left in a server; no hub and no option where no server is. Raises what tmux says."""
+    daemon = tmux.ssh is None and running_pid(address_of(tmux)) is not None
     try:
         sessions = parse_sessions((await tmux.run(*LIST_SESSIONS)).splitlines())
     except NoServer:
-        return Leftovers()
+        return Leftovers(in_use=daemon)
     clients = (line.split() for line in (await tmux.run(*_CLIENTS)).splitlines())
     listening = {session for control, session in clients if control == "1"}
     hubs = [session.session for session in sessions if session.hub]
     options = [option for scope in _PLACES for option in await _options(tmux, scope) if option.of not in hubs]
-    return Leftovers(tuple(leftovers(sessions, listening)), tuple(options), not listening.isdisjoint(hubs))
+    in_use = daemon or not listening.isdisjoint(hubs)
+    return Leftovers(tuple(leftovers(sessions, listening)), tuple(options), in_use)
 
 
-async def clear_server(tmux: Tmux, found: Leftovers) -> list[str]:
-    """Take away what was found; return what was, in words. Raises UsageError while somebody is at work there."""
+async def clear_server(tmux: Tmux, found: Leftovers) -> list[Removal]:
+    """Take away what was found; return what was. Raises UsageError while somebody is at work there."""
     if found.in_use:
         raise UsageError("streamrelay is at work on this tmux server", hint="end its commands, and its daemon, first")
     done = []
     for hub in found.hubs:
         await tmux.run("kill-session", "-t", hub)
-        done.append(f"session {hub}, a hub without a client")
+        done.append(Removal("hub", hub))
     for option in found.options:
         try:
             await tmux.run("set-option", *filter(None, (option.scope,)), "-u", "-t", option.of, option.name)
         except StreamrelayError:
             # It went away with what it was an option of.
             continue
-        done.append(f"option {option.name} of {option.of}")
+        done.append(Removal("option", f"{option.name} of {option.of}"))
     return done
 
 
-def own_folders(*, data: bool) -> list[Path]:
-    """Return those folders of ours that are there: caches and locks; with `data` state and configuration too."""
-    folders = [cache_folder(), lock_folder(), *([state_home(), user_folder()] if data else [])]
+async def find_files(tmux: Tmux) -> list[Path]:
+    """Return the lock files and the daemon's socket that ended processes left for this tmux server.
+
+    Those of the user's other servers are not among them.
+    """
+    try:
+        server = await tmux.probe()
+    except NoServer:
+        server = None
+    address = address_of(tmux)
+    dead = [] if running_pid(address) is not None else [address.socket, address.lock]
+    return [*find_free_locks(server), *(path for path in dead if path.exists())]
+
+
+def own_folders(tmux: Tmux, *, data: bool) -> list[Path]:
+    """Return those folders of ours that are there: caches; with `data` state and configuration too.
+
+    State and configuration serve all tmux servers of the user. Raises UsageError where they are asked for while the
+    daemon of another server runs.
+    """
+    if data and (others := _other_daemons(tmux)):
+        raise UsageError(
+            f"--data deletes what a running daemon of another tmux server uses: process {', '.join(map(str, others))}",
+            hint="end it first: streamrelay -S SOCKET daemon stop",
+            data={"processes": others},
+        )
+    folders = [cache_folder(), *([state_home(), user_folder()] if data else [])]
     return [folder for folder in folders if folder.is_dir() and not folder.is_symlink()]
 
 
-def clear_folders(folders: Iterable[Path]) -> list[str]:
-    """Delete folders with all that is in them; return which, in words. Raises StreamrelayError where one cannot be."""
+def clear_files(files: Iterable[Path]) -> list[Removal]:
+    """Delete files that no process holds, and the folder of locks once it is empty; return what was deleted."""
+    done = []
+    for file in files:
+        try:
+            removed = remove_free_lock(file) if file.suffix == ".lock" else _unlink(file)
+        except OSError as error:
+            raise StreamrelayError(f"{file} cannot be deleted: {error.strerror}") from error
+        if removed:
+            done.append(Removal("file", str(file)))
+    with contextlib.suppress(OSError):  # other tmux servers have files in it, or it was never made
+        lock_folder().rmdir()
+    return done
+
+
+def clear_folders(folders: Iterable[Path]) -> list[Removal]:
+    """Delete folders with all that is in them; return which. Raises StreamrelayError where one cannot be."""
     done = []
     for folder in folders:
         try:
             shutil.rmtree(folder)
         except OSError as error:
             raise StreamrelayError(f"{folder} cannot be deleted: {error.strerror}") from error
-        done.append(f"folder {folder}")
+        done.append(Removal("folder", str(folder)))
     return done
+
+
+def planned(
+    found: Leftovers, hooks: Iterable[Removal], files: Iterable[Path], folders: Iterable[Path]
+) -> list[Removal]:
+    """Return what clear_server, clear_files and clear_folders would take away, and the hooks between them."""
+    return [
+        *(Removal("hub", hub) for hub in found.hubs),
+        *(Removal("option", f"{option.name} of {option.of}") for option in found.options),
+        *hooks,
+        *(Removal("file", str(file)) for file in files),
+        *(Removal("folder", str(folder)) for folder in folders),
+    ]
+
+
+def summarised(removals: Sequence[Removal]) -> list[str]:
+    """Return one line for each kind of removal, in columns: how many, of what kind, and some of them by name."""
+    names: dict[str, list[str]] = {}
+    for removal in removals:
+        names.setdefault(removal.kind, []).append(removal.name)
+    width = max((len(str(len(some))) for some in names.values()), default=0)
+    lines = []
+    for kind, some in names.items():
+        words = kind if len(some) == 1 else f"{kind}s"
+        shown = ", ".join(some[:_SHOWN]) + (", ..." if len(some) > _SHOWN else "")
+        lines.append(f"{len(some):>{width}} {words:<8}  {shown}")
+    return lines
+
+
+def _other_daemons(tmux: Tmux) -> list[int]:
+    """Return the processes of the daemons that run for other tmux servers of this user."""
+    own = address_of(tmux)
+    others = (path for path in own.lock.parent.glob("daemon-*.lock") if path != own.lock)
+    return [pid for path in others if (pid := running_pid(own._replace(lock=path))) is not None]
+
+
+def _unlink(file: Path) -> bool:
+    file.unlink(missing_ok=True)
+    return True
 
 
 async def _options(tmux: Tmux, scope: str) -> list[Option]:

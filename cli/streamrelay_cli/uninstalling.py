@@ -7,7 +7,18 @@ import typer
 
 from streamrelay.config.files import user_folder
 from streamrelay.delivery.state import state_home
-from streamrelay.leftovers import clear_folders, clear_server, find_leftovers, own_folders
+from streamrelay.installation import find_installation
+from streamrelay.leftovers import (
+    Removal,
+    clear_files,
+    clear_folders,
+    clear_server,
+    find_files,
+    find_leftovers,
+    own_folders,
+    planned,
+    summarised,
+)
 from streamrelay_cli.hooking import own_hooks
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.running import run_to_end
@@ -25,36 +36,38 @@ def uninstall(
 ) -> None:
     """Remove what streamrelay left in tmux and in your folders.
 
-    It refuses while streamrelay is at work there.
+    It touches the tmux server that you name, and refuses while streamrelay is at work there. It prints how many things
+    of each kind it takes away, and each of them with -v or --json.
     """
     output = printing.output(as_json=as_json)
 
     async def main() -> int:
         tmux = options.server()
         found = await find_leftovers(tmux)
-        folders = own_folders(data=data)
+        folders = own_folders(tmux, data=data)
+        files = await find_files(tmux)
         if dry_run:
-            done = [
-                *(f"session {hub}, a hub without a client" for hub in found.hubs),
-                *(f"option {option.name} of {option.of}" for option in found.options),
-                *_take_hooks(dry_run=True),
-                *(f"folder {folder}" for folder in folders),
-            ]
+            done = planned(found, _take_hooks(dry_run=True), files, folders)
         else:
-            done = [*_take_hooks(), *await clear_server(tmux, found), *clear_folders(folders)]
+            # First what may refuse; last the folders, because whoever reads the hooks makes one of them.
+            done = [*await clear_server(tmux, found), *_take_hooks(), *clear_files(files), *clear_folders(folders)]
         if as_json:
             for one in done:
-                output.json({"removed": one, "dry_run": dry_run})
+                output.json({"removed": str(one), "kind": one.kind, "dry_run": dry_run})
         else:
-            output.lines(done)
+            output.lines(map(str, done) if printing.verbose else summarised(done))
+        if not done:
+            output.note("nothing to take away")
         for kept in _kept(data=data):
             output.note(kept)
+        if remove := find_installation().remove():
+            output.note(f"the program itself goes with: {remove}")
         return 0
 
     run_to_end(output, main)
 
 
-def _take_hooks(*, dry_run: bool = False) -> list[str]:
+def _take_hooks(*, dry_run: bool = False) -> list[Removal]:
     """Take our hooks out of agents' configurations; return what was taken, or would be."""
     hooks = own_hooks()
     installed = [hooks.show(agent) for agent in hooks.agents]
@@ -62,7 +75,7 @@ def _take_hooks(*, dry_run: bool = False) -> list[str]:
     if not dry_run:
         for hook in found:
             hooks.remove(hook.agent)
-    return [f"hook of {hook.agent} in {hook.file}" for hook in found]
+    return [Removal("hook", f"of {hook.agent} in {hook.file}") for hook in found]
 
 
 def _kept(*, data: bool) -> list[str]:

@@ -4,6 +4,8 @@ The person's terminal is a pane of another private server, in which a client of 
 """
 
 import json
+import os
+import re
 import signal
 import sys
 
@@ -160,9 +162,19 @@ def test_doctor_finds_and_uninstall_takes_away_what_a_killed_command_left(privat
     tried = cli.run("uninstall", "--dry-run", "--json", **own)
     planned = [json.loads(line)["removed"] for line in tried.stdout.splitlines()]
     assert found == leftovers(cli, own)
-    done = cli.run("uninstall", **own)
+    summary = cli.run("uninstall", "--dry-run", **own).stdout.splitlines()
+    assert len(summary) < len(planned)
+    assert len({re.match(r" *\d+ \w+ +", line).end() for line in summary}) == 1
+    assert sum(int(line.split()[0]) for line in summary) == len(planned)
+    other = tmp_path / "run" / "streamrelay" / f"{os.getpid()}-%0.lock"
+    other.touch()
+    done = cli.run("uninstall", "-v", **own)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == planned
+    assert "the program itself goes with: " in done.stderr
+    assert [*(tmp_path / "run").rglob("*.lock")] == [other]  # of another server, which runs
+    other.unlink()
+    other.parent.rmdir()
     assert listed(private_tmux) == before
     assert not list((tmp_path / "cache").iterdir())
     assert not list((tmp_path / "run").iterdir())

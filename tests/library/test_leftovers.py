@@ -1,0 +1,63 @@
+"""What `uninstall` takes away belongs to the named tmux server; the files of other servers stay."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamrelay.control import ServerInfo, Tmux, Version
+from streamrelay.daemon.address import address_of
+from streamrelay.daemon.instance import only_daemon
+from streamrelay.delivery.lock import find_free_locks, lock_folder, only_writer, remove_free_lock
+from streamrelay.errors import UsageError
+from streamrelay.leftovers import Removal, clear_files, own_folders, summarised
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("RUNTIME_DIR", "STATE_HOME", "CACHE_HOME", "CONFIG_HOME"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(f"XDG_{name}", str(tmp_path / name))
+    return tmp_path
+
+
+def server(pid: int, host: str = "") -> ServerInfo:
+    return ServerInfo(Version.parse("3.5a"), pid, "/tmp/socket", host)
+
+
+@pytest.mark.requirement("OPS-09")
+def test_only_free_locks_of_the_server_and_of_ended_servers_are_found() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    own, other = os.getpid(), os.getppid()
+    with only_writer(server(own), "%3"):
+        names = [f"{own}-%1.lock", f"{other}-%1.lock", f"{ended.pid}-%1.lock", f"{own}-{'0' * 16}-%1.lock", "x.lock"]
+        for name in names:
+            (lock_folder() / name).touch()
+        found = find_free_locks(server(own))
+        assert {path.name for path in found} == {names[0], names[2]}
+        assert not remove_free_lock(lock_folder() / f"{own}-%3.lock")
+        assert len(clear_files(found)) == 2
+        assert {path.name for path in lock_folder().iterdir()} == {names[1], names[3], names[4], f"{own}-%3.lock"}
+
+
+@pytest.mark.requirement("OPS-09")
+def test_data_stays_while_the_daemon_of_another_server_runs() -> None:
+    one, two = Tmux(socket_path="/tmp/one"), Tmux(socket_path="/tmp/two")
+    with only_daemon(address_of(two)):
+        with pytest.raises(UsageError, match=f"another tmux server uses: process {os.getpid()}"):
+            own_folders(one, data=True)
+        assert own_folders(two, data=True)
+        assert own_folders(one, data=False) == []
+
+
+@pytest.mark.requirement("OPS-09")
+def test_a_summary_counts_each_kind_in_columns() -> None:
+    removals = [Removal("option", f"@streamrelay_{n} of %{n}") for n in range(12)]
+    assert summarised([Removal("hub", "$3"), *removals]) == [
+        " 1 hub       $3",
+        "12 options   @streamrelay_0 of %0, @streamrelay_1 of %1, ...",
+    ]
+    assert summarised([]) == []
