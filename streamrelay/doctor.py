@@ -11,12 +11,12 @@ import shutil
 import stat
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import StopHooks
+from streamrelay.check import Check
 from streamrelay.config.files import load
 from streamrelay.control import ServerInfo, Tmux, TransportName, Version, upgrade_hint
 from streamrelay.control.private_tmux import PrivateTmux
@@ -25,6 +25,7 @@ from streamrelay.daemon.instance import running_pid
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, NoServer, SshFailed, StreamrelayError
 from streamrelay.events import Text
+from streamrelay.installation_checks import check_installation, check_tmux_path
 from streamrelay.leftovers import find_leftovers
 from streamrelay.panes.calibration import find_differing_widths, measure_manners
 from streamrelay.panes.server import Server
@@ -35,19 +36,11 @@ TRIAL_TIMEOUT = 10.0
 TRIAL_LINE = "control mode works: 中 🦜"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at: whether it is well, what was found, and what to do if it is not."""
-
-    name: str
-    status: Literal["ok", "warning", "failed"]
-    found: str
-    fix: str = ""
-
-
 async def examine(tmux: Tmux) -> AsyncIterator[Check]:
     """Yield the checks, each as it is done; of a tmux on another machine those that can be made over ssh."""
-    yield Check("python", "ok", sys.version.split()[0])
+    for check in check_installation(_own_path()):
+        yield check
+    yield Check("python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
     if tmux.ssh is not None:
         yield _configuration()
         async for check in _elsewhere(tmux, tmux.ssh.host):
@@ -208,6 +201,7 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
     yield known_crash(info.version, over_ssh=bool(info.host))
     if not info.host:
         yield _socket(info)
+        yield await _search_paths(tmux)
     yield await _left_behind(tmux)
 
 
@@ -219,6 +213,20 @@ def known_crash(version: Version, *, over_ssh: bool) -> Check:
     words = f"tmux {version.text} can crash, with every session in it, while a program attaches in control mode; "
     words += "streamrelay cannot prevent that over ssh" if over_ssh else "streamrelay prevents that for itself only"
     return Check("known crashes", "warning", words, fix)
+
+
+async def _search_paths(tmux: Tmux) -> Check:
+    try:
+        line = (await tmux.run("show-environment", "-g", "PATH")).strip()
+        programs = [profile.start.command[0] for profile in load_profiles() if profile.kind == "agent"]
+    except StreamrelayError as error:
+        return Check("PATH of tmux", "warning", error.message, error.hint)
+    # A variable that is marked for removal is printed as `-PATH`.
+    return check_tmux_path(_own_path(), line.removeprefix("PATH=") if "=" in line else "", programs)
+
+
+def _own_path() -> str:
+    return os.environ.get("PATH", os.defpath)
 
 
 async def _left_behind(tmux: Tmux) -> Check:

@@ -1,8 +1,11 @@
 """What users install is what is in the tree: every module and data file, under the right package, and no more."""
 
+import ast
+import re
 import shutil
 import subprocess
 import sys
+from email.parser import Parser
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -10,6 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+
+OPTIONAL = {"redis", "uvloop", "avt"}
+"""Modules of the extras."""
 
 
 @pytest.fixture
@@ -25,6 +31,32 @@ def wheel(tmp_path: Path) -> ZipFile:
     )
     assert done.returncode == 0, done.stderr
     return ZipFile(next(out.glob("*.whl")))
+
+
+@pytest.mark.requirement("OPS-11a")
+def test_the_metadata_names_the_command_and_all_that_it_needs(wheel: ZipFile) -> None:
+    with wheel:
+        read = {Path(name).name: wheel.read(name).decode() for name in wheel.namelist() if ".dist-info/" in name}
+    metadata = Parser().parsestr(read["METADATA"])
+    assert metadata["Name"] == "tmux-streamrelay"
+    assert read["entry_points.txt"].split() == ["[console_scripts]", "streamrelay", "=", "streamrelay_cli.entry:run"]
+    requires = [one for one in metadata.get_all("Requires-Dist") or [] if "extra ==" not in one]
+    needed = {re.split(r"[^\w-]", one)[0].replace("-", "_") for one in requires}
+    assert _imported() - {"streamrelay", "streamrelay_cli", *OPTIONAL} <= needed
+
+
+def _imported() -> set[str]:
+    """The packages beyond the standard library that the modules of the wheel import."""
+    found = set()
+    for file in (*(ROOT / "streamrelay").rglob("*.py"), *(ROOT / "cli").rglob("*.py")):
+        if file.is_relative_to(ROOT / "streamrelay" / "testing"):
+            continue
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names
 
 
 def test_the_wheel_holds_the_packages_and_nothing_else(wheel: ZipFile) -> None:
