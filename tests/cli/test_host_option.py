@@ -10,7 +10,7 @@ from streamrelay import errors
 from streamrelay.testing.sshd import PrivateSshd
 from streamrelay.testing.waiting import wait_until
 
-pytestmark = [pytest.mark.requirement("ENG-01d"), pytest.mark.slow]
+pytestmark = pytest.mark.requirement("ENG-01d")
 
 
 @pytest.fixture
@@ -42,12 +42,14 @@ def test_watching_and_typing(cli, there, private_tmux):
     assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "main"
 
 
+@pytest.mark.slow
 def test_a_long_line_is_refused_where_the_terminal_cannot_be_looked_at(cli, there, private_tmux):
     pane = private_tmux.new_session("main", ["cat", "-"])
     sent = cli.run("send", *there, pane, "x" * 5000, server=False)
     assert (sent.returncode, "line_too_long" in sent.stderr) == (errors.DeliveryFailed.exit_code, True)
 
 
+@pytest.mark.slow
 def test_a_command_that_is_killed_leaves_nothing_there(cli, there, private_tmux):
     private_tmux.new_session("main", ["cat", "-"])
     watching = cli.start("watch", *there, "main", server=False)
@@ -59,6 +61,7 @@ def test_a_command_that_is_killed_leaves_nothing_there(cli, there, private_tmux)
     wait_until(lambda: is_left(int(there_now)), 20)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said(cli, there, private_tmux):
     def failed(*arguments: str, **environment: str) -> tuple[int, str]:
         done = cli.run("watch", *arguments, server=False, **environment)
@@ -79,6 +82,7 @@ def test_what_is_wrong_is_said(cli, there, private_tmux):
     assert (told.returncode, "ok       server" in told.stdout) == (0, True), told.stdout
 
 
+@pytest.mark.slow
 def test_it_can_be_configured_by_the_user_alone(cli, there, private_tmux, tmp_path):
     pane = private_tmux.new_session("main", ["cat", "-"])
     _, host, _, ssh, _, binary, _, socket = there

@@ -24,7 +24,7 @@ from streamrelay.testing.waiting import wait_until_async
 if TYPE_CHECKING:
     from tests.panes.conftest import Heard
 
-pytestmark = [pytest.mark.requirement("ENG-01d"), pytest.mark.slow]
+pytestmark = pytest.mark.requirement("ENG-01d")
 PRINTER = ["sh", "-c", "stty -echo; while read first last; do seq $first $last; done"]
 
 
@@ -78,6 +78,7 @@ async def test_hostile_names_stay_names(private_tmux: PrivateTmux, sshd: Private
     assert not witness.exists()
 
 
+@pytest.mark.slow
 async def test_this_machine_says_nothing_of_another(private_tmux, sshd, monkeypatch):
     pane = private_tmux.new_session("main", ["cat"])
     monkeypatch.setenv("TMUX", f"{private_tmux.socket_path},1,0")
@@ -89,6 +90,7 @@ async def test_this_machine_says_nothing_of_another(private_tmux, sshd, monkeypa
             await server.find()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("ENG-09a")
 async def test_a_connection_that_breaks_is_made_again(private_tmux, own_sshd, heard: "type[Heard]"):
     private_tmux.new_session("other", ["cat"])
@@ -109,6 +111,7 @@ async def test_a_connection_that_breaks_is_made_again(private_tmux, own_sshd, he
     assert hubs(private_tmux) == []
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("ENG-09a")
 async def test_a_network_that_is_dead_is_noticed(private_tmux, own_sshd, heard: "type[Heard]"):
     """The server's side of the connection is stopped: to us nothing comes any more, to tmux nothing has changed."""
@@ -134,6 +137,7 @@ async def test_a_network_that_is_dead_is_noticed(private_tmux, own_sshd, heard: 
                     os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("ENG-05e")
 async def test_a_flood_that_nobody_reads_any_more_keeps_no_hub(private_tmux, own_sshd, heard, monkeypatch):
     monkeypatch.setattr(reconnecting, "MOST", 3)

@@ -142,7 +142,6 @@ def in_browser(text: str, folder: Path) -> str:
 in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
 
 
-@pytest.mark.slow
 @in_a_browser
 @pytest.mark.requirement("DEL-09c")
 def test_a_browser_shows_it_and_runs_nothing_of_the_pane(hostile: Path, tmp_path: Path) -> None:

@@ -140,7 +140,6 @@ def test_a_bare_tmux_reaches_no_users_server(guarded: pytest.Pytester, monkeypat
     result.assert_outcomes(passed=1)
 
 
-@pytest.mark.slow
 @pytest.mark.tmux
 def test_a_server_left_behind_fails_the_test_that_left_it(guarded: pytest.Pytester) -> None:
     result = run(

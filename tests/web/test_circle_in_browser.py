@@ -11,7 +11,6 @@ from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE
 from tests.web.conftest import Household, Visitor
 
-pytestmark = pytest.mark.slow
 SHOTS = os.environ.get("SHOTS", "")
 
 
@@ -116,6 +115,7 @@ async def test_a_person_sits_in_a_circle_reads_speaks_passes_and_comes_back(hous
         assert not [text for text in got if "You (2), the piece is yours" in text]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-05b")
 async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: Household, visitor: Visitor) -> None:
     visitor.expected = ("Failed to load resource", "net::")

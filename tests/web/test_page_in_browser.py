@@ -19,8 +19,6 @@ PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobil
 LOST = ("Failed to load resource", "ERR_CONNECTION", "ERR_INTERNET", "net::")
 """What Chromium's console says of a daemon that is not there, or that refuses."""
 
-pytestmark = pytest.mark.slow
-
 
 async def says(house: Household, name: str, text: str = "hello") -> None:
     async with house.client() as client:
@@ -40,6 +38,7 @@ async def lines(page: Page) -> list[str]:
     return await page.locator("#said .line.program").all_inner_texts()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-05a")
 async def test_what_a_session_says_is_shown_as_it_says_it_and_how_it_is(house: Household, visitor: Visitor) -> None:
     house.agent("ann", "the tide is {number}")
@@ -85,6 +84,7 @@ async def test_what_a_session_says_is_shown_as_it_says_it_and_how_it_is(house: H
         await expect(page.locator("#session-facts")).to_have_text("It is not there any more.")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-05a")
 async def test_a_connection_or_a_daemon_that_was_lost_comes_back_where_it_was(
     house: Household, visitor: Visitor
@@ -120,6 +120,7 @@ async def test_a_connection_or_a_daemon_that_was_lost_comes_back_where_it_was(
         assert await lines(page) == ["wave 1", "wave 2", "wave 3", "wave 4"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-05a")
 async def test_it_is_used_on_a_phone_and_by_keyboard_alone(house: Household, visitor: Visitor) -> None:
     house.agent("ann", "x" * 300)
@@ -237,6 +238,7 @@ async def test_a_person_sends_messages_and_sees_what_became_of_each(house: House
         await expect(page.locator("#feed p").nth(1)).to_have_text("the first line\nthe second line")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-05a")
 async def test_a_flood_leaves_the_page_usable(house: Household, visitor: Visitor) -> None:
     go = house.tmux.new_session("flood", ["sh", "-c", "read x; seq -f 'line %06.0f' 30000; echo the end; exec cat"])
@@ -314,6 +316,7 @@ async def strangers_page(script: str) -> AsyncIterator[tuple[int, list[str]]]:
             server.close()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-05c")
 async def test_a_strangers_page_gets_nothing_not_even_with_the_token(house: Household, visitor: Visitor) -> None:
     """Another origin (CSRF), and another name that leads here (DNS rebinding)."""

@@ -10,8 +10,6 @@ import pytest
 from tests.service.conftest import PATIENCE
 from tests.web.conftest import Household
 
-pytestmark = pytest.mark.slow
-
 
 def cli(house: Household, *words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "streamrelay_cli", *words, "-S", house.tmux.socket_path]
