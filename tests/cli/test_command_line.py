@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,18 @@ try:
 except SystemExit as ended:
     assert not ended.code, ended.code
 print(*sorted(sys.modules), file=sys.stderr)
+"""
+INTERRUPTED = """
+import os, signal, sys
+from streamrelay_cli import entry
+
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+entry.open_closed = lambda: Dropped() and None
+sys.argv = ["streamrelay", "--version"]
+entry.run()
 """
 HEAVY = {"httpx", "libtmux", "mcp", "msgspec", "pyte", "regex", "rich", "sqlite3", "starlette", "structlog", "uvicorn"}
 COMPLETING = {"_STREAMRELAY_COMPLETE": "complete_bash", "COMP_WORDS": "streamrelay re", "COMP_CWORD": "1"}
@@ -217,3 +230,16 @@ def test_help_fits_and_keeps_no_line_break_of_the_source(columns, monkeypatch, c
             # A line that had room for the first word of the next one was broken by the source.
             for line, below in zip(full, following, strict=True):
                 assert len(line) + 1 + len(below.split()[0]) > columns - 2, (path, line)
+
+
+def test_ctrl_c_before_a_command_runs_ends_the_process_wherever_the_interpreter_is() -> None:
+    """Python drops the KeyboardInterrupt of a `__del__`: `streamrelay watch` went on for ever then."""
+    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_ctrl_c_stays_ignored_where_the_shell_ignores_it() -> None:
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", INTERRUPTED]
+    ended = subprocess.run(ignoring, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("streamrelay ")
