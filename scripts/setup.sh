@@ -1,6 +1,10 @@
 # Sourced by the scripts beside it, which set $root. Finds or fetches uv, a Python, the packages and tmux.
 # POSIX sh. Only git and a Python >= 3.11 are taken for granted; not venv, pip or curl (Debian ships them apart).
 
+# Containers often forbid Python to keep what it compiled. The tests start the command hundreds of times, and a start
+# that compiles every module anew takes three times as long.
+unset PYTHONDONTWRITEBYTECODE
+
 say() { printf 'streamrelay: %s\n' "$*" >&2; }
 
 # What is missing, and the one line that puts it there. 2: not set up.
