@@ -2,7 +2,7 @@
 # POSIX sh. Only git and a Python >= 3.11 are taken for granted; not venv, pip or curl (Debian ships them apart).
 
 # Containers often forbid Python to keep what it compiled. The tests start the command hundreds of times, and a start
-# that compiles every module anew takes three times as long.
+# that compiles every module anew takes twice the processor time.
 unset PYTHONDONTWRITEBYTECODE
 
 say() { printf 'streamrelay: %s\n' "$*" >&2; }
