@@ -25,6 +25,8 @@ from streamrelay_cli.commands import SUGGESTIONS, Entry
 Context = Any
 """A context of the command line: typer does not export the class that its base classes declare."""
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+TYPED = "streamrelay.typed"
+"""Where the context of a command keeps the names of its options, in the order in which they were typed."""
 _HANDED = "streamrelay_cli.handed"
 """Where a context keeps the common options that were given in front of its command."""
 _COLUMN = 26
@@ -71,8 +73,13 @@ class Command(_Formatted, TyperCommand):
     """A command that takes the common options from in front of it as well."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Parse the options in front of the command, then its own, so that the later one holds."""
-        return super().parse_args(ctx, [*_handed_words(self, ctx), *args])
+        """Parse the options in front of the command, then its own, so that the later one holds.
+
+        click keeps the order of options for each option alone; its parser knows it across all of them.
+        """
+        words = [*_handed_words(self, ctx), *args]
+        ctx.meta[TYPED] = [parameter.name for parameter in self.make_parser(ctx).parse_args(args=list(words))[2]]
+        return super().parse_args(ctx, words)
 
 
 class CommandGroup(_Formatted, TyperGroup):

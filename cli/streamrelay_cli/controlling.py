@@ -6,6 +6,8 @@ from typing import Annotated
 import msgspec
 import typer
 
+from streamrelay import counts
+from streamrelay.counts import counted
 from streamrelay.links.link import Link
 from streamrelay.service.api import Delivery, Relay, Service, Status
 from streamrelay_cli.asking import service_needed
@@ -93,11 +95,12 @@ def extend(
     output = printing.output(as_json=as_json)
 
     async def ask(service: Service) -> None:
+        before = next((known.remaining for known in await service.links() if known.link_id == link), None)
         extended = await service.extend_link(link, deliveries)
         if as_json:
             output.json(link_shown(extended))
         else:
-            output.note(f"{link}: {extended.remaining} deliveries are left")
+            output.note(f"{link}: {extended_by(deliveries, before, extended.remaining)}")
 
     _ask(output, options, ask)
 
@@ -116,7 +119,7 @@ def stop(
 
     async def ask(service: Service) -> None:
         if not which:
-            output.note(f"{await service.stop_all()} links and relays have ended")
+            output.note(f"ended {counted(await service.stop_all(), 'link or relay', 'links and relays')}")
             return
         relays = {relay.relay for relay in await service.relays()}
         for one in which:
@@ -137,16 +140,17 @@ def _ask(output: Output, options: ServerOptions, ask: Callable[[Service], Awaita
 
 def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iterable[str]:
     yield f"streamrelay {told.version}, process {told.pid}, for {told.tmux}{', paused' if told.paused else ''}"
-    yield f"{told.sessions} sessions, {told.watched} watched; {told.subscribers} followers; last event {told.seq}"
-    counts = ", ".join(f"{count} {state}" for state, count in told.deliveries.items() if count)
-    yield f"messages: {counts or 'none'}"
+    followers = counted(told.subscribers, "follower")
+    yield f"{counted(told.sessions, 'session')}, {told.watched} watched; {followers}; last event {told.seq}"
+    messages = ", ".join(f"{count} {state}" for state, count in told.deliveries.items() if count)
+    yield f"messages: {messages or 'none'}"
     for link in links:
         a, b = link.parties
         left = "no limit" if link.remaining is None else f"{link.remaining} left"
         yield f"{link.link_id}  {link.state}  {a.title} ({a.session}) and {b.title} ({b.session}), {left}"
     for relay in relays:
         names = ", ".join(f"{member.name} ({member.session})" for member in relay.members if not member.gone)
-        yield f"{relay.relay}  {'paused' if relay.paused else 'open'}  {names}, {relay.deliveries} deliveries"
+        yield f"{relay.relay}  {'paused' if relay.paused else 'open'}  {names}, {counts.deliveries(relay.deliveries)}"
     for problem in told.problems:
         yield f"problem: {problem}"
 
@@ -156,6 +160,18 @@ def _waiting_lines(waiting: Sequence[Delivery]) -> Iterable[str]:
         yield f"1 message waits ({waiting[0].message_id}): streamrelay delivery list"
     elif waiting:
         yield f"{len(waiting)} messages wait: streamrelay delivery list"
+
+
+def extended_by(added: int, before: int | None, after: int | None) -> str:
+    """Say what became of deliveries that were added to a budget, by what was left of it before and after.
+
+    What waited for the budget is delivered as soon as it grows, so nothing of it may be left.
+    """
+    if before is None or after is None:
+        return "the link has no limit"
+    used = max(before, 0) + added - max(after, 0)
+    at_once = f", {used} used at once" if used > 0 else ""
+    return f"{counts.deliveries(added)} added{at_once}, {max(after, 0)} left"
 
 
 def link_shown(link: Link) -> dict[str, object]:

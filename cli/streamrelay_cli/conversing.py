@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mappin
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
+from streamrelay.counts import counted, deliveries
 from streamrelay.events import (
     Event,
     LinkClosed,
@@ -61,13 +62,11 @@ class LiveView:
     more_keys: Mapping[str, Callable[[], None]] = field(default_factory=dict)
     _printing: asyncio.Queue[bytes] = field(default_factory=lambda: asyncio.Queue(LONGEST_QUEUE))
     _mutes: bool = False
+    _takes_keys: bool = False
 
     async def show(self, conversation: Coroutine[Any, Any, object]) -> None:
         """Run a conversation that publishes here, and print what it says."""
-        with pressed_keys(self._press) as keys:
-            if keys:
-                extends = "e extends, " if "e" in self.more_keys else ""
-                self.output.note(f"keys: p pauses, m and a number mutes, {extends}q stops")
+        with pressed_keys(self._press) as self._takes_keys:
             try:
                 await until_first(self._run(conversation), self._print())
             except asyncio.CancelledError:
@@ -81,6 +80,9 @@ class LiveView:
         self.told(event)
         for note in notes_on(event):
             self.output.note(note)
+        if self._takes_keys and isinstance(event, RelayOpened | LinkCreated):
+            extends = "e extends, " if "e" in self.more_keys else ""
+            self.output.note(f"keys: p pauses, m and a number mutes, {extends}q stops")
         if self.output.as_json:
             data = as_events([event])
         elif isinstance(event, RelayDelivered):
@@ -136,7 +138,7 @@ def notes_on(event: Event) -> Iterable[str]:
         case RelayOpened():
             yield f"{' and '.join(event.participants)} hear each other; Ctrl-C ends"
         case LinkCreated():
-            budget = f", for {event.budget} deliveries" if event.budget else ""
+            budget = f", for {deliveries(event.budget)}" if event.budget else ""
             yield f"{' and '.join(event.titles)} are linked{budget}; Ctrl-C ends"
         case Receipt(state="failed"):
             yield f"not delivered to {event.pane}: {event.message_id} ({event.reason})"
@@ -149,11 +151,11 @@ def notes_on(event: Event) -> Iterable[str]:
         case RelayMuted():
             yield f"{event.participant} is {'muted' if event.muted else 'heard again'}"
         case RelayLeft():
-            yield f"{event.participant} is gone ({event.reason}); {event.remaining} go on"
+            yield f"{event.participant} is gone ({event.reason}); {counted(event.remaining, 'participant')} left"
         case LinkSpent():
-            yield f"the link is spent: {event.deliveries} deliveries are made"
+            yield f"the link is spent after {deliveries(event.deliveries)}"
         case LinkExtended():
-            yield f"the link is open for {event.budget - event.deliveries} more deliveries"
+            yield f"the link is open for {counted(event.budget - event.deliveries, 'more delivery', 'more deliveries')}"
         case RelayClosed() | LinkClosed():
             yield from _costs(event.traffic)
         case _:
@@ -163,8 +165,8 @@ def notes_on(event: Event) -> Iterable[str]:
 def _costs(traffic: Mapping[str, Traffic]) -> Iterable[str]:
     for label, cost in traffic.items():
         yield (
-            f"{label}: {cost.sent} sent ({cost.sent_characters:,} characters), "
-            f"{cost.received} received ({cost.received_characters:,} characters)"
+            f"{label}: {cost.sent:,} sent ({counted(cost.sent_characters, 'character')}), "
+            f"{cost.received:,} received ({counted(cost.received_characters, 'character')})"
         )
 
 

@@ -11,10 +11,12 @@ from typing import Annotated
 import msgspec
 import typer
 
+from streamrelay.counts import counted
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.service.api import Gathering, Invited, Service, StartGathering
 from streamrelay.sessions.programs import own_search_path
 from streamrelay_cli.asking import service_needed
+from streamrelay_cli.command_group import TYPED
 from streamrelay_cli.files import write_private
 from streamrelay_cli.gathering_view import GatheringView
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
@@ -22,6 +24,7 @@ from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
 from streamrelay_cli.targets import written_out
 
+_PARTICIPANTS = ("speaker", "human", "harvester")
 EXISTING = "@"
 """In front of a session that is there already."""
 
@@ -40,6 +43,7 @@ Rounds = Annotated[int | None, typer.Option(min=1, help="How often the piece goe
 
 @takes_options
 def start(
+    context: typer.Context,
     options: ServerOptions,
     printing: Printing,
     question: Annotated[str, typer.Argument(help="What it opens with; the rhythm's own by default.")] = "",
@@ -54,7 +58,7 @@ def start(
         list[str] | None,
         typer.Option(
             "--speaker",
-            help="Who speaks, in that order: an agent or command to be started, or @TARGET for a session that is "
+            help="Who speaks, in the order typed: an agent or command to be started, or @TARGET for a session that is "
             "there. A number in front (3:Sage=claude) gives another place.",
             metavar=Who,
         ),
@@ -95,10 +99,11 @@ def start(
     output = printing.output(as_json=as_json)
 
     async def ask(service: Service) -> None:
+        typed = [name for name in context.meta.get(TYPED, ()) if name in _PARTICIPANTS]
         request = StartGathering(
             rhythm=rhythm,
             structure=structure,
-            participants=invited(speaker or (), human or (), harvester),
+            participants=invited(speaker or (), human or (), harvester, typed),
             inhale_rounds=inhale,
             hold_rounds=hold,
             exhale_rounds=exhale,
@@ -242,10 +247,20 @@ def transcript(
     _ask(output, options, ask)
 
 
-def invited(speakers: Sequence[str], humans: Sequence[str], harvester: str) -> list[Invited]:
-    """Return who is invited; numbers are given in order where none is said. Raises UsageError."""
-    said = [(text, False, False) for text in speakers] + [(text, True, False) for text in humans]
-    said += [(harvester, False, True)] if harvester else []
+def invited(speakers: Sequence[str], humans: Sequence[str], harvester: str, order: Sequence[str] = ()) -> list[Invited]:
+    """Return who is invited; participants without a number get one in the order in which they were typed.
+
+    `order` names the option of each participant as they were typed; without it, speakers come first, then humans, and
+    the harvester last. Raises UsageError.
+    """
+    given = {"speaker": list(speakers), "human": list(humans), "harvester": [harvester] if harvester else []}
+    # An option that is typed twice and holds one value holds the last one.
+    typed = [name for at, name in enumerate(order) if name != "harvester" or "harvester" not in order[at + 1 :]]
+    said = [
+        (given[name].pop(0), name == "human", name == "harvester")
+        for name in (*typed, *(name for name, texts in given.items() for _ in texts))
+        if given[name]
+    ]
     named = [(*_numbered(text), is_human, harvests) for text, is_human, harvests in said]
     free = iter(n for n in range(1, 2 * len(named) + 1) if n not in {number for number, *_ in named})
     return [
@@ -356,5 +371,5 @@ def _lines(one: Gathering, *, in_full: bool) -> Iterable[str]:
         gone = f", gone ({member.gone})" if member.gone else ""
         yield (
             f"  {names[member.number]}  {member.role}{', a person' if member.is_human else ''}  {where}  "
-            f"{member.contributions} contributions, {member.prompts} prompts{gone}"
+            f"{counted(member.contributions, 'contribution')}, {counted(member.prompts, 'prompt')}{gone}"
         )

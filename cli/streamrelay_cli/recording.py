@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import streamrelay
+from streamrelay.counts import counted
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.writer import PaneWriter
@@ -156,9 +157,5 @@ async def _say_all(
 
 
 def _summary(seconds: float, recorded: Recorded, count: _Count) -> str:
-    messages = f", {_counted(recorded.messages, 'message')}" if recorded.messages else ""
-    return f"recorded {seconds:.1f} s, {_counted(recorded.bytes, 'byte')}, {_counted(count.lines, 'line')}{messages}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    messages = f", {counted(recorded.messages, 'message')}" if recorded.messages else ""
+    return f"recorded {seconds:.1f} s, {counted(recorded.bytes, 'byte')}, {counted(count.lines, 'line')}{messages}"

@@ -6,6 +6,7 @@ import msgspec
 import typer
 
 from streamrelay.config.files import load
+from streamrelay.counts import deliveries
 from streamrelay.delivery.sending import open_outbox
 from streamrelay.links.configured import relay_rules
 from streamrelay.relay.session import RelaySession
@@ -103,7 +104,7 @@ def relay(
                 await view.show(session.run(view.publish))
         if session.error is not None:
             raise session.error
-        output.note("stopped" if session.is_stopped else f"the budget of {budget} deliveries is spent")
+        output.note("stopped" if session.is_stopped else f"the budget of {deliveries(budget)} is spent")
         return 0
 
     run_to_end(output, main)

@@ -10,8 +10,9 @@ import typer
 from streamrelay import vt
 from streamrelay.errors import RecordingError
 from streamrelay.recordings import is_recording, open_recording
-from streamrelay.recordings.animation import Animation, animate, still
+from streamrelay.recordings.animation import Animation, animate, final_screen, still
 from streamrelay.recordings.svg import svg as animated_svg
+from streamrelay.vt.rendering import rendering_of
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson
 from streamrelay_cli.output import Output
@@ -22,7 +23,7 @@ MAX_PAUSE = 3.0
 
 
 def render(
-    file: Annotated[Path, typer.Argument(help="A file of terminal output, - for standard input.")],
+    file: Annotated[Path, typer.Argument(help="Terminal output or a recording; - for standard input.")],
     columns: Annotated[int, typer.Option("-c", "--columns", min=1, max=10_000, help="Width in cells.")] = 80,
     lines: Annotated[int, typer.Option("-l", "--lines", min=1, max=10_000, help="Height in rows.")] = 24,
     as_json: AsJson = False,
@@ -59,7 +60,7 @@ def render(
         typer.Option("--max-pause", metavar="SECONDS", min=0, rich_help_panel=PICTURE, help="Shorten pauses to this."),
     ] = MAX_PAUSE,
 ) -> None:
-    """Print the screen that a file of terminal output makes.
+    """Print the screen that a file of terminal output, or a recording, makes.
 
     It prints the history and the final screen; --json adds the cursor. With --svg it writes an animated SVG instead,
     which a browser plays and a README shows.
@@ -75,7 +76,10 @@ def render(
         write_private(svg, animated_svg(animation, title=file.name if title is None else title), force=force)
         output.note(_summary(animation, svg))
         return
-    rendering = vt.render(_read(file), columns=columns, lines=lines)
+    if is_recording(file):
+        rendering = rendering_of(final_screen(open_recording(file), pane=pane))
+    else:
+        rendering = vt.render(_read(file), columns=columns, lines=lines)
     if as_json:
         output.json(msgspec.to_builtins(rendering))
     else:

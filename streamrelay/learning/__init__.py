@@ -73,7 +73,7 @@ def learn(
     if not any(isinstance(f, Found) and f.key in {"recognise.commands", "recognise.signs"} for f in findings):
         raise RecordingError(
             f"{source} does not show how its program could be told: no command, title, state or banner of its own",
-            hint="`streamrelay record` notes the command; or give it with --command",
+            hint="name its command: --command NAME; or record it from its start, to catch its banner or title",
         )
     called = title or name_of(seen) or name
 

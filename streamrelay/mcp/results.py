@@ -4,6 +4,7 @@ everything: what is, and in `next` what follows from it. Text that others wrote 
 
 import msgspec
 
+from streamrelay.counts import deliveries
 from streamrelay.delivery.sanitise import sanitised
 
 _LONGEST_LABEL = 120
@@ -71,7 +72,7 @@ class LinkEnded(Result, frozen=True, kw_only=True):
 
     def told(self) -> str:
         """Return which conversation is over."""
-        return f"the conversation with {self.peer} is over after {self.deliveries} deliveries. {self.next}"
+        return f"the conversation with {self.peer} is over after {deliveries(self.deliveries)}. {self.next}"
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -104,7 +105,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.you:
             words.append("this is you")
         if self.link:
-            left = "" if self.link_remaining is None else f", {self.link_remaining} deliveries left"
+            left = "" if self.link_remaining is None else f", {deliveries(self.link_remaining)} left"
             words.append(f"linked with you ({self.link_state}{left})")
         if self.in_relay:
             words.append(f"in relay {self.in_relay}")

@@ -8,6 +8,7 @@ a dialog that waits (once, until the program goes on), a budget that is spent.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from streamrelay.counts import counted
 from streamrelay.events import (
     Activity,
     Event,
@@ -105,7 +106,8 @@ def words(pane: str, labels: Mapping[str, str], *, deliveries: int, budget: int,
 
 def spent(labels: Mapping[str, str], deliveries: int) -> Notify:
     """Return what is told when the budget of a conversation of these panes is spent."""
-    return Notify(tuple(labels), f"{' and '.join(labels.values())}: the budget of {deliveries} deliveries is spent")
+    budget = counted(deliveries, "delivery", "deliveries")
+    return Notify(tuple(labels), f"{' and '.join(labels.values())}: the budget of {budget} is spent")
 
 
 @dataclass(frozen=True, slots=True)

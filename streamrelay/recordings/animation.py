@@ -96,6 +96,19 @@ def animate(
     return Animation(columns, lines, _retimed(screens, speed, max_pause))
 
 
+def final_screen(recording: Recording, *, pane: str | None = None) -> TmuxScreen:
+    """Return the screen that a recording ends with; raises RecordingError as `animate` does."""
+    camera: _Camera | None = None
+    for entry in _of_pane(recording.entries(), pane):
+        if camera is None:
+            size = recording.columns, recording.lines
+            camera = _Camera(screen_of(entry) if isinstance(entry, Began) else TmuxScreen(*size))
+        camera.take(entry)
+    if camera is None:
+        raise RecordingError("the recording shows no output in that pane")
+    return camera.screen
+
+
 def _of_pane(entries: Iterable[Entry], pane: str | None) -> Iterator[Output | Resized | Began | Reseeded]:
     """Yield what changed the screen of a pane."""
     only = pane
@@ -151,21 +164,21 @@ class _Camera:
     """A screen that entries paint on, and shots of it."""
 
     def __init__(self, screen: TmuxScreen) -> None:
-        self._screen = screen
+        self.screen = screen
         self._rows: list[Row | None] = [None] * screen.lines
 
     def take(self, entry: Output | Resized | Began | Reseeded) -> None:
         match entry:
             case Output():
-                self._screen.feed(entry.data)
+                self.screen.feed(entry.data)
             case Resized():
-                self._screen.resize(entry.lines, entry.columns)
+                self.screen.resize(entry.lines, entry.columns)
             case Began() | Reseeded():
-                self._screen.seed(entry.screen)
+                self.screen.seed(entry.screen)
 
     def shoot(self, t: float) -> Screen:
         """Return the screen as it is now; only rows that changed since the last shot are read."""
-        screen = self._screen
+        screen = self.screen
         if len(self._rows) != screen.lines:
             self._rows = [None] * screen.lines
         for y in screen.dirty:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from streamrelay.counts import counted
 from streamrelay.errors import NotAllowed
 from streamrelay.sessions.model import Session
 
@@ -36,7 +37,7 @@ def check_start(
     running = being_born + sum(session.started_here and session.state != "ended" for session in sessions)
     if 0 < most <= running:
         raise NotAllowed(
-            f"{running} sessions that were started here run, and {most} may",
+            f"{counted(running, 'session was', 'sessions were')} started here earlier, and {most} may run",
             hint="end one: streamrelay end SESSION; or let there be more: sessions.most",
             data=data | {"running": running},
         )

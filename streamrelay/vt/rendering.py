@@ -20,6 +20,11 @@ def render(data: bytes, columns: int, lines: int, history: int = 10_000) -> Rend
     """Return what `data` shows on a tmux pane of that size, with the newest `history` rows at most."""
     screen = TmuxScreen(columns, lines, history)
     screen.feed(data)
+    return rendering_of(screen)
+
+
+def rendering_of(screen: TmuxScreen) -> Rendering:
+    """Return what a screen shows."""
     return Rendering(
         screen=screen.text(),
         history=screen.history_text(),

@@ -95,7 +95,7 @@ def test_a_person_may_start_sessions_where_a_program_may_not(cli, private_tmux, 
     )
     assert "only people start sessions here\nhint: " in typed(f"{alone} {command}", "by a program")
     assert typed(command, "by a person").startswith("0: s-")
-    assert typed(command, "one more").startswith("39: error: 1 sessions that were started here run")
+    assert typed(command, "one more").startswith("39: error: 1 session was started here earlier")
     nobody = cli.run("start", "cat", STREAMRELAY_SESSIONS_START="nobody")
     assert (nobody.returncode, nobody.stdout) == (39, "")
     assert "hint: " in nobody.stderr

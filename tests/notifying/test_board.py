@@ -54,7 +54,7 @@ def test_each_side_shows_the_other_and_the_count(shows):
 def test_a_spent_budget_is_told_once_to_both_and_extended(shows):
     shows(LinkCreated(link="l", parties=("a", "b"), titles=("Ann", "Bob"), budget=1))
     shows(DELIVERED)
-    told = [Notify(("%1", "%2"), "Ann and Bob: the budget of 1 deliveries is spent")]
+    told = [Notify(("%1", "%2"), "Ann and Bob: the budget of 1 delivery is spent")]
     assert shows(LinkSpent(link="l", deliveries=1)) == ("Bob 1/1 spent", "Ann 1/1 spent", told)
     assert shows(LinkExtended(link="l", deliveries=1, budget=3)) == ("Bob 1/3", "Ann 1/3", [])
     assert shows(LinkSpent(link="l", deliveries=3))[2]
@@ -68,7 +68,7 @@ def test_a_relay_that_ends_with_its_budget_tells_it():
     }  # fmt: skip
     board.take(RelayLeft(relay="r", participant="Cyd (3)", reason="pane_gone", remaining=2))
     effects = board.take(RelayClosed(relay="r", reason="budget_spent", deliveries=1))
-    assert Notify(("%1", "%2"), "Ann (1) and Bob (2): the budget of 1 deliveries is spent") in effects
+    assert Notify(("%1", "%2"), "Ann (1) and Bob (2): the budget of 1 delivery is spent") in effects
     assert {Show("%1", ""), Show("%2", "")} <= set(effects)
 
 

@@ -306,7 +306,7 @@ async def test_who_may_not_start_sessions_starts_none(stage: Stage):
         await refused(StartSession(agent="cat", within=ann), "only people")
         started = await service.start_session(StartSession(agent="cat"))
         allow(most=1)
-        await refused(StartSession(agent="cat"), "1 sessions")
+        await refused(StartSession(agent="cat"), "1 session was started here")
         await service.end_session(started.session)
         allow()
         link = await service.create_link(ann, bob, Policy(start_sessions=False))
