@@ -140,7 +140,9 @@ COMMANDS: Mapping[str, Entry] = {
     "demo": Entry("demo:demo", "Show programs that talk on a private tmux server, and count.", EXPLORE),
     "replay": Entry("replaying:replay", "Print what the programs of a recording said.", EXPLORE),
     "explain": Entry("explaining:explain", "Explain why each line of a recording was said or left out.", EXPLORE),
-    "render": Entry("rendering:render", "Print the screen that a file of terminal output makes.", EXPLORE),
+    "render": Entry(
+        "rendering:render", "Print the screen that a file of terminal output, or a recording, makes.", EXPLORE
+    ),
     "bench": Entry("benching:bench", "Measure throughput, latency, cost and fidelity on this machine.", EXPLORE),
     "help": Entry("helping:help_command", "Show the help of a command.", EXPLORE),
     "version": Entry("helping:version", "Print the version.", EXPLORE, hidden=True),
