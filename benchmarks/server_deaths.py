@@ -1,9 +1,9 @@
 """How often a tmux server dies while control clients attach to it, by the way in which they attach.
 
 A round is one private server with one busy pane. In the scene `churn`, clients attach one after the other while
-somebody renames a session every 2 ms; in `crowd`, five attach at the same moment; in `quiet`, one after the other
-and nothing else happens. The process has 300 environment variables of 120 characters, as a CI job has. The ways take
-turns, so that all of them meet the same load of the machine. docs/decisions/0037 has the reasons and the figures.
+another process renames a session every 2 ms; in `crowd`, five attach at the same moment; in `quiet`, one after the
+other and nothing else happens. The process has 300 environment variables of 120 characters, as a CI job has. The ways
+take turns, so that all of them meet the same load of the machine. docs/decisions/0037 has the reasons and the figures.
 
     python -m benchmarks.server_deaths --rounds 200
     python -m benchmarks.server_deaths --rounds 40 --ways proxy --scenes churn --tmux .tmux-versions/trixie/tmux

@@ -1,4 +1,4 @@
-"""What a person is told about sessions that wait for one, wherever a command meets them."""
+"""The advice that commands print about sessions that wait for a person."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping

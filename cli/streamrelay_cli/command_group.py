@@ -143,7 +143,7 @@ class CommandGroup(_Formatted, TyperGroup):
         return super().resolve_command(ctx, args)
 
     def _likely(self, word: str) -> list[str]:
-        """Return what somebody may have meant by a word that is no command."""
+        """Return the command that a user probably meant by an unknown word."""
         if self.is_root and word.lower() in SUGGESTIONS:
             return [SUGGESTIONS[word.lower()]]
         return difflib.get_close_matches(word.lower(), [name for name, one in self.table.items() if not one.hidden])

@@ -39,10 +39,10 @@ COMMANDS: Mapping[str, Entry] = {
     "record": Entry("recording:record", "Record a pane into a file: bytes, times, sizes, messages.", WATCH),
     "history": Entry(
         "",
-        "Search the journal of what was said and delivered, or prune it.",
+        "Search the journal of outputs and deliveries, or prune it.",
         WATCH,
         commands={
-            "search": Entry("searching:search", "Find what was said by its words, the best match first."),
+            "search": Entry("searching:search", "Search the journal and agents' transcripts; best match first."),
             "prune": Entry("remembering:prune", "Delete old events from the journal, and free their space."),
         },
     ),

@@ -1,4 +1,4 @@
-"""`streamrelay learn`: a profile for a program that nobody described, from a recording of it."""
+"""`streamrelay learn`: propose a profile for a program, from a recording of it."""
 
 from pathlib import Path
 from typing import Annotated

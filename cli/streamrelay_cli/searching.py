@@ -39,7 +39,7 @@ def search(
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long to read transcripts at most.")] = 10.0,
     as_json: AsJson = False,
 ) -> None:
-    """Find what was said by its words, the best match first.
+    """Search the journal and agents' transcripts; best match first.
 
     The daemon searches, or its journal is read if no daemon runs. The transcripts that agents keep are searched as
     well; parts that could not be read in time are named on standard error.

@@ -203,7 +203,7 @@ class DaemonClient:
         return await self._ask(operations.LATEST, operations.ReadLatest(limit=limit))
 
     async def search_history(self, search: SearchHistory) -> History:
-        """Find what was said by its words, the best first."""
+        """Search the journal and agents' transcripts, the best match first."""
         return await self._ask(operations.SEARCH_HISTORY, search)
 
     async def pulse(self, request: TakePulse) -> Pulse:

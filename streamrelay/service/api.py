@@ -318,7 +318,7 @@ class Service(Protocol):
         ...
 
     async def search_history(self, search: SearchHistory) -> History:
-        """Find what was said by its words, the best first: in the journal, and in what agents wrote down themselves."""
+        """Search the journal and agents' own transcripts, the best match first."""
         ...
 
     async def pulse(self, request: TakePulse) -> Pulse:

@@ -356,7 +356,7 @@ class LocalService:
         return await self._core.journal.latest(sessions, limit=limit)
 
     async def search_history(self, search: SearchHistory) -> History:
-        """Find what was said by its words, the best first: in the journal, and in what agents wrote down themselves."""
+        """Search the journal and agents' own transcripts, the best match first."""
         place = None
         if search.session:
             # A conversation that an agent wrote down is no session here.

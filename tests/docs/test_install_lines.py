@@ -1,13 +1,13 @@
 """No file of the repository tells anybody to install another project: each install line names ours, or a path."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tracked_files import ROOT, tracked_files
+
 OURS = "tmux-streamrelay"
 _INSTALL = re.compile(
     r"\b(?:pip3? install|uv (?:tool|pip) install|uv add|uv tool run|uvx|pipx (?:install|inject|run))\b"
@@ -42,14 +42,7 @@ def foreign(text: str) -> Iterator[str]:
 
 
 def tracked() -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
-    names = (name for name in listed.stdout.decode().split("\0") if name and not name.startswith("tests/corpus/"))
+    names = (name for name in tracked_files() if not name.startswith("tests/corpus/"))
     return [ROOT / name for name in names if name not in {*BUILT, "uv.lock"}]
 
 

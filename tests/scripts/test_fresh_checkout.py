@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tracked_files import ROOT, tracked_files
+
 TMUX = shutil.which(os.environ.get("STREAMRELAY_TMUX") or "tmux")
 
 pytestmark = [pytest.mark.slow, pytest.mark.tmux, pytest.mark.network]
@@ -20,15 +21,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.tmux, pytest.mark.network]
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files git knows or would take in, in a folder of their own."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
     folder = tmp_path_factory.mktemp("fresh") / "checkout"
-    for name in filter(None, listed.stdout.decode().split("\0")):
+    for name in tracked_files():
         if (ROOT / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
