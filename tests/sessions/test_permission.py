@@ -30,7 +30,7 @@ THERE = [session("1"), session("2", started_here=False), session("3", ended=True
         ("s-1", {"who": "people", "most": 0}, "only people"),
         ("", {"who": "nobody", "most": 0}, "not started here"),
         ("", {"who": "anyone", "most": 3}, ""),
-        ("", {"who": "anyone", "most": 2}, "2 sessions that were started here run, and 2 may"),
+        ("", {"who": "anyone", "most": 2}, "2 sessions were started here earlier, and 2 may run"),
         ("", {"who": "anyone", "most": 3, "being_born": 1}, "3 sessions"),
         ("s-1", {"who": "anyone", "most": 0, "forbidden_by": "link-1"}, "link-1 may not start"),
     ],
