@@ -24,7 +24,7 @@ from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.message import NEEDS_PERSON, Message, Obstacle, Policy
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delivery.underway import Followed, Tell, Underway
-from streamrelay.delta.standing import Standing
+from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.turns import TELLING
 from streamrelay.events import DeliveryState, Event, Injected, TurnEnded, TurnStarted
 

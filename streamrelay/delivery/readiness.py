@@ -12,8 +12,8 @@
 
 from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.message import Obstacle
+from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.profiles import matches
-from streamrelay.delta.standing import Standing
 
 
 def obstacle(standing: Standing, profile: AgentProfile | None, *, answering: bool) -> Obstacle | None:

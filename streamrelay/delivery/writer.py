@@ -26,7 +26,7 @@ from streamrelay.delivery.state import state_folder
 from streamrelay.delivery.terminal import Terminal
 from streamrelay.delivery.underway import Tell
 from streamrelay.delivery.unread import Unread
-from streamrelay.delta.attention import asks_for_secret
+from streamrelay.delta.prompt_detection import asks_for_secret
 from streamrelay.errors import PaneGone, ProgramLeft, ShellRefused, StreamrelayError
 from streamrelay.events import DeliveryState, Event
 from streamrelay.panes.pipeline import PanePipeline

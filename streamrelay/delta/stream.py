@@ -5,23 +5,23 @@
 Pure and online: time is passed in, in seconds of the stream, and nothing is known of what comes later. `deadline()`
 says when `advance` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills those in.
 
-A program either prints or converses. One that prints has each line said as it passes (printing.py). One that keeps a
-transcript on a screen which it paints itself has its words read off that screen when its turn is over (following.py,
-conversation.py).
+A program either prints or converses. One that prints has each line said as it passes (printing/printer.py). One that
+keeps a transcript on a screen which it paints itself has its words read off that screen when its turn is over (mode.py,
+transcript/conversation.py).
 """
 
 from collections.abc import Sequence
 
 from streamrelay.batch import Batch
-from streamrelay.delta.attention import Attention
-from streamrelay.delta.echo import looks_like_prompt
-from streamrelay.delta.following import Following
+from streamrelay.delta.event_builder import SHOWN_FOR, Speaker
 from streamrelay.delta.frames import FrameCutter
-from streamrelay.delta.printing import Printing
+from streamrelay.delta.mode import Following
+from streamrelay.delta.pane_state import Standing
+from streamrelay.delta.printing.echo import looks_like_prompt
+from streamrelay.delta.printing.printer import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
+from streamrelay.delta.prompt_detection import Attention
 from streamrelay.delta.reasons import Reasons
-from streamrelay.delta.speaking import SHOWN_FOR, Speaker
-from streamrelay.delta.standing import Standing
 from streamrelay.events import (
     AgentStopped,
     ClosedReason,

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import regex
 
-from streamrelay.delta.echo import squeeze
-from streamrelay.delta.furniture import composer_top
+from streamrelay.delta.layout.chrome import composer_top
+from streamrelay.delta.printing.echo import squeeze
 from streamrelay.learning.findings import Finding, Found, Note
 from streamrelay.learning.observing import Observation, Picture
 from streamrelay.learning.wording import alike, quoted, skeleton

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from streamrelay.batch import Batch
 from streamrelay.delta.frames import SETTLE
+from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.profiles import Profile
-from streamrelay.delta.standing import Standing
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, NeedKind, PaneClosed
 from streamrelay.panes.alarm import Alarm

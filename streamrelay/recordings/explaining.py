@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from streamrelay.delta.echo import squeeze
+from streamrelay.delta.printing.echo import squeeze
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.reasons import WORDS, Reason, Reasons, Rule
 from streamrelay.events import Activity, Event, Gap, Live, Origin, Text, TurnEnded

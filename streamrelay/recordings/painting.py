@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from streamrelay.delta.echo import squeeze
-from streamrelay.delta.rows import painted_row
+from streamrelay.delta.layout.rows import painted_row
+from streamrelay.delta.printing.echo import squeeze
 from streamrelay.recordings.painted import PaintedLine, Slot, Span, State
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Frame, Snapshot

@@ -6,7 +6,7 @@ has yet to paint, is not recognised before. But whoever started it knows its pro
 
 from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.readiness import obstacle
-from streamrelay.delta.standing import Standing
+from streamrelay.delta.pane_state import Standing
 
 RESTED = 1.0
 """Seconds without output after which a program of which nothing is known counts as ready."""

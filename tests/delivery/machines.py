@@ -13,7 +13,7 @@ from streamrelay.delivery.machine import (
     Tell,
 )
 from streamrelay.delivery.message import Message, Policy
-from streamrelay.delta.standing import ComposerView, Standing
+from streamrelay.delta.pane_state import ComposerView, Standing
 from streamrelay.events import Event, Injected, TurnEnded, TurnStarted
 
 EMPTY = Standing(

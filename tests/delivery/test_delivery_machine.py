@@ -20,7 +20,7 @@ from streamrelay.delivery.machine import (
     Tell,
 )
 from streamrelay.delivery.message import Message, Policy
-from streamrelay.delta.standing import Standing
+from streamrelay.delta.pane_state import Standing
 from streamrelay.events import Injected, TurnEnded, TurnStarted, Vote
 from tests.delivery.machines import DIALOG, EMPTY, LEAVING, WORKING, Pane, holding, profile
 

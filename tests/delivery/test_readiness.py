@@ -7,7 +7,7 @@ import pytest
 
 from streamrelay.agents import AgentProfile, shipped_profiles
 from streamrelay.delivery.readiness import draft, obstacle
-from streamrelay.delta.standing import Standing
+from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.recordings.model import Output, Pasted, Submitted
 from streamrelay.recordings.replay import open_recording

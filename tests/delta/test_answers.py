@@ -3,10 +3,10 @@
 import pytest
 import regex
 
-from streamrelay.delta.answers import Message, ended_lines, painted_lines, read_answer
+from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.profiles import GENERIC, Profile
 from streamrelay.delta.reasons import Rule
-from streamrelay.delta.rows import PaintedRow
+from streamrelay.delta.transcript.answers import Message, ended_lines, painted_lines, read_answer
 
 RULE = "─" * 20
 

@@ -1,6 +1,6 @@
 import pytest
 
-from streamrelay.delta.attention import needed_for
+from streamrelay.delta.prompt_detection import needed_for
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from streamrelay.delta.composer import MOST_HELD_LINES, Composer
+from streamrelay.delta.printing.line_editor import MOST_HELD_LINES, Composer
 
 
 def editing(head: str = "", *, withdraws: bool | None = True) -> Composer:

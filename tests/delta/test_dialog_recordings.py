@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import regex
 
-from streamrelay.delta.dialogs import Dialog, find_dialog
+from streamrelay.delta.layout.dialogs import Dialog, find_dialog
 from streamrelay.delta.profiles import DialogSign
 from streamrelay.recordings import Output, open_recording
 from streamrelay.recordings.model import Resized

@@ -8,7 +8,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delta.dialogs import Dialog, find_dialog
+from streamrelay.delta.layout.dialogs import Dialog, find_dialog
 from streamrelay.delta.profiles import DialogSign
 
 MENU = [

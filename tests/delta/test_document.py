@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delta.document import MOST_OLD_ROWS, MOST_ROWS_ABOVE, Document
+from streamrelay.delta.transcript.document import MOST_OLD_ROWS, MOST_ROWS_ABOVE, Document
 from streamrelay.vt import TmuxScreen
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from streamrelay.delta.echo import ShownLine, squeeze
-from streamrelay.delta.provenance import MOST_PENDING, Ledger, Piece
+from streamrelay.delta.printing.echo import ShownLine, squeeze
+from streamrelay.delta.printing.provenance import MOST_PENDING, Ledger, Piece
 
 
 @pytest.mark.parametrize(

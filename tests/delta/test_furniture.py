@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import regex
 
-from streamrelay.delta.furniture import MOST_LABELS, Furniture, composer_top, masked, stays
-from streamrelay.delta.glyphs import is_border
+from streamrelay.delta.layout.chrome import MOST_LABELS, Furniture, composer_top, masked, stays
+from streamrelay.delta.layout.glyphs import is_border
 from streamrelay.delta.profiles import GENERIC
 
 RULE = "─" * 40

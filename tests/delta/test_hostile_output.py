@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamrelay.delta import document, lines
-from streamrelay.delta.document import MOST_ROWS_ABOVE
-from streamrelay.delta.rows import PaintedRow
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.document import MOST_ROWS_ABOVE
 from streamrelay.events import PaneClosed, PaneResized, TurnEnded, TurnStarted
 from streamrelay.testing.scripted import ScriptedPane
 from streamrelay.testing.transcript_program import Look, TranscriptProgram

@@ -1,4 +1,4 @@
-from streamrelay.delta.lines import LineTracker
+from streamrelay.delta.printing.lines import LineTracker
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Snapshot
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from streamrelay.delta.rejoining import Sized, rejoined
-from streamrelay.delta.rows import PaintedRow
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.resize_merge import Sized, rejoined
 
 WIDE = ["> go", "", "one two three four five six seven eight", "", "nine ten eleven twelve", ""]
 

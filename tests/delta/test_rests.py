@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from streamrelay.delta import stream
-from streamrelay.delta.attention import REST
 from streamrelay.delta.frames import SETTLE
+from streamrelay.delta.prompt_detection import REST
 from streamrelay.delta.stream import SHOWN_FOR, DeltaStream
 from streamrelay.events import Event, Live, NeedsHuman, Retracted, encode
 from streamrelay.testing.scripted import ScriptedPane

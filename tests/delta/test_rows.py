@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamrelay.delta.rows import PaintedRow, cells_of, painted_row, without_cut_off
+from streamrelay.delta.layout.rows import PaintedRow, cells_of, painted_row, without_cut_off
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delta.scrolling import Scroll, is_jump, scroll_between, share_of
+from streamrelay.delta.layout.scrolling import Scroll, is_jump, scroll_between, share_of
 
 ROWS = ["one", "two", "three", "four", "five", "six"]
 

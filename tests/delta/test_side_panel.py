@@ -2,8 +2,8 @@
 
 import pytest
 
-from streamrelay.delta.document import Document
-from streamrelay.delta.side_panel import transcript_edge
+from streamrelay.delta.layout.side_panel import transcript_edge
+from streamrelay.delta.transcript.document import Document
 from streamrelay.vt import TmuxScreen
 
 COLUMNS, LINES, EDGE = 80, 12, 52

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamrelay.delta.attention import REST
+from streamrelay.delta.prompt_detection import REST
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import (
     Event,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamrelay.delta import transcript
-from streamrelay.delta.transcript import MOST_LOOKS_PER_ROW, SHORTEST_TAIL, Block, EchoSearch, spelling
+from streamrelay.delta.transcript.echoes import MOST_LOOKS_PER_ROW, SHORTEST_TAIL, Block, EchoSearch, spelling
 
 RULE = "─" * 20
 

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from streamrelay.delta.rows import PaintedRow
-from streamrelay.delta.unwrapping import NARROWEST_MARGIN, logical_lines, right_edge, without_earlier_pictures
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.line_joining import (
+    NARROWEST_MARGIN,
+    logical_lines,
+    right_edge,
+    without_earlier_pictures,
+)
 
 
 def joined(rows: list[str], width: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from streamrelay.agents import load_profiles
-from streamrelay.delta.attention import REST
+from streamrelay.delta.prompt_detection import REST
 from streamrelay.events import NeedsHuman
 from streamrelay.recordings.replay import open_recording, replay
 

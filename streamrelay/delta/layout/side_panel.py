@@ -4,8 +4,8 @@ A composer that is a box ends where its transcript does. Where a gutter of blank
 the screen to its bottom, and behind it there is text in some rows, that text belongs to a panel.
 """
 
-from streamrelay.delta.glyphs import is_border
-from streamrelay.delta.rows import cells_of
+from streamrelay.delta.layout.glyphs import is_border
+from streamrelay.delta.layout.rows import cells_of
 from streamrelay.vt.engine import Rows
 
 GUTTER = 2

@@ -10,17 +10,17 @@ vanishes from the composer and appears above it was submitted.
 
 from collections.abc import Sequence
 
-from streamrelay.delta.answers import Answer, Passage, read_answer, rows_since
-from streamrelay.delta.dialog_screen import DialogScreen
-from streamrelay.delta.document import Document
-from streamrelay.delta.draft_box import DraftBox
-from streamrelay.delta.furniture import Furniture, has_bordered_composer
-from streamrelay.delta.glyphs import is_border, without_marks
+from streamrelay.delta.layout.chrome import Furniture, has_bordered_composer
+from streamrelay.delta.layout.composer import DraftBox
+from streamrelay.delta.layout.dialog_screen import DialogScreen
+from streamrelay.delta.layout.glyphs import is_border, without_marks
+from streamrelay.delta.layout.rows import PaintedRow, cells_of, without_cut_off
+from streamrelay.delta.messages import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
+from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.profiles import GENERIC
-from streamrelay.delta.rows import PaintedRow, cells_of, without_cut_off
-from streamrelay.delta.sent import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
-from streamrelay.delta.standing import ComposerView
-from streamrelay.delta.transcript import EchoSearch, spelling
+from streamrelay.delta.transcript.answers import Answer, Passage, read_answer, rows_since
+from streamrelay.delta.transcript.document import Document
+from streamrelay.delta.transcript.echoes import EchoSearch, spelling
 from streamrelay.delta.turns import Turns
 from streamrelay.vt.engine import Cursor, Engine, Frame
 

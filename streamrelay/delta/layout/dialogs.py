@@ -1,8 +1,8 @@
 """Which dialog stands on a screen: a question that only a person may answer.
 
-Classic one-line questions (`[y/N]`, `Password:`) are `attention`'s. Here are those that are painted: a list of choices
-with a pointer before one of them, or a row that names the keys to go on with. An agent's answer can hold the very same
-characters, so three things must be true at once, and each is a matter of where, not of words:
+Classic one-line questions (`[y/N]`, `Password:`) are prompt_detection's. Here are those that are painted: a list of
+choices with a pointer before one of them, or a row that names the keys to go on with. An agent's answer can hold the
+very same characters, so three things must be true at once, and each is a matter of where, not of words:
 
 * the program *owns* the place: its cursor is hidden, or stands in the dialog (a program that merely printed a list
   leaves a visible cursor behind it);
@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import regex
 
-from streamrelay.delta.choices import Choices, find_choices
-from streamrelay.delta.dialog_screen import FURTHEST, DialogScreen, is_bullet, is_hint, one_line
+from streamrelay.delta.layout.choices import Choices, find_choices
+from streamrelay.delta.layout.dialog_screen import FURTHEST, DialogScreen, is_bullet, is_hint, one_line
 from streamrelay.delta.profiles import DialogKind, DialogSign
 
 

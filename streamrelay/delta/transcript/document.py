@@ -5,7 +5,7 @@ alternate screen nothing is kept by the terminal: what was scrolled away is stit
 next. Rows pinned to the top of the screen while the others scroll under them (a sticky header) are not part of the
 document there: they are copies of rows that left.
 
-In another size, amid an answer, all of it is painted once more: what was known then stays (rejoining.py).
+In another size, amid an answer, all of it is painted once more: what was known then stays (resize_merge.py).
 
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from streamrelay.delta.furniture import composer_top
-from streamrelay.delta.rejoining import Sized, rejoined
-from streamrelay.delta.rows import PaintedRow, painted_row, without_cut_off
-from streamrelay.delta.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
-from streamrelay.delta.side_panel import transcript_edge
-from streamrelay.delta.viewport import MessageIn, Viewport
+from streamrelay.delta.layout.chrome import composer_top
+from streamrelay.delta.layout.rows import PaintedRow, painted_row, without_cut_off
+from streamrelay.delta.layout.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
+from streamrelay.delta.layout.side_panel import transcript_edge
+from streamrelay.delta.layout.viewport import MessageIn, Viewport
+from streamrelay.delta.transcript.resize_merge import Sized, rejoined
 from streamrelay.vt.engine import Engine, Frame, Rows
 
 MOST_OLD_ROWS = 500

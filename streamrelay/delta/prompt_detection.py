@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.delta.conversation import Conversation
-from streamrelay.delta.dialogs import Dialog, find_dialog
+from streamrelay.delta.event_builder import Speaker
 from streamrelay.delta.frames import FrameCutter
-from streamrelay.delta.printing import Printing
-from streamrelay.delta.speaking import Speaker
+from streamrelay.delta.layout.dialogs import Dialog, find_dialog
+from streamrelay.delta.printing.printer import Printing
+from streamrelay.delta.transcript.conversation import Conversation
 from streamrelay.events import NeedKind, NeedsHuman
 from streamrelay.vt.engine import Engine
 

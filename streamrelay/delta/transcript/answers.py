@@ -14,14 +14,14 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.delta.blocks import blocks_of
-from streamrelay.delta.furniture import masked
-from streamrelay.delta.glyphs import BULLETS, CORNERS, LINES, is_border, is_mark
+from streamrelay.delta.layout.chrome import masked
+from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, LINES, is_border, is_mark
+from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
-from streamrelay.delta.rows import PaintedRow, cells_of
-from streamrelay.delta.transcript import Block, EchoSearch, spelling
-from streamrelay.delta.unwrapping import logical_lines, right_edge, without_earlier_pictures
+from streamrelay.delta.transcript.blocks import blocks_of
+from streamrelay.delta.transcript.echoes import Block, EchoSearch, spelling
+from streamrelay.delta.transcript.line_joining import logical_lines, right_edge, without_earlier_pictures
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from streamrelay.delta.echo import ShownLine, squeeze
+from streamrelay.delta.printing.echo import ShownLine, squeeze
 from streamrelay.delta.reasons import Rule
 from streamrelay.events import Origin
 

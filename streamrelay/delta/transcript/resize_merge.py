@@ -11,10 +11,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from streamrelay.delta.glyphs import is_border
-from streamrelay.delta.rows import PaintedRow
-from streamrelay.delta.transcript import in_common, spelling
-from streamrelay.delta.unwrapping import logical_lines, right_edge
+from streamrelay.delta.layout.glyphs import is_border
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.echoes import in_common, spelling
+from streamrelay.delta.transcript.line_joining import logical_lines, right_edge
 
 SHORTEST_PASSAGE = 16
 """Characters by which a passage is known again; of less text all of it."""

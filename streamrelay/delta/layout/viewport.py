@@ -15,9 +15,9 @@ the next picture has it there as well.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from streamrelay.delta.glyphs import is_border
-from streamrelay.delta.rows import PaintedRow
-from streamrelay.delta.transcript import spelling
+from streamrelay.delta.layout.glyphs import is_border
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.echoes import spelling
 
 SHORTEST_PART = 8
 """Characters by which a row is known again inside of other rows; a shorter one has to stand at the start of one."""

@@ -7,9 +7,9 @@ is the program's.
 
 from collections.abc import Sequence
 
-from streamrelay.delta.echo import looks_like_prompt
-from streamrelay.delta.prompts import Prompts
-from streamrelay.delta.provenance import Ledger, Piece
+from streamrelay.delta.printing.echo import looks_like_prompt
+from streamrelay.delta.printing.prompts import Prompts
+from streamrelay.delta.printing.provenance import Ledger, Piece
 
 
 class Attribution:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.delta.dialog_screen import (
+from streamrelay.delta.layout.dialog_screen import (
     ANY_KEY,
     DECIDING_KEY,
     FURTHEST,

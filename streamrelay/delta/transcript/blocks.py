@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.delta.glyphs import BULLETS, CORNERS, HOOKS, LINES, SIDE, is_border
+from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, HOOKS, LINES, SIDE, is_border
+from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.profiles import Profile, matches
 from streamrelay.delta.reasons import Rule
-from streamrelay.delta.rows import PaintedRow
-from streamrelay.delta.unwrapping import logical_lines
+from streamrelay.delta.transcript.line_joining import logical_lines
 
 BlockKind = Literal["text", "activity"]
 

@@ -9,14 +9,14 @@ said to nobody and nobody's answer.
 
 from collections.abc import Sequence
 
-from streamrelay.delta.answers import ended_lines, painted_lines
-from streamrelay.delta.attribution import Attribution
-from streamrelay.delta.composer import Composer
-from streamrelay.delta.lines import LineTracker
-from streamrelay.delta.provenance import Piece
+from streamrelay.delta.event_builder import Speaker
+from streamrelay.delta.pane_state import ComposerView
+from streamrelay.delta.printing.attribution import Attribution
+from streamrelay.delta.printing.line_editor import Composer
+from streamrelay.delta.printing.lines import LineTracker
+from streamrelay.delta.printing.provenance import Piece
 from streamrelay.delta.reasons import Rule
-from streamrelay.delta.speaking import Speaker
-from streamrelay.delta.standing import ComposerView
+from streamrelay.delta.transcript.answers import ended_lines, painted_lines
 from streamrelay.events import Gap, Origin
 from streamrelay.vt.engine import Cursor, Engine, Frame
 

@@ -8,8 +8,8 @@ vanished keeps its place among the messages, and is known for submitted when the
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from streamrelay.delta.answers import Message
-from streamrelay.delta.transcript import EchoSearch, in_common, spelling
+from streamrelay.delta.transcript.answers import Message
+from streamrelay.delta.transcript.echoes import EchoSearch, in_common, spelling
 
 MOST_MESSAGES = 64
 SHORTEST_PASTE = 4

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import regex
 
-from streamrelay.delta.glyphs import BULLETS
-from streamrelay.delta.rows import PaintedRow, cells_of
+from streamrelay.delta.layout.glyphs import BULLETS
+from streamrelay.delta.layout.rows import PaintedRow, cells_of
 
 _MARK = regex.compile(rf"(?:[-*+•◦‣▪●○·]|{BULLETS}|\d{{1,3}}[.)]?|[a-zA-Z][.)])\s+")
 _STARTS = regex.compile(rf"(?:[-*+•◦‣▪●○]\s|{BULLETS}\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|[│┃|┌├└╭╰─━═>]|```)")

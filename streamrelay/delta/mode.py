@@ -5,12 +5,12 @@ was submitted, and moves its cursor about. What it shows on the other screen mea
 transcript) is in front of the conversation, and not part of it.
 """
 
-from streamrelay.delta.composer import Composer
-from streamrelay.delta.conversation import Conversation
+from streamrelay.delta.event_builder import Speaker
 from streamrelay.delta.frames import FrameCutter
-from streamrelay.delta.provenance import Ledger
+from streamrelay.delta.printing.line_editor import Composer
+from streamrelay.delta.printing.provenance import Ledger
 from streamrelay.delta.signals import Signals
-from streamrelay.delta.speaking import Speaker
+from streamrelay.delta.transcript.conversation import Conversation
 from streamrelay.vt.engine import Engine, Frame, TerminalEvent
 
 

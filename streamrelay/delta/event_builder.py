@@ -6,9 +6,9 @@ A printed line is explained before it is said, and replaces or takes back what p
 from collections.abc import Iterable, Sequence
 
 from streamrelay.batch import Batch, Lines, Part
-from streamrelay.delta.answers import Answer
-from streamrelay.delta.provenance import MOST_PENDING, Piece
+from streamrelay.delta.printing.provenance import MOST_PENDING, Piece
 from streamrelay.delta.reasons import Reason, Reasons, Rule
+from streamrelay.delta.transcript.answers import Answer
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, TurnEnded, TurnStarted
 

@@ -7,8 +7,8 @@ while nothing is typed is remembered, and is no draft.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from streamrelay.delta.glyphs import AROUND, is_border, is_mark, marks_around
-from streamrelay.delta.standing import ComposerView
+from streamrelay.delta.layout.glyphs import AROUND, is_border, is_mark, marks_around
+from streamrelay.delta.pane_state import ComposerView
 from streamrelay.vt.engine import Engine
 
 TALLEST_DRAFT = 12

@@ -10,7 +10,7 @@ from operator import ne
 
 import regex
 
-from streamrelay.delta.glyphs import SIDE, is_border
+from streamrelay.delta.layout.glyphs import SIDE, is_border
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]|\.{2,3})\s+(?P<label>\S.*)")

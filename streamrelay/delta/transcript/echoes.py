@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import regex
 
-from streamrelay.delta.echo import squeeze
-from streamrelay.delta.glyphs import AROUND, SIDE, SIDES, is_border, is_mark, is_side, without_marks
+from streamrelay.delta.layout.glyphs import AROUND, SIDE, SIDES, is_border, is_mark, is_side, without_marks
+from streamrelay.delta.printing.echo import squeeze
 
 MOST_LOOKS_PER_ROW = 50
 """Rows looked at for each row searched, on average, before a search is given up: a hostile program can make it long."""

@@ -1,0 +1,1 @@
+"""Programs that print: each line as it passes, and who wrote it."""
