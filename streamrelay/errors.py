@@ -16,7 +16,7 @@
     ├── ShellRefused             peer text was to go into a shell, and nobody allowed that
     ├── TargetNotReading         the program does not read what is typed to it
     ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
-    ├── PaneTaken                somebody else types into the pane already
+    ├── PaneTaken                another process types into the pane already
     ├── SessionTaken             the session is in a relay or circle already
     ├── DeliveryFailed           a message was not delivered; carries the reason
     ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
@@ -203,11 +203,11 @@ class PaneSynchronized(StreamrelayError):
 
 
 class PaneTaken(StreamrelayError):
-    """Somebody else types into the pane already."""
+    """Another process types into the pane already: `data` names its kind (`holder`) and `pid`, if they are known."""
 
     code = "pane_taken"
     exit_code = 26
-    default_hint = "a pane has one writer: a relay, or a `send` that waits; end the other one first"
+    default_hint = "a pane has one writer: end the daemon, relay, link, send or recording that types into it first"
 
 
 class DeliveryFailed(StreamrelayError):

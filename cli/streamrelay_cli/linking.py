@@ -87,7 +87,7 @@ def link(
             open_outbox() as outbox,
         ):
             first, second = [(title, await found(server, target)) for title, target in map(named, (a, b))]
-            typing = Typing(allow_shell=allow_shell, policy=delivery_policy(configured), outbox=outbox)
+            typing = Typing(allow_shell=allow_shell, policy=delivery_policy(configured), outbox=outbox, writer="link")
             session = LinkSession(
                 server, first, second, policy=policy, texts=texts, typing=typing, attended=has_terminal()
             )

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ from streamrelay.panes.tasks import until_first
 from streamrelay_cli.options import ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.running import run_to_end
-from streamrelay_cli.targets import named_here
+from streamrelay_cli.targets import found
 
 SHOW_EVERY = 0.5
 REST = 1.0
@@ -79,11 +80,14 @@ def record(
     async def main() -> int:
         count = _Count()
         loop = asyncio.get_running_loop()
-        async with (
-            connection.connect() as server,
-            server.record(await named_here(server, target), file, force=force) as recorded,
-        ):
-            pane = server.pipeline(recorded.stream.panes[0]).info
+        async with AsyncExitStack() as stack:
+            server = await stack.enter_async_context(connection.connect())
+            found_pane = (await found(server, target)).pane
+            if say:
+                # Before there is a file: a refused command leaves none behind.
+                stack.enter_context(only_writer(server.info, found_pane, "record"))
+            recorded = await stack.enter_async_context(server.record(found_pane, file, force=force))
+            pane = server.pipeline(found_pane).info
             output.note(f"recording {pane.address} ({pane.pane}, {pane.command}) into {file}; Ctrl-C ends")
             began = loop.time()
             ways = [_follow(recorded, count, lines)]
@@ -152,8 +156,7 @@ async def _say_all(
 
     # What is said here is said by whoever records, not by a peer.
     writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=report, allow_shell=True)
-    with only_writer(server.info, pipeline.info.pane):
-        await until_first(writer.run(), send())
+    await until_first(writer.run(), send())
 
 
 def _summary(seconds: float, recorded: Recorded, count: _Count) -> str:

@@ -61,6 +61,7 @@ async def opened(
             notify=settings.notify,
             own=own,
             federation=settings.federation,
+            writer="daemon",
         )
         _configure(local, settings)
         service = await stack.enter_async_context(local)

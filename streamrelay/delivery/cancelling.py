@@ -45,7 +45,7 @@ async def cancel_alone(server: Server, outbox: Outbox, entry: Entry) -> Entry:
     Raises PaneTaken where another process writes to the pane: that process delivers the message, or has to cancel it.
     """
     try:
-        with only_writer(server.info, entry.pane):
+        with only_writer(server.info, entry.pane, "cancel"):
             entry = await outbox.current(entry)
             if entry.state == "queued" and fate(entry.mark, await _marks(server, entry.pane)) == "send":
                 outbox.note(entry.number, "failed", CANCELLED)
@@ -53,8 +53,8 @@ async def cancel_alone(server: Server, outbox: Outbox, entry: Entry) -> Entry:
             return entry
     except PaneTaken as error:
         raise PaneTaken(
-            f"cannot cancel {entry.message_id}: another process is about to type it into pane {entry.pane}",
-            hint="press Ctrl-C where `streamrelay send` waits, or ask the daemon of that tmux server",
+            f"cannot cancel {entry.message_id}: {error.message}",
+            hint=error.hint,
             data=error.data | {"message_id": entry.message_id},
         ) from error
 

@@ -1,7 +1,10 @@
-"""One writer a pane, over all processes of a user: two relays on the same panes would take each other's words for news.
+"""The writer lock: one process at a time types into a pane, over all processes of a user.
 
-Whoever types from another machine is not seen: of a server that is reached by ssh, only this machine's are kept apart.
-A lock file for each pane of each server, held with flock: the kernel lets go of it however the holder ends.
+Two processes that type into one pane would each take the other's messages for the program's output. The kernel releases
+the lock however its holder ends: it is an flock on a file for each pane of each tmux server. The file holds what the
+writer is and its pid, as `daemon 4711`, so that a refused process can name it.
+
+A lock holds on this machine only: of a tmux server that is reached by ssh, writers on other machines are not seen.
 """
 
 import contextlib
@@ -9,32 +12,98 @@ import fcntl
 import hashlib
 import os
 import re
+import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, NamedTuple, cast
 
 from streamrelay.control import ServerInfo
 from streamrelay.errors import PaneTaken, StreamrelayError
 
+WriterKind = Literal["daemon", "service", "relay", "link", "send", "cancel", "record"]
+"""What types into a pane; a `service` is a Python program that runs a `LocalService`."""
+
 _LOCK_NAME = re.compile(r"(?P<owner>(?P<pid>[0-9]{1,10})(?P<host>-[0-9a-f]{16})?)-%[0-9]+\.lock")
+_WRITERS: Mapping[WriterKind, tuple[str, str]] = MappingProxyType(
+    {
+        "daemon": ("the daemon", "stop the daemon first: streamrelay -S {socket} daemon stop"),
+        "service": ("a Python program", "end the process {pid} first"),
+        "relay": ("a relay", "press Ctrl-C where `streamrelay relay` runs (process {pid})"),
+        "link": ("a link", "press Ctrl-C where `streamrelay link` runs (process {pid})"),
+        "send": ("`streamrelay send`", "wait until process {pid} has sent its message, or press Ctrl-C where it runs"),
+        "cancel": ("`streamrelay delivery cancel`", "try again: it takes a moment"),
+        "record": (
+            "`streamrelay record --say`",
+            "wait until process {pid} has recorded, or press Ctrl-C where it runs",
+        ),
+    }
+)
+"""What an error calls a writer, and how the user ends it."""
+_HOLDER = re.compile(rf"(?P<kind>{'|'.join(_WRITERS)}) (?P<pid>[1-9][0-9]{{0,9}})\n".encode())
+_MAX_HOLDER_BYTES = 64
+
+
+class _Holder(NamedTuple):
+    kind: WriterKind
+    pid: int
 
 
 @contextlib.contextmanager
-def only_writer(server: ServerInfo, pane: str) -> Iterator[None]:
-    """Be the only one who types into a pane for as long as this is entered; raises PaneTaken if somebody else is."""
+def only_writer(server: ServerInfo, pane: str, kind: WriterKind) -> Iterator[None]:
+    """Hold the writer lock of `pane` while the context is open, as a writer of that kind.
+
+    Raises PaneTaken while another writer holds it; `data` has its `holder` (a WriterKind) and `pid`, both None if the
+    lock file does not name it.
+    """
     path = _folder() / f"{_owner(server)}-{pane}.lock"
     try:
         descriptor = _locked(path)
     except BlockingIOError as error:
-        raise PaneTaken(f"somebody else types into pane {pane} already", data={"pane": pane}) from error
+        raise _taken(server, pane, _read_holder(path)) from error
+    except OSError as error:
+        raise StreamrelayError(
+            f"cannot lock {path}: {error.strerror}", hint=f"remove the file: rm {shlex.quote(str(path))}"
+        ) from error
     try:
         try:
+            # A full disk costs the name of the holder, not the lock.
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, os.pwrite(descriptor, f"{kind} {os.getpid()}\n".encode(), 0))
             yield
         finally:
-            # Gone before it is free: whoever opens the name from now on gets a file of his own.
+            # Delete the file before the lock is released: whoever opens the name from now on gets another file.
             path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
+
+
+def _taken(server: ServerInfo, pane: str, holder: _Holder | None) -> PaneTaken:
+    if holder is None:
+        data = {"pane": pane, "holder": None, "pid": None}
+        return PaneTaken(f"another process writes into pane {pane} already", data=data)
+    name, hint = _WRITERS[holder.kind]
+    return PaneTaken(
+        f"{name} (pid {holder.pid}) writes into pane {pane} already",
+        hint=hint.format(pid=holder.pid, socket=shlex.quote(server.socket_path)),
+        data={"pane": pane, "holder": holder.kind, "pid": holder.pid},
+    )
+
+
+def _read_holder(path: Path) -> _Holder | None:
+    """Return who holds a lock by its file; None for a file that is gone, empty or damaged, or of an older version."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        named = _HOLDER.fullmatch(os.read(descriptor, _MAX_HOLDER_BYTES))
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return named and _Holder(cast("WriterKind", named["kind"].decode()), int(named["pid"]))
 
 
 def find_free_locks(server: ServerInfo | None) -> list[Path]:
@@ -113,9 +182,9 @@ def _is_free(path: Path) -> bool:
 
 
 def _locked(path: Path) -> int:
-    """Lock the file of that name, as a descriptor; raises BlockingIOError where somebody holds it."""
+    """Lock the file of that name and return its descriptor; raises BlockingIOError while another writer holds it."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if is_named(descriptor, path):

@@ -176,7 +176,7 @@ async def _alone(server: Server, info: PaneInfo, until: float | None) -> AsyncIt
     while True:
         with contextlib.ExitStack() as entered:
             try:
-                entered.enter_context(only_writer(server.info, info.pane))
+                entered.enter_context(only_writer(server.info, info.pane, "send"))
             except PaneTaken:
                 if until is not None and loop.time() >= until:
                     raise

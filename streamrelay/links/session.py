@@ -38,7 +38,7 @@ class LinkSession:
         Where nobody attends who could extend it, a link that is spent is closed, when both sides have been told.
         Raises ShellRefused when one side is a shell and nobody allowed that, UsageError when both are the same.
         """
-        typing = typing or Typing()
+        typing = typing or Typing(writer="link")
         infos = [info for _, info in (a, b)]
         typing.check(infos)
         self._registry = LinkRegistry(texts)

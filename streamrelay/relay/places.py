@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
-from streamrelay.delivery.lock import only_writer
+from streamrelay.delivery.lock import WriterKind, only_writer
 from streamrelay.delivery.message import Policy, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.shells import is_shell
@@ -32,6 +32,8 @@ class Typing:
     policy: Policy | None = None
     outbox: Outbox | None = None
     """With one, what is said outlives this process until it is delivered."""
+    writer: WriterKind = "relay"
+    """What types: errors of other processes that may not type into a participant's pane name it."""
 
     def check(self, infos: Sequence[PaneInfo]) -> None:
         """Raise ShellRefused when a shell takes part and nobody allowed that."""
@@ -113,7 +115,7 @@ class Place:
     async def open(self) -> None:
         """Hear and take up what was left to be typed; raises PaneTaken and PaneGone."""
         try:
-            self._entered.enter_context(only_writer(self._server.info, self.info.pane))
+            self._entered.enter_context(only_writer(self._server.info, self.info.pane, self._typing.writer))
             pipeline = await self._entered.enter_async_context(
                 self._server.listen(self.info.pane, self._take, None if self._memory is None else self._memory.log)
             )

@@ -18,6 +18,7 @@ from typing import NoReturn, Self
 import msgspec
 
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
+from streamrelay.delivery.lock import WriterKind
 from streamrelay.delivery.outbox import KEPT, Outbox, server_key
 from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
@@ -67,8 +68,10 @@ class Core:
         notify: bool,
         own: Own | None,
         federation: FederationTable | None = None,
+        writer: WriterKind = "service",
     ) -> None:
         self.server = server
+        self.writer: WriterKind = writer
         self.policy = Policy()
         self.rules = Rules()
         self.retention = HistoryTable(keep_days=0, most_megabytes=0)
@@ -143,13 +146,17 @@ class Core:
         self._kept = Kept(self.journal, self.feed, logs, self._changes)
         keeper = self._kept if self.federation is None else self.federation.keeper(self._kept)
         self.conversation = Conversation(
-            self.server, self.machine, typing=Typing(outbox=self.outbox), keeper=keeper, stays=self._stays
+            self.server,
+            self.machine,
+            typing=Typing(outbox=self.outbox, writer=self.writer),
+            keeper=keeper,
+            stays=self._stays,
         )
         self._entered.callback(self._kept.close)
         self._entered.callback(self.feed.close)
         self._entered.callback(self.provisional.close)
         self._entered.push_async_callback(self.conversation.close)
-        restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox)
+        restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox, self.writer)
         self.problems += await restoring.restore(before, self._is_ours)
         if self.federation is not None:
             self.federation.come_back()
@@ -227,7 +234,7 @@ class Core:
         pane = session.pane
         async with self._admitting.setdefault(pane, asyncio.Lock()):
             self._last_receipts[pane] = asyncio.get_running_loop().time()
-            typing = Typing(allow_shell=allow_shell, outbox=self.outbox)
+            typing = Typing(allow_shell=allow_shell, outbox=self.outbox, writer=self.writer)
             if (place := self.conversation.place(pane)) is not None:
                 typing.check([place.info])
                 return

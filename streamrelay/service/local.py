@@ -20,6 +20,7 @@ from msgspec import structs
 
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
+from streamrelay.delivery.lock import WriterKind
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.federation.messages import Wish
@@ -58,7 +59,8 @@ class LocalService:
     The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
     one service at a time may have; an `outbox` beside it may be shared with everybody. With `notify`, people in tmux
     see how conversations stand and are told what waits for them (streamrelay.notifying). `own` says which variables a
-    session that is started has for itself, by its id; `federation` which other machines there are.
+    session that is started has for itself, by its id; `federation` which other machines there are. Errors
+    of other processes that may not type into a pane of this service call it by `writer`.
     """
 
     def __init__(
@@ -71,9 +73,17 @@ class LocalService:
         notify: bool = False,
         own: Own | None = None,
         federation: FederationTable | None = None,
+        writer: WriterKind = "service",
     ) -> None:
         self._core = Core(
-            server, folder=folder, outbox=outbox, texts=texts, notify=notify, own=own, federation=federation
+            server,
+            folder=folder,
+            outbox=outbox,
+            texts=texts,
+            notify=notify,
+            own=own,
+            federation=federation,
+            writer=writer,
         )
 
     def configure(

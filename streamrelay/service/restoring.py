@@ -8,6 +8,7 @@ tmux server has none of it: then everything has ended with the old one, and noth
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from streamrelay.delivery.lock import WriterKind
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import StreamrelayError
@@ -30,6 +31,7 @@ class Restoring:
     conversation: Conversation
     kept: Kept
     outbox: Outbox
+    writer: WriterKind
 
     async def restore(self, before: Mapping[str, bytes], is_ours: Callable[[str], bool]) -> list[str]:
         """Go on with what was kept before; return in words what could not be. `is_ours` tells panes of here."""
@@ -66,7 +68,7 @@ class Restoring:
         if not memory.log.size:
             gap = Gap(reason="detached", session=info.session_name, pane=info.pane)
             self.conversation.decide(lambda _: [Tell(gap)])
-        typing = Typing(allow_shell=place.allow_shell, outbox=self.outbox)
+        typing = Typing(allow_shell=place.allow_shell, outbox=self.outbox, writer=self.writer)
         try:
             await self.conversation.admit(info, typing, memory)
         except StreamrelayError as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 
 import pytest
 from streamrelay_cli.main import app
@@ -59,10 +60,10 @@ def test_without_a_daemon_what_is_left_in_the_outbox_is_listed_and_cancelled(run
     _, out, _ = run("delivery", "list", "Ann", "--all", "--json")
     assert [json.loads(line)["state"] for line in out.splitlines()] == ["queued", "queued", "submitted"]
 
-    with only_writer(info, pane):
+    with only_writer(info, pane, "send"):
         code, out, error = run("delivery", "cancel", "m1")
     assert (code, out) == (26, "")
-    assert "cannot cancel m1: another process" in error
+    assert f"cannot cancel m1: `streamrelay send` (pid {os.getpid()}) writes into pane {pane}" in error
     assert "Ctrl-C" in error
 
     code, out, error = run("delivery", "cancel", "m3", "m1", "m9")

@@ -1,6 +1,7 @@
 """`streamrelay record` as a person runs it: a file that replays, and clean ends."""
 
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from streamrelay.control import ServerInfo, Version
+from streamrelay.delivery.lock import only_writer
 from streamrelay.recordings import Output, open_recording
 from streamrelay.testing.waiting import wait_until
 
@@ -72,6 +75,21 @@ def test_what_it_says_to_the_program_is_recorded_with_the_answers(private_tmux, 
     assert recording.wait() == 0
     assert "2 messages" in recording.stderr
     assert "You said 'And this?'.\nNothing else.\n" in replayed(file)
+
+
+def test_a_pane_that_the_daemon_types_into_is_refused_before_there_is_a_file(private_tmux, cli, tmp_path):
+    pane = private_tmux.new_session("work", ["cat"])
+    process = int(private_tmux.run("display-message", "-p", "#{pid}"))
+    info = ServerInfo(Version.parse("3.3a"), process, str(private_tmux.socket_path))
+    file = tmp_path / "a.jsonl.gz"
+    with only_writer(info, pane, "daemon"):
+        refused = cli.run("record", "work", str(file), "--say", "hello")
+    assert refused.returncode == 26
+    assert f"error: the daemon (pid {os.getpid()}) writes into pane {pane} already" in refused.stderr
+    assert f"hint: stop the daemon first: streamrelay -S {private_tmux.socket_path} daemon stop" in refused.stderr
+    assert not file.exists()
+    recorded = cli.run("record", "work", str(file), "--say", "hello", "--for", "0.1")
+    assert (recorded.returncode, file.exists()) == (0, True), recorded.stderr
 
 
 @pytest.mark.parametrize(

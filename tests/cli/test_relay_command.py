@@ -114,7 +114,7 @@ def test_a_pane_takes_part_in_one_relay_at_a_time(private_tmux, cli):
     first.until_ready()
     refused = cli.run("relay", "two", "three")
     assert refused.returncode == errors.PaneTaken.exit_code
-    assert "somebody else types into pane %1 already" in refused.stderr
+    assert f"error: a relay (pid {first.process.pid}) writes into pane %1 already\nhint: press Ctrl-C" in refused.stderr
     first.interrupt()
     again = cli.start("relay", "two", "three")
     again.until_ready()

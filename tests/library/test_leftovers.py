@@ -32,7 +32,7 @@ def test_only_free_locks_of_the_server_and_of_ended_servers_are_found() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     own, other = os.getpid(), os.getppid()
-    with only_writer(server(own), "%3"):
+    with only_writer(server(own), "%3", "send"):
         names = [f"{own}-%1.lock", f"{other}-%1.lock", f"{ended.pid}-%1.lock", f"{own}-{'0' * 16}-%1.lock", "x.lock"]
         for name in names:
             (lock_folder() / name).touch()

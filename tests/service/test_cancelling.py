@@ -81,7 +81,7 @@ async def test_what_was_cancelled_stays_so_after_a_restart_and_without_a_writer(
     async with stage.service() as service:
         assert [one.message_id for one in await service.list_deliveries()] == ["m2", "m3"]
         await service._core.dismiss(bob)
-        with only_writer(service._core.server.info, bob):
+        with only_writer(service._core.server.info, bob, "send"):
             with pytest.raises(PaneTaken, match="cannot cancel m2") as taken:
                 await service.cancel_delivery("m2")
             assert taken.value.hint

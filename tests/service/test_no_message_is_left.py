@@ -120,10 +120,10 @@ async def test_the_service_starts_while_another_process_types_into_a_pane(stage:
         info = await server.find(bob)
         async with Outbox(stage.folder / "state" / "outbox.db") as outbox:
             await outbox.put(Message("m1", "hello"), server=key, pane=bob, program=info.command)
-        with only_writer(server.info, bob):
+        with only_writer(server.info, bob, "send"):
             async with stage.service() as service:
                 (problem,) = (await service.status()).problems
-                assert problem.startswith(f"what waits for pane {bob} is not typed from here: somebody else types")
+                assert problem.startswith(f"what waits for pane {bob} is not typed from here: `streamrelay send` (pid ")
     async with stage.service():
         await stage.until_heard("Bob", "hello")
 
