@@ -2,19 +2,22 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 import typer
 
+from streamrelay import Server
 from streamrelay.batch import Batch, Lines
-from streamrelay.errors import UsageError
+from streamrelay.counts import counted
+from streamrelay.errors import PaneGone, UsageError
 from streamrelay.events import Gap, NeedsHuman, PaneClosed, Text
 from streamrelay.panes.closing import closing_error
 from streamrelay_cli.options import AsEvents, ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output, as_events, as_lines
 from streamrelay_cli.running import run_to_end
-from streamrelay_cli.targets import named_here
+from streamrelay_cli.targets import HERE, found, named_here
 
 
 @takes_options
@@ -24,10 +27,15 @@ def watch(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Panes as tmux writes them: %3, name, name:0.1. Default: this pane (as . is); print elsewhere then.",
+            help="Panes as tmux writes them: %3, name, name:0.1. A session or window stands for its active pane. "
+            "Default: this pane (as . is); print elsewhere then.",
             show_default=False,
         ),
     ] = None,
+    all_panes: Annotated[
+        bool,
+        typer.Option("--all-panes", help="Watch every pane that the sessions of the targets have now."),
+    ] = False,
     as_json: AsEvents = False,
     self_check: Annotated[
         float | None,
@@ -42,19 +50,23 @@ def watch(
 ) -> None:
     """Print what the programs in panes say, each line once.
 
-    Lines come as they are printed, until the panes close or Ctrl-C.
+    Lines come as they are printed, until the panes close or Ctrl-C. A session's name watches the pane that is active in
+    it now; --all-panes watches all panes of the session, except those that open later.
     """
     output = printing.output(as_json=as_json)
 
     async def main() -> int:
         closed: list[PaneClosed] = []
-        async with (
-            connection.connect(self_check=self_check) as server,
-            server.watch(*[await named_here(server, target) for target in targets or []]) as stream,
-        ):
+        async with AsyncExitStack() as stack:
+            server = await stack.enter_async_context(connection.connect(self_check=self_check))
+            named = await _all_panes(server, targets) if all_panes else targets or []
+            watched = server.watch(*[await named_here(server, target) for target in named])
+            stream = await stack.enter_async_context(watched)
             panes = [server.pipeline(pane).info for pane in stream.panes]
             _refuse_to_watch_itself([server.terminal(pane) for pane in panes])
             names = ", ".join(f"{pane.address} ({pane.pane}, {pane.command})" for pane in panes)
+            if not all_panes:
+                await _note_unwatched(server, targets or [], stream.panes, output)
             output.note(f"watching {names}; Ctrl-C ends")
             async for events in stream.batches():
                 closed += [part for part in events.parts if isinstance(part, PaneClosed)]
@@ -65,6 +77,34 @@ def watch(
         raise closing_error(closed[-1])
 
     run_to_end(output, main)
+
+
+async def _all_panes(server: Server, targets: Sequence[str] | None) -> list[str]:
+    """Return the living panes of the targets' sessions; raises PaneGone if there is none."""
+    sessions = {(await found(server, target)).session for target in targets or [HERE]}
+    panes = [info.pane for info in await server.panes_in(sessions) if not info.dead]
+    if not panes:
+        raise PaneGone("all programs in the panes of the session have ended")
+    return panes
+
+
+async def _note_unwatched(server: Server, targets: Sequence[str], watched: Collection[str], output: Output) -> None:
+    """Tell the user which targets have panes that are not watched."""
+    for target in filter(_has_panes, targets):
+        active = await server.find(target)
+        panes = [info for info in await server.panes_in([active.session]) if not info.dead]
+        if ":" in target or target.startswith("@"):
+            panes = [info for info in panes if info.window == active.window]
+        if others := sum(info.pane not in watched for info in panes):
+            output.note(
+                f"{target} has {counted(others, 'other pane')}, not watched; "
+                "--all-panes watches every pane of the session"
+            )
+
+
+def _has_panes(target: str) -> bool:
+    """Tell whether a target names a session or window, not a pane."""
+    return not any(mark in target for mark in "%.{")
 
 
 def _refuse_to_watch_itself(terminals: list[str]) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -97,6 +97,15 @@ class Server:
     async def panes(self) -> list[PaneInfo]:
         """List the panes of the server, in tmux's order; a pane linked into several sessions once."""
         return [places[0] for places in (await self._attachments.panes()).values()]
+
+    async def panes_in(self, sessions: Collection[str]) -> list[PaneInfo]:
+        """List the panes of sessions, which are given by id (`$3`), in tmux's order.
+
+        A pane is listed once, however many of the sessions its window is linked into.
+        """
+        listed = (await self._attachments.panes()).values()
+        chosen = (next((place for place in places if place.session in sessions), None) for places in listed)
+        return [place for place in chosen if place is not None]
 
     async def find(self, target: str | None = None) -> PaneInfo:
         """Return the pane of a target as tmux writes it; without one, the pane this process runs in.

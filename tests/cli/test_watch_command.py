@@ -125,6 +125,46 @@ def test_a_defect_less_stream_survives_a_resize_and_a_split(private_tmux, cli):
     assert watching.events("gap") == []
 
 
+@pytest.mark.requirement("OPS-02a")
+def test_all_panes_of_a_session_are_watched_each_once(private_tmux, cli):
+    """The second window is linked into two sessions, and a program of the session has ended."""
+    command = ["sh", "-c", "stty -echo; while read line; do echo $line; done"]
+    first = private_tmux.new_session("work", command)
+    second = private_tmux.run("split-window", "-P", "-F", "#{pane_id}", "-t", "work", *command).strip()
+    third = private_tmux.run("new-window", "-P", "-F", "#{pane_id}", "-t", "work:", *command).strip()
+    other = private_tmux.new_session("other", command)
+    private_tmux.run("link-window", "-d", "-s", third, "-t", "other:7")
+    private_tmux.run("link-window", "-d", "-s", third, "-t", "work:8")
+    private_tmux.run("set-option", "-g", "remain-on-exit", "on")
+    dead = private_tmux.run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", first, "true").strip()
+    wait_until(lambda: private_tmux.run("display-message", "-p", "-t", dead, "#{pane_dead}").strip() == "1")
+
+    everything = cli.start("watch", "work", "--all-panes")
+    active = cli.start("watch", "work", "work:0", third)
+    for watching in (everything, active):
+        watching.until_ready()
+    for number, target in enumerate([first, second, third, other]):
+        private_tmux.run("send-keys", "-t", target, f"line{number}", "Enter")
+    everything.until(lambda: everything.stdout.count("line") >= 3, "all lines")
+    assert sorted(line.partition(" ")[2] for line in everything.stdout.splitlines()) == [
+        f"{first} | line0",
+        f"{second} | line1",
+        f"{third} | line2",
+    ]
+    assert "other pane" not in everything.stderr
+    assert active.stderr.splitlines()[:2] == [
+        f"{target} has 1 other pane, not watched; --all-panes watches every pane of the session"
+        for target in ("work", "work:0")
+    ]
+
+
+def test_all_panes_with_the_one_it_prints_to_are_refused(private_tmux):
+    pane = private_tmux.new_session("work", ["sh", "-i"], columns=200)
+    other = private_tmux.run("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", pane, "cat").strip()
+    private_tmux.run("send-keys", "-t", pane, f"'{COMMAND}' watch {other} --all-panes; echo ended=$?", "Enter")
+    wait_until(lambda: "ended=2" in private_tmux.run("capture-pane", "-p", "-t", pane), 30, "the refusal")
+
+
 def test_it_refuses_to_hear_itself(private_tmux):
     pane = private_tmux.new_session("work", ["sh", "-i"], columns=200)
     private_tmux.run("send-keys", "-t", pane, f"'{COMMAND}' watch; echo ended=$?", "Enter")
