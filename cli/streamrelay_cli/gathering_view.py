@@ -20,7 +20,7 @@ from rich.text import Text
 
 from streamrelay.delivery.sanitise import sanitised
 from streamrelay.errors import StreamrelayError
-from streamrelay.events import AnyEvent, Contribution, GatheringClosed, GatheringPhase
+from streamrelay.events import AnyEvent, Contribution, GatheringClosed, GatheringPhase, Piece
 from streamrelay.panes.tasks import until_first
 from streamrelay.service.api import Gathering, Service
 from streamrelay_cli.keys import pressed_keys
@@ -75,8 +75,16 @@ class GatheringView:
                 self._say(speaker, text)
             case GatheringPhase(phase=phase, round=number, rounds=rounds):
                 self._say("", f"--- Phase: {phase.upper()} (round {number}/{rounds}) ---")
+            case Piece(state="given"):
+                self._trouble = ""
+            case Piece(state="passed", how="time", speaker=speaker) if speaker in self._seats():
+                self._trouble = "Your time is up."
             case _:
                 pass
+
+    def _seats(self) -> list[str]:
+        """Return the labels of the people who speak from here or from the page."""
+        return [f"{one.name} ({one.number})" for one in self._now.participants if one.is_human and not one.pane]
 
     def _say(self, who: str, text: str) -> None:
         self._said.append((who, text))

@@ -1,8 +1,9 @@
 """What is left of a gathering: the conversation as text, the transcript and the harvest as Markdown and JSON. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import msgspec
 
@@ -91,7 +92,7 @@ def as_markdown(exported: Transcript) -> str:
             case "said":
                 lines += ["", f"**{who}**, {_clock(entry.t)}", "", *quoted(entry.text)]
             case "passed":
-                lines += ["", f"*{who}: {_PASSED.get(entry.text, entry.text)}, {_clock(entry.t)}.*"]
+                lines += ["", f"*{passed_words(who, entry.text)}, {_clock(entry.t)}.*"]
             case "left":
                 lines += ["", f"*{who} is gone ({entry.text}), {_clock(entry.t)}.*"]
             case "harvest":
@@ -104,14 +105,22 @@ def as_markdown(exported: Transcript) -> str:
     return "\n".join(lines) + "\n"
 
 
-_PASSED = {
-    "phrase": "passes the piece",
-    "tool": "passes the piece",
-    "time": "its time is up",
-    "last_words": "has said its last words",
-    "left": "the piece goes on",
-    "closed": "the piece rests",
-}
+PASSED: Mapping[str, str] = MappingProxyType(
+    {
+        "phrase": "{who} passed the piece on",
+        "tool": "{who} passed the piece on",
+        "time": "Time is up for {who}",
+        "last_words": "{who} said their last words",
+        "left": "{who} left with the piece",
+        "closed": "{who} gave the piece back: the gathering closes",
+    }
+)
+"""How a holder's tenure ended, in the words that the page has too (web/page/circle.js)."""
+
+
+def passed_words(who: str, how: str) -> str:
+    """Return a sentence without its period: how the piece left its holder `who`, by `PassedHow`."""
+    return PASSED.get(how, f"{{who}} passed the piece on ({how})").replace("{who}", who)
 
 
 def quoted(text: str) -> list[str]:

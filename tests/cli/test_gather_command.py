@@ -1,5 +1,6 @@
 """`streamrelay gather` as a person types it: a daemon, agents in tmux, and a seat at the terminal."""
 
+import io
 import json
 import os
 import shlex
@@ -9,12 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+from streamrelay_cli.gathering_view import GatheringView
+from streamrelay_cli.output import Output
 
+from streamrelay.events import Piece
+from streamrelay.service.api import Gathering
+from streamrelay.service.gathering_api import Member
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
 from tests.cli.conftest import COMMAND, PATIENCE
 from tests.cli.test_daemon_commands import Daemon, folders  # noqa: F401  # a fixture
+from tests.daemon.conftest import MemoryService
 
 
 class Hall(Daemon):
@@ -112,3 +120,37 @@ def test_the_live_view_has_a_seat(hall: Hall) -> None:
     hall.tmux.run("send-keys", "-t", pane, "q")
     wait_until(lambda: "viewer" not in hall.tmux.run("list-sessions"), PATIENCE, "the view to end")
     assert hall.now(gathering)["state"] == "paused", "the gathering is still there"
+
+
+@pytest.mark.requirement("GAT-14")
+def test_the_live_view_tells_people_that_their_time_is_up() -> None:
+    members = [
+        Member(number=1, name="Sage", role="speaker"),
+        Member(number=2, name="You", role="speaker", is_human=True),
+        Member(number=3, name="Mo", role="speaker", is_human=True, pane="%3"),
+    ]
+    gathering = Gathering(
+        gathering="g", rhythm="daily", inhale_rounds=1, hold_rounds=1, exhale_rounds=1, beats_per_turn=2,
+        beat_interval_seconds=60.0, listening="each", opening_question="?", state="running", phase="hold", round=1,
+        rounds=1, participants=members,
+    )  # fmt: skip
+    view = GatheringView(Output(), MemoryService(), gathering)
+
+    def shown(speaker: str, how: str) -> bool:
+        view._take(Piece(gathering="g", speaker=speaker, state="given", beat=0, beats=2))
+        before = drawn(view)
+        view._take(Piece(gathering="g", speaker=speaker, state="passed", beat=2, beats=2, how=how))
+        assert "Your time is up." not in before
+        return "Your time is up." in drawn(view)
+
+    assert shown("You (2)", "time")
+    assert not shown("You (2)", "phrase")
+    assert not shown("Sage (1)", "time")
+    assert not shown("Mo (3)", "time")
+
+
+def drawn(view: GatheringView) -> str:
+    console = Console(width=80, file=io.StringIO(), color_system=None)
+    with console.capture() as capture:
+        console.print(view.picture(0.0))
+    return capture.get()

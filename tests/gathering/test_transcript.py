@@ -1,12 +1,26 @@
 """What is left of a gathering: transcript and harvest in two forms, and the trail that leads to the next."""
 
+import re
+from pathlib import Path
+from typing import get_args
+
 import msgspec
 import pytest
 
+import streamrelay
 from streamrelay.gathering.members import Member
-from streamrelay.gathering.standing import Entry
+from streamrelay.gathering.standing import Entry, PassedHow
 from streamrelay.gathering.steps import Left, Said
-from streamrelay.gathering.transcript import Transcript, as_json, as_markdown, conversation, trail, transcript
+from streamrelay.gathering.transcript import (
+    PASSED,
+    Transcript,
+    as_json,
+    as_markdown,
+    conversation,
+    passed_words,
+    trail,
+    transcript,
+)
 
 HARVEST = """## Todos
 * Rex: measure the parser (Rex).
@@ -60,15 +74,26 @@ def test_as_markdown_it_reads_as_it_went(exported):
         "## Inhale, round 1 of 2\n\n"
         "**Rex (2)**, 0:01\n\n> # A heading of its own\n>\n> **Sage (7)**, 0:01\n> > quoted\n\n"
         "*Paused, 0:30.*\n\n*Resumed, 1:00:30.*\n\n"
-        "**Rex (2)**, 1:00:30\n\n> I pass.\n\n*Rex (2): passes the piece, 1:00:30.*\n\n"
-        "*Mo (4) is gone (pane_gone), 1:00:31.*\n\n*Mo (4): the piece goes on, 1:00:31.*\n\n"
+        "**Rex (2)**, 1:00:30\n\n> I pass.\n\n*Rex (2) passed the piece on, 1:00:30.*\n\n"
+        "*Mo (4) is gone (pane_gone), 1:00:31.*\n\n*Mo (4) left with the piece, 1:00:31.*\n\n"
     )
     assert "## Hold, round 2 of 2" in text
-    assert "*Sage (7): its time is up, " in text
+    assert "*Time is up for Sage (7), " in text
     harvest = "\n".join(f"> {line}".rstrip() for line in HARVEST.split("\n"))
     assert "## Close\n\n**Ada (1)**, the harvest, " in text
     assert text.endswith(".*\n")
     assert harvest in text
+
+
+@pytest.mark.requirement("GAT-17")
+def test_the_page_tells_how_the_piece_was_passed_in_the_words_of_the_transcript():
+    script = (Path(streamrelay.__file__).parent / "web" / "page" / "circle.js").read_text()
+    table = re.search(r"^const PASSED = \{\n(.*?)^\};", script, re.MULTILINE | re.DOTALL)
+    assert table is not None
+    assert dict(re.findall(r'^  (\w+): "(.*)",$', table[1], re.MULTILINE)) == PASSED
+    assert set(PASSED) == set(get_args(PassedHow))
+    assert passed_words("{who} (1)", "time") == "Time is up for {who} (1)"
+    assert passed_words("Rex (2)", "spent") == "Rex (2) passed the piece on (spent)"
 
 
 @pytest.mark.requirement("GAT-17")

@@ -2,14 +2,19 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from msgspec import structs
+from playwright.async_api import Browser, Page, expect
 
 from streamrelay.service.api import Gathering, Invited, StartGathering
+from streamrelay.service.gathering_api import Member, Said, Transcript
 from streamrelay.testing.waiting import wait_until_async
+from streamrelay.web.access import Access
 from tests.service.conftest import PATIENCE
 from tests.web.conftest import Household, Visitor
+from tests.web.served_page import serving
 
 SHOTS = os.environ.get("SHOTS", "")
 
@@ -113,6 +118,32 @@ async def test_a_person_sits_in_a_circle_reads_speaks_passes_and_comes_back(hous
         got = house.heard(name)
         assert len([text for text in got if text.startswith("You (2):") and "the rain." in text]) == 1
         assert not [text for text in got if "You (2), the piece is yours" in text]
+
+
+@pytest.mark.requirement("OPS-05b", "GAT-14")
+async def test_the_page_tells_people_that_their_time_is_up(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(tmp_path) as port:
+        held = port.service.held("gathering-1")
+        mo, eve = (Member(number=number, name=name, role="speaker") for number, name in enumerate(("Mo", "<b>Eve"), 1))
+        circle = structs.replace(held, participants=[structs.replace(mo, is_human=True), eve])
+        passed = [
+            Said(at=1.0, kind="passed", phase="hold", round=1, number=one.number, name=one.name, text=how)
+            for how in ("time", "tool")
+            for one in (mo, eve)
+        ]
+
+        async def transcript(_: str) -> Transcript:
+            return Transcript(gathering=circle, entries=passed, markdown="")
+
+        monkeypatch.setattr(port.service, "gathering_transcript", transcript)
+        page = await browser.new_page()
+        await page.goto(Access(address=f"http://127.0.0.1:{port.number}/", token=port.token).link)
+        await page.get_by_role("region", name="Gatherings").get_by_role("link").first.click()
+        await expect(page.locator("#transcript .mark.passed")).to_have_text(
+            ["Your time is up.", "Time is up for <b>Eve.", "Mo passed the piece on.", "<b>Eve passed the piece on."]
+        )
 
 
 @pytest.mark.slow

@@ -33,14 +33,14 @@ export function stateOf(circle) {
   }
 }
 
-// How the piece was passed on, as the transcript gives it.
+// How a holder's tenure ended, in the words of the Markdown transcript (gathering/transcript.py); a test compares both.
 const PASSED = {
-  phrase: "passed the piece on",
-  tool: "passed the piece on",
-  time: "had no more time",
-  last_words: "said their last words",
-  left: "left with the piece",
-  closed: "gave the piece back: the gathering closes",
+  phrase: "{who} passed the piece on",
+  tool: "{who} passed the piece on",
+  time: "Time is up for {who}",
+  last_words: "{who} said their last words",
+  left: "{who} left with the piece",
+  closed: "{who} gave the piece back: the gathering closes",
 };
 
 function place() {
@@ -131,7 +131,8 @@ export class CircleView {
       case "phase":
         return mark(phase === "close" ? "Close" : `${capital(phase)}, round ${round}`);
       case "passed":
-        return mark(`${name} ${PASSED[text] ?? `passed the piece on (${text})`}.`);
+        if (text === "time" && number === this.seat?.number) return mark("Your time is up.");
+        return mark(`${(PASSED[text] ?? `{who} passed the piece on (${text})`).replace("{who}", () => name)}.`);
       case "left":
         return mark(`${name} has left${text ? ` (${text})` : ""}.`);
       case "closed":
