@@ -12,6 +12,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks import inputs
 from benchmarks.screen import as_fed, chunks
+from streamrelay.delta.inputs import Output, Pasted, Submitted, Waited
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Engine
@@ -66,7 +67,7 @@ def through_stream(pieces: list[bytes]) -> DeltaStream:
     """Read every 20 ms, with no rest between that would let anything fall due: the way of a flood."""
     stream = DeltaStream(TmuxScreen(inputs.COLUMNS, inputs.LINES))
     for number, piece in enumerate(pieces):
-        stream.feed(piece, number / 50)
+        stream.apply(Output(number / 50, "%0", piece))
     return stream
 
 
@@ -76,11 +77,11 @@ def through_waiting_stream(pieces: list[bytes]) -> DeltaStream:
     for number, piece in enumerate(pieces):
         now = number / 50
         while (due := stream.deadline()) is not None and due <= now:
-            stream.advance(due)
-        stream.feed(piece, now)
+            stream.apply(Waited(due, "%0"))
+        stream.apply(Output(now, "%0", piece))
         if number == 0:
-            stream.inject("m", "go", now)
-            stream.submit("m", now)
+            stream.apply(Pasted(now, "%0", "m", "go"))
+            stream.apply(Submitted(now, "%0", "m"))
     return stream
 
 

@@ -5,6 +5,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks import inputs
 from benchmarks.screen import as_fed, chunks
+from streamrelay.delta.inputs import Output
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.vt import TmuxScreen
 
@@ -19,7 +20,8 @@ def bench_delta(benchmark: BenchmarkFixture, name: str) -> None:
 
     def stream() -> list[str]:
         delta = DeltaStream(TmuxScreen(inputs.COLUMNS, inputs.LINES))
-        return [text for now, piece in enumerate(pieces) for text in delta.feed(piece, now / 1e3).texts()]
+        outputs = (Output(number / 1e3, "%0", piece) for number, piece in enumerate(pieces))
+        return [text for output in outputs for text in delta.apply(output).texts()]
 
     benchmark.extra_info["bytes"] = sum(map(len, pieces))
     said = benchmark(stream)

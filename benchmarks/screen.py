@@ -19,6 +19,7 @@ import pyte
 from benchmarks import inputs, measuring
 from benchmarks.measuring import Report, Sample, Table, progress
 from streamrelay.batch import Batch
+from streamrelay.delta.inputs import Output
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event, Text
 from streamrelay.vt import TmuxScreen
@@ -86,7 +87,7 @@ def batches(pieces: Sequence[bytes]) -> Iterator[Batch]:
     """Yield what the delta stream says, each piece read a millisecond after the one before."""
     stream = DeltaStream(TmuxScreen(inputs.COLUMNS, inputs.LINES, _HISTORY))
     for number, piece in enumerate(pieces):
-        yield stream.feed(piece, number / 1e3)
+        yield stream.apply(Output(number / 1e3, "%0", piece))
 
 
 def texts(pieces: Sequence[bytes]) -> Iterator[list[str]]:

@@ -1,9 +1,10 @@
 """One pane's bytes become its events: the room's only door.
 
-    feed(bytes, now), inject(...), submit(...), advance(now)  ->  events, each once, in order
+    apply(input)  ->  events, each once, in order
 
-Pure and online: time is passed in, in seconds of the stream, and nothing is known of what comes later. `deadline()`
-says when `advance` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills those in.
+Pure and online: each input (inputs.py) brings its time, in seconds of the stream, and nothing is known of what comes
+later. `deadline()` says when `Waited` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills
+those in.
 
 A program either prints or converses. One that prints has each line said as it passes (printing/printer.py). One that
 keeps a transcript on a screen which it paints itself has its words read off that screen when its turn is over (mode.py,
@@ -15,6 +16,21 @@ from collections.abc import Sequence
 from streamrelay.batch import Batch
 from streamrelay.delta.event_builder import SHOWN_FOR, Speaker
 from streamrelay.delta.frames import FrameCutter
+from streamrelay.delta.inputs import (
+    Began,
+    Ended,
+    HookReported,
+    Input,
+    Looked,
+    Missed,
+    Output,
+    Pasted,
+    Ran,
+    Reseeded,
+    Resized,
+    Submitted,
+    Waited,
+)
 from streamrelay.delta.mode import Following
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.printing.echo import looks_like_prompt
@@ -24,7 +40,6 @@ from streamrelay.delta.prompt_detection import Attention
 from streamrelay.delta.reasons import Reasons
 from streamrelay.events import (
     AgentStopped,
-    ClosedReason,
     Event,
     Gap,
     Injected,
@@ -125,12 +140,37 @@ class DeltaStream:
             composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,
         )
 
-    # What goes in
-
-    def seed(self, snapshot: Snapshot) -> None:
-        """Begin on the pane's own screen as tmux holds it; without, on an empty one."""
-        self._seed(snapshot)
-        self._printing.attribution.begin(self._printing.line_at_cursor)
+    def apply(self, told: Input) -> Batch:
+        """Take one thing that the stream is told; return what comes of it. Inputs come in the order of their time."""
+        match told:
+            case Output():
+                return self._printed(told.data, told.t)
+            case Waited():
+                return self._advance(told.t)
+            case Pasted():
+                return self._pasted(told.message_id, told.text, told.t)
+            case Submitted():
+                return self._submitted(told.message_id, told.t)
+            case Resized():
+                return self._resized(told.t, told.columns, told.lines)
+            case Began():
+                self._seed(told.screen)
+                self._printing.attribution.begin(self._printing.line_at_cursor)
+                return self.opened(told.t, command=told.command, title=told.title)
+            case Reseeded():
+                return self._reseeded(told.t, told.screen, respawned=told.respawned)
+            case Ran():
+                self._recognise(command=told.command)
+                return self._say(told.t, ProgramChanged(command=told.command))
+            case Missed():
+                return self._say(told.t, Gap(reason=told.reason, lost_lines=told.lost_lines))
+            case Looked():
+                return self._looked(told.t)
+            case HookReported():
+                self._turns.stopped(told.t)
+                return self._say(told.t, AgentStopped(agent=told.agent, answer=told.answer))
+            case Ended():
+                return self._ended(told)
 
     def opened(self, now: float, *, command: str = "", title: str = "") -> Batch:
         """Tell a listener what it is going to hear."""
@@ -138,7 +178,7 @@ class DeltaStream:
         opened = PaneOpened(columns=self._engine.columns, lines=self._engine.lines, command=command, title=title)
         return self._say(now, opened)
 
-    def reseed(self, now: float, snapshot: Snapshot, *, respawned: bool = False) -> Batch:
+    def _reseeded(self, now: float, snapshot: Snapshot, *, respawned: bool = False) -> Batch:
         """Go on with the screen as tmux holds it now: resized, after bytes were missed, or of a program `respawned`."""
         self._speaker.now = now
         resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
@@ -152,7 +192,7 @@ class DeltaStream:
             self._speaker.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
         return self._speaker.taken()
 
-    def resize(self, now: float, columns: int, lines: int) -> Batch:
+    def _resized(self, now: float, columns: int, lines: int) -> Batch:
         """Go on in another size where no snapshot is to be had (a recording)."""
         self._speaker.now = now
         self._settle()
@@ -163,7 +203,7 @@ class DeltaStream:
         self._following.look_anew(frame)
         return self._say(now, PaneResized(columns=columns, lines=lines))
 
-    def feed(self, data: bytes, now: float) -> Batch:
+    def _printed(self, data: bytes, now: float) -> Batch:
         """Take bytes the program printed."""
         self._speaker.now = now
         self._last_output = now
@@ -191,7 +231,7 @@ class DeltaStream:
             self._attention.pass_by()
         return self._speaker.taken()
 
-    def inject(self, message_id: str, text: str, now: float) -> Batch:
+    def _pasted(self, message_id: str, text: str, now: float) -> Batch:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._speaker.now = now
         self._settle()
@@ -206,7 +246,7 @@ class DeltaStream:
         self._unpainted.append(message_id)
         return self._say(now, Injected(message_id=message_id, state="pasting", text=text))
 
-    def submit(self, message_id: str, now: float) -> Batch:
+    def _submitted(self, message_id: str, now: float) -> Batch:
         """Note that the Enter behind a pasted text is being sent."""
         self._speaker.now = now
         shown = self._following.submit(message_id)
@@ -217,20 +257,6 @@ class DeltaStream:
         self._composer.entered = True
         return self._say(now, Injected(message_id=message_id, state="entering"))
 
-    def program_changed(self, now: float, command: str) -> Batch:
-        """Note that another program is in the foreground."""
-        self._recognise(command=command)
-        return self._say(now, ProgramChanged(command=command))
-
-    def stopped(self, now: float, agent: str, answer: str) -> Batch:
-        """Note that the program's own hook told that its turn is over."""
-        self._turns.stopped(now)
-        return self._say(now, AgentStopped(agent=agent, answer=answer))
-
-    def gap(self, now: float, reason: str, *, lost_bytes: int | None = None, lost_lines: int | None = None) -> Batch:
-        """Note that bytes were missed."""
-        return self._say(now, Gap(reason=reason, lost_bytes=lost_bytes, lost_lines=lost_lines))
-
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
         due = self._rest_due
@@ -239,7 +265,7 @@ class DeltaStream:
                 due = other
         return due
 
-    def advance(self, now: float) -> Batch:
+    def _advance(self, now: float) -> Batch:
         """Let time pass without output."""
         self._speaker.now = now
         if self._rest_due is not None and now >= self._rest_due:
@@ -271,7 +297,7 @@ class DeltaStream:
         """Take little memory: nothing is due, and nothing was printed for a while."""
         self._engine.rest()
 
-    def look(self, now: float) -> Batch:
+    def _looked(self, now: float) -> Batch:
         """Look at once whether a person is needed: somebody is about to type."""
         self._speaker.now = now
         if self._unsettled and now >= self._rests_at:
@@ -279,11 +305,9 @@ class DeltaStream:
         self._attention.look(converses=self.converses)
         return self._speaker.taken()
 
-    def close(
-        self, now: float, reason: ClosedReason, *, status: int | None = None, tail_certain: bool = False
-    ) -> Batch:
+    def _ended(self, told: Ended) -> Batch:
         """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
-        self._speaker.now = now
+        self._speaker.now = told.t
         self._settle()
         self._printing.end_greeting("program")
         if not self.converses:
@@ -294,7 +318,8 @@ class DeltaStream:
         ended = self._turns.close()
         if ended is not None:
             self._speaker.end_turn(ended)
-        return self._say(now, PaneClosed(reason=reason, status=status, tail_certain=tail_certain))
+        closed = PaneClosed(reason=told.reason, status=told.status, tail_certain=told.tail_certain)
+        return self._say(told.t, closed)
 
     # What is made of it
 

@@ -9,19 +9,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from streamrelay.delta.frames import SETTLE
+from streamrelay.delta.inputs import Began, Input, Output, Pasted, Ran, Reseeded, Resized, Submitted
 from streamrelay.delta.reasons import Reason, Reasons
 from streamrelay.events import Event, NeedsHuman, Text, TurnEnded
-from streamrelay.recordings.model import (
-    Began,
-    Entry,
-    Output,
-    Pasted,
-    Ran,
-    Recording,
-    Reseeded,
-    Resized,
-    Submitted,
-)
+from streamrelay.recordings.model import Recording
 from streamrelay.recordings.replay import Step, steps
 from streamrelay.vt import TmuxScreen
 
@@ -134,9 +125,9 @@ def observe(recording: Recording) -> Observation:
 class _Held:
     columns: int
     lines: int
-    held: list[Entry]
+    held: list[Input]
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         yield from self.held
 
 
@@ -158,7 +149,7 @@ class _Watcher:
         self._look()
         return self._seen
 
-    def _enter(self, entry: Entry) -> None:
+    def _enter(self, entry: Input) -> None:
         seen = self._seen
         seen.seconds = max(seen.seconds, entry.t)
         if not isinstance(entry, Output) or (self._last is not None and entry.t - self._last >= SETTLE):

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from streamrelay.batch import Batch
 from streamrelay.delta.frames import SETTLE
+from streamrelay.delta.inputs import Ended, HookReported, Input, Looked, Output, Pasted, Ran, Submitted, Waited
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
@@ -24,8 +25,6 @@ from streamrelay.panes.alarm import Alarm
 from streamrelay.panes.audience import Audience, Listener
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.rendering import TURN, Backlog, Rendering
-from streamrelay.recordings.entering import enter
-from streamrelay.recordings.model import Ended, Entry, Looked, Output, Pasted, Ran, Submitted, Told, Waited
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
 
@@ -36,7 +35,7 @@ _LASTING = 30.0
 """Seconds of rest from which on little memory is worth what it costs: with a line every ten seconds from each of 100
 panes, packing and unpacking their screens was a tenth of the processor time."""
 
-Tap = Callable[[Entry], None]
+Tap = Callable[[Input], None]
 """Takes every entry of a pane, in order; never waits."""
 
 
@@ -227,7 +226,7 @@ class LiveStream:
     def stopped(self, agent: str, answer: str) -> None:
         """Note that the program's own hook told that its turn is over."""
         self.catch_up()
-        self._enter(Told(self._now(), self.info.pane, agent, answer))
+        self._enter(HookReported(self._now(), self.info.pane, agent, answer))
 
     def fail(self) -> None:
         """Rendering failed: say so, and stop without touching the broken stream again."""
@@ -258,14 +257,14 @@ class LiveStream:
     def _now(self) -> float:
         return self._loop.time() - self._began
 
-    def _enter(self, entry: Entry) -> None:
+    def _enter(self, entry: Input) -> None:
         self._tell(entry)
         self._set_timer()
 
-    def _tell(self, entry: Entry) -> None:
+    def _tell(self, entry: Input) -> None:
         if self._tap is not None:
             self._tap(entry)
-        self._audience.hear(enter(self._stream, entry))
+        self._audience.hear(self._stream.apply(entry))
         self._audience.wake()
 
     def _set_timer(self, *, not_before: float = 0.0) -> None:

@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from streamrelay.delta.inputs import Began, Ended, Input, Missed
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.errors import RecordingError
 from streamrelay.events import Event, PaneClosed
 from streamrelay.recordings.control_stream import ControlRecording
-from streamrelay.recordings.entering import enter
-from streamrelay.recordings.model import Began, Ended, Entry
 from streamrelay.recordings.writing import line_of
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
@@ -33,7 +32,7 @@ class Past(NamedTuple):
     """What a stream was told by an earlier process, and when it began (loop time; the clock of one boot)."""
 
     began: float
-    entries: Iterator[Entry]
+    entries: Iterator[Input]
 
 
 def last_events(past: Past, profiles: Sequence[Profile], widths: Widths | None, now: float) -> list[Event]:
@@ -45,10 +44,10 @@ def last_events(past: Past, profiles: Sequence[Profile], widths: Widths | None, 
             screen = TmuxScreen(entry.screen.columns, entry.screen.lines, widths=widths)
             stream = DeltaStream(screen, session=entry.session, pane=entry.pane, profiles=profiles)
         if stream is not None:
-            events += enter(stream, entry)
+            events += stream.apply(entry)
     if stream is not None and not (events and isinstance(events[-1], PaneClosed)):
-        events += stream.gap(now - past.began, "detached")
-        events += stream.close(now - past.began, "pane_gone")
+        events += stream.apply(Missed(now - past.began, stream.pane, "detached"))
+        events += stream.apply(Ended(now - past.began, stream.pane, "pane_gone"))
     return events
 
 
@@ -85,7 +84,7 @@ class PaneLog:
         except (OSError, msgspec.MsgspecError, RecordingError):
             return None
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[Input]:
         try:
             yield from ControlRecording(self.path).entries()
         except RecordingError as error:
@@ -98,7 +97,7 @@ class PaneLog:
             self.size = 0
             self._write(msgspec.json.encode(_Clock(began)) + b"\n")
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: Input) -> None:
         """Write an entry down; that nobody listens any more is not the end of what is logged."""
         if self._descriptor >= 0 and not (isinstance(entry, Ended) and entry.reason == "recording_ended"):
             self._write(line_of(entry))

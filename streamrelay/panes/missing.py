@@ -12,6 +12,7 @@ tmux's own it was asked about again, which was told again: with 64 panes that pr
 from collections import deque
 from dataclasses import dataclass
 
+from streamrelay.delta.inputs import Input, Missed, Output, Resized
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.recovery import (
     DEEPEST,
@@ -24,7 +25,6 @@ from streamrelay.panes.recovery import (
     skip_line,
 )
 from streamrelay.panes.snapshot import snapshot_line
-from streamrelay.recordings.model import Entry, Missed, Output, Resized
 from streamrelay.vt import TmuxScreen
 
 _SHALLOW = 60.0
@@ -94,7 +94,7 @@ class Missing:
         """Whether a question is on its way that ends a pause, so that its answer holds what a pause drops."""
         return any(asked.ends_pause for asked in self._asked)
 
-    def moved(self, info: PaneInfo, at: float) -> list[Entry]:
+    def moved(self, info: PaneInfo, at: float) -> list[Input]:
         """The pane went to where `info` says (`at` in stream time); what it prints may come late until `arrived`."""
         screen = self._screen
         if (info.columns, info.lines) == (screen.columns, screen.lines):
@@ -111,7 +111,7 @@ class Missing:
         self.reason = None
         return True
 
-    def recover(self, held: Held, pane: str, now: float, at: float, *, paints: bool) -> tuple[list[Entry], bool]:
+    def recover(self, held: Held, pane: str, now: float, at: float, *, paints: bool) -> tuple[list[Input], bool]:
         """Return what was missed and can be had, or that something is lost, and whether nothing is.
 
         `now` is loop time, `at` stream time; where the program paints, rows are no lines.
@@ -119,7 +119,7 @@ class Missing:
         reason, self.reason = self.reason or "", None
         found = None if paints else missed(self._known, held)
         self.generation = held.generation
-        entries: list[Entry] = []
+        entries: list[Input] = []
         if found is None or not found.whole:
             self._shallow_until = now + _SHALLOW
             entries.append(Missed(at, pane, reason, lost_lines=None if found is None else found.lost))

@@ -7,6 +7,7 @@ tmux is asked (`panes.missing`), and what it answers has its place in the stream
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from streamrelay.delta.inputs import Began, Ended, Missed, Output, Pasted, Ran, Reseeded, Submitted
 from streamrelay.delta.profiles import Profile
 from streamrelay.events import ClosedReason
 from streamrelay.panes.burial import RESTED, LastWords
@@ -18,7 +19,6 @@ from streamrelay.panes.recovery import Held, read_held
 from streamrelay.panes.rendering import Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_snapshot
-from streamrelay.recordings.model import Began, Ended, Missed, Output, Pasted, Ran, Reseeded, Submitted
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparing import divergences
 from streamrelay.vt.engine import Cursor, Snapshot

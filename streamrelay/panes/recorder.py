@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from streamrelay.delta.inputs import Input, Output, Submitted
 from streamrelay.errors import RecordingError
 from streamrelay.panes.subscription import Subscription
-from streamrelay.recordings.model import Entry, Output, Submitted
 from streamrelay.recordings.writing import RecordingWriter
 
 WRITE_EVERY = 0.25
@@ -31,11 +31,11 @@ class Recorder:
         """Is called when the recording cannot go on."""
         self.began = False
         self._writer = writer
-        self._waiting: list[Entry] = []
+        self._waiting: list[Input] = []
         self._waiting_bytes = 0
         self._ended = asyncio.Event()
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: Input) -> None:
         """Take an entry; never waits."""
         self.began = True
         if self.error is not None:

@@ -1,11 +1,12 @@
 """Recorded sessions, and their replay through the pipeline that live bytes go through."""
 
-from streamrelay.recordings.model import Entry, Output, Pasted, Recording, Resized, Submitted
+from streamrelay.delta.inputs import Input, Output, Pasted, Resized, Submitted
+from streamrelay.recordings.model import Recording
 from streamrelay.recordings.replay import is_recording, open_recording, replay
 from streamrelay.recordings.writing import RecordingWriter
 
 __all__ = [
-    "Entry",
+    "Input",
     "Output",
     "Pasted",
     "Recording",

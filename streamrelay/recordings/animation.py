@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
+from streamrelay.delta.inputs import Began, Input, Output, Reseeded, Resized
 from streamrelay.errors import RecordingError
-from streamrelay.recordings.model import Began, Entry, Output, Recording, Reseeded, Resized
+from streamrelay.recordings.model import Recording
 from streamrelay.recordings.replay import screen_of
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.pyte_view import LineView
@@ -109,7 +110,7 @@ def final_screen(recording: Recording, *, pane: str | None = None) -> TmuxScreen
     return camera.screen
 
 
-def _of_pane(entries: Iterable[Entry], pane: str | None) -> Iterator[Output | Resized | Began | Reseeded]:
+def _of_pane(entries: Iterable[Input], pane: str | None) -> Iterator[Output | Resized | Began | Reseeded]:
     """Yield what changed the screen of a pane."""
     only = pane
     for entry in entries:

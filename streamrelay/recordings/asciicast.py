@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import regex
 
+from streamrelay.delta.inputs import Input, Output, Resized
 from streamrelay.errors import RecordingError
 from streamrelay.recordings.limits import is_size, is_time
-from streamrelay.recordings.model import Entry, Output, Resized
 
 PANE = "%0"
 _SIZE = regex.compile(r"[1-9]\d{0,3}")
@@ -56,7 +56,7 @@ class Asciicast:
         if not is_size(self.columns, self.lines):
             raise RecordingError(f"{path}: {self.columns}x{self.lines} is no size of a terminal")
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         """Yield outputs and resizes."""
         now = 0.0
         with self._path.open("rb") as file:

@@ -19,9 +19,9 @@ import regex
 
 from streamrelay.control import ControlProtocol, PaneOutput
 from streamrelay.control.notifications import LayoutChange
+from streamrelay.delta.inputs import Began, Input, Output, Pasted, Reseeded, Resized, Submitted
 from streamrelay.errors import RecordingError
 from streamrelay.recordings.limits import is_size, is_time
-from streamrelay.recordings.model import Began, Entry, Output, Pasted, Reseeded, Resized, Submitted
 
 STREAM = "stream.jsonl.gz"
 META = "meta.json"
@@ -34,7 +34,7 @@ class _Line(msgspec.Struct):
     t: float
     dir: str
     line: str = ""
-    entry: Entry | None = None
+    entry: Input | None = None
 
 
 class _Injection(msgspec.Struct):
@@ -64,12 +64,12 @@ class ControlRecording:
         else:
             self.columns, self.lines = self._first_size()
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         """Yield outputs, resizes and injections, by time."""
         return heapq.merge(self._printed(), self._entered(), key=operator.attrgetter("t"))
 
-    def _entered(self) -> Iterator[Entry]:
-        entries: list[Entry] = []
+    def _entered(self) -> Iterator[Input]:
+        entries: list[Input] = []
         for number, injection in enumerate(self._injected, 1):
             if injection.mode not in {"paste", "keys"}:
                 continue
@@ -82,7 +82,7 @@ class ControlRecording:
         entries.sort(key=operator.attrgetter("t"))
         yield from entries
 
-    def _printed(self) -> Iterator[Entry]:
+    def _printed(self) -> Iterator[Input]:
         protocol = ControlProtocol()
         size = (self.columns, self.lines)
         sizes: dict[str, tuple[int, int]] = {}
@@ -138,7 +138,7 @@ class ControlRecording:
                 return
             raise RecordingError(f"{self._stream}: not a control-mode recording: {error}") from error
 
-    def _check(self, entry: Entry) -> None:
+    def _check(self, entry: Input) -> None:
         """Refuse a screen that no terminal has: nothing of it is allocated."""
         self._check_time(entry.t)
         if isinstance(entry, Began | Reseeded):

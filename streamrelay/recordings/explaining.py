@@ -9,13 +9,14 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from streamrelay.delta.inputs import Began, Input, Output, Reseeded, Resized
 from streamrelay.delta.printing.echo import squeeze
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.reasons import WORDS, Reason, Reasons, Rule
 from streamrelay.events import Activity, Event, Gap, Live, Origin, Text, TurnEnded
 from streamrelay.recordings.aligning import rows_of
 from streamrelay.recordings.excerpts import escaped
-from streamrelay.recordings.model import Began, Entry, Output, Recording, Reseeded, Resized
+from streamrelay.recordings.model import Recording
 from streamrelay.recordings.painted import PaintedLine
 from streamrelay.recordings.painting import PaintLog
 from streamrelay.recordings.replay import Step, steps
@@ -158,7 +159,7 @@ class _Pane:
             else:
                 position = self._decided(reason, position)
 
-    def _paint(self, entry: Entry) -> None:
+    def _paint(self, entry: Input) -> None:
         self.timeline.before(entry.t)
         match entry:
             case Output(t=t, data=data):

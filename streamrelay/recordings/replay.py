@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from streamrelay.batch import Batch
+from streamrelay.delta.inputs import Began, Ended, Input, Waited
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.reasons import Reasons
 from streamrelay.delta.stream import DeltaStream
@@ -17,8 +18,7 @@ from streamrelay.errors import RecordingError
 from streamrelay.events import Event
 from streamrelay.recordings.asciicast import Asciicast
 from streamrelay.recordings.control_stream import ControlRecording
-from streamrelay.recordings.entering import enter
-from streamrelay.recordings.model import Began, Ended, Entry, Recording
+from streamrelay.recordings.model import Recording
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import unicode14
 
@@ -58,7 +58,7 @@ class Step(NamedTuple):
     """What one entry of the recording made of a pane's stream; without an entry, what time did."""
 
     pane: str
-    entry: Entry | None
+    entry: Input | None
     events: Batch
 
 
@@ -81,13 +81,13 @@ def steps(
             streams[pane] = DeltaStream(screen, pane=pane, newborn=True, profiles=profiles, reasons=taking)
             clocked[pane] = streams[pane]
             yield Step(pane, None, streams[pane].opened(entry.t))
-        yield Step(pane, entry, enter(streams[pane], entry))
+        yield Step(pane, entry, streams[pane].apply(entry))
         if isinstance(entry, Ended):
             del streams[pane]
             clocked.pop(pane, None)
     yield from _advance(streams, until=None)
     for pane, stream in streams.items():
-        yield Step(pane, None, stream.close(max(now, stream.now), "recording_ended"))
+        yield Step(pane, None, stream.apply(Ended(max(now, stream.now), pane, "recording_ended")))
 
 
 def _watched(began: Began, profiles: Sequence[Profile], reasons: Reasons | None) -> DeltaStream:
@@ -110,4 +110,4 @@ def _advance(streams: dict[str, DeltaStream], until: float | None) -> Iterator[S
         if not due or (until is not None and min(due)[0] > until):
             return
         deadline, pane = min(due)
-        yield Step(pane, None, streams[pane].advance(max(deadline, streams[pane].now)))
+        yield Step(pane, None, streams[pane].apply(Waited(max(deadline, streams[pane].now), pane)))

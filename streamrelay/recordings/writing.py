@@ -16,14 +16,14 @@ from typing import Final, Self
 import msgspec
 
 from streamrelay.control.escape import escape
+from streamrelay.delta.inputs import Input, Output
 from streamrelay.errors import RecordingError
-from streamrelay.recordings.model import Entry, Output
 
 SUFFIXES: Final = (".jsonl", ".jsonl.gz")
 _HINT: Final = "name a file that ends in .jsonl.gz, or .jsonl for one that is not packed"
 
 
-def line_of(entry: Entry) -> bytes:
+def line_of(entry: Input) -> bytes:
     """Return an entry as its line of the file."""
     if isinstance(entry, Output):
         printed = (b"%output " + entry.pane.encode() + b" " + escape(entry.data)).decode("latin-1")
@@ -56,7 +56,7 @@ class RecordingWriter:
         self._lock = threading.Lock()
         self._packed = gzip.GzipFile("", "wb", 6, self._file, 0) if path.suffix == ".gz" else None
 
-    def write(self, entries: Iterable[Entry]) -> None:
+    def write(self, entries: Iterable[Input]) -> None:
         """Add entries; what was written can be read, whatever becomes of this process."""
         data = b"".join(map(line_of, entries))
         try:

@@ -20,7 +20,8 @@ from types import MappingProxyType
 import regex
 from msgspec.structs import replace
 
-from streamrelay.recordings.model import Began, Entry, Output, Pasted, Recording, Reseeded
+from streamrelay.delta.inputs import Began, Input, Output, Pasted, Reseeded
+from streamrelay.recordings.model import Recording
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.tokens import Tokenizer, split_run
 from streamrelay.vt.widths import unicode14
@@ -93,13 +94,13 @@ class Mutated:
         """Height at the beginning, in rows."""
         return self._recording.lines
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         """Yield what happened, by time; raises RecordingError where the file makes no sense."""
         self._tokenizers = {}
         for entry in self._recording.entries():
             yield self._mutated(replace(entry, t=entry.t * self._mutation.pace))
 
-    def _mutated(self, entry: Entry) -> Entry:
+    def _mutated(self, entry: Input) -> Input:
         match entry:
             case Output():
                 tokenizer = self._tokenizers.setdefault(entry.pane, Tokenizer())

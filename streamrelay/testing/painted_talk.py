@@ -43,7 +43,7 @@ class Talk:
         self.pane = ScriptedPane(look.columns, look.lines)
         if seeded:
             rows = (b"",) * look.lines
-            self.pane.stream.seed(Snapshot(look.columns, look.lines, rows, (False,) * look.lines, Cursor(0, 0)))
+            self.pane.begins(Snapshot(look.columns, look.lines, rows, (False,) * look.lines, Cursor(0, 0)))
         if splash:
             self.paints(self.program.starts(splash), self.program.asks(), rest=0.1)
         else:

@@ -13,9 +13,11 @@ The stream is the real one, advanced to every deadline that falls before what ha
 
 import itertools
 
+from streamrelay.delta.inputs import Began, Ended, Output, Pasted, Submitted, Waited
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event, Origin, Text
 from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Snapshot
 
 LONG_REST = 5.0
 """Seconds after which every stream has come to rest and every turn that silence can end has ended."""
@@ -25,27 +27,32 @@ class ScriptedPane:
     """One pane of `columns` by `lines` cells; `events` holds all that came out, `now` is seconds of the stream."""
 
     def __init__(self, columns: int = 80, lines: int = 24, *, pane: str = "%0") -> None:
+        self.pane = pane
         self.stream = DeltaStream(TmuxScreen(columns, lines), pane=pane)
         self.events: list[Event] = []
         self.now = 0.0
         self._ids = itertools.count(1)
+
+    def begins(self, screen: Snapshot) -> None:
+        """Begin on a screen that is there already, as a pane that is attached to late."""
+        self.events += self.stream.apply(Began(self.now, self.pane, "", "", "", screen))
 
     def prints(self, data: str | bytes, *, read_size: int | None = None) -> None:
         """Let the program print `data`, read at once, or in reads of `read_size` bytes at the same time."""
         data = data.encode() if isinstance(data, str) else data
         for start in range(0, len(data), read_size or max(1, len(data))):
             read = data[start : start + read_size] if read_size else data
-            self.events += self.stream.feed(read, self.now)
+            self.events += self.stream.apply(Output(self.now, self.pane, read))
 
     def pastes(self, text: str, message_id: str | None = None) -> str:
         """Note a paste; return its message id."""
         message_id = message_id or f"m{next(self._ids)}"
-        self.events += self.stream.inject(message_id, text, self.now)
+        self.events += self.stream.apply(Pasted(self.now, self.pane, message_id, text))
         return message_id
 
     def submits(self, message_id: str) -> None:
         """Note the Enter behind a paste."""
-        self.events += self.stream.submit(message_id, self.now)
+        self.events += self.stream.apply(Submitted(self.now, self.pane, message_id))
 
     def sends(self, text: str, *, painted: str | bytes = b"", rest: float = 0.1) -> str:
         """Paste, let the program paint what it paints at once, rest, and submit; return the message id."""
@@ -59,15 +66,15 @@ class ScriptedPane:
         """Let time pass in which nothing is printed."""
         until = self.now + seconds
         while (deadline := self.stream.deadline()) is not None and deadline <= until:
-            self.events += self.stream.advance(deadline)
+            self.events += self.stream.apply(Waited(deadline, self.pane))
         self.now = until
 
     def ends(self) -> None:
         """Let all that is due come to pass, and close the pane."""
         while (deadline := self.stream.deadline()) is not None:
             self.now = max(self.now, deadline)
-            self.events += self.stream.advance(deadline)
-        self.events += self.stream.close(self.now, "pane_gone")
+            self.events += self.stream.apply(Waited(deadline, self.pane))
+        self.events += self.stream.apply(Ended(self.now, self.pane, "pane_gone"))
 
     def texts(self) -> list[Text]:
         """Return the text events so far."""

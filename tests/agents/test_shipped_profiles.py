@@ -10,10 +10,10 @@ import pytest
 
 from benchmarks.fidelity.scoring import Truth, score
 from streamrelay.agents import AgentProfile, shipped_profiles
+from streamrelay.delta.inputs import Resized
 from streamrelay.delta.profiles import Recogniser, matches
 from streamrelay.events import Activity, Event, NeedsHuman, Text, TurnEnded, encode
 from streamrelay.recordings import Output, open_recording, replay
-from streamrelay.recordings.model import Resized
 from streamrelay.vt import TmuxScreen
 
 ROOT = Path(__file__).parents[2]

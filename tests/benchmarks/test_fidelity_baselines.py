@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.fidelity.polling import new_rows, polled, without_echo
 from benchmarks.fidelity.stripping import plain, stripped
 from streamrelay.events import Event, Text, TurnEnded
-from streamrelay.recordings import Entry, Output, Pasted, Resized
+from streamrelay.recordings import Input, Output, Pasted, Resized
 
 PANE = "%0"
 MESSAGE = "say something nice"
@@ -18,11 +18,11 @@ MESSAGE = "say something nice"
 class Session:
     """A recording made by hand."""
 
-    def __init__(self, *entries: Entry, columns: int = 20, lines: int = 4) -> None:
+    def __init__(self, *entries: Input, columns: int = 20, lines: int = 4) -> None:
         self.columns, self.lines = columns, lines
         self._entries = entries
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         yield from self._entries
 
 

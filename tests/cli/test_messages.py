@@ -16,10 +16,10 @@ from streamrelay_cli.rendering import render
 from typer.main import get_command
 
 from streamrelay.counts import counted, deliveries
+from streamrelay.delta.inputs import Output as Printed
 from streamrelay.errors import RecordingError
 from streamrelay.events import LinkExtended, LinkSpent, RelayOpened
 from streamrelay.learning import learn
-from streamrelay.recordings.model import Output as Printed
 
 
 def test_one_thing_is_in_the_singular() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from streamrelay.agents import AgentProfile, shipped_profiles
 from streamrelay.delivery.readiness import draft, obstacle
+from streamrelay.delta.inputs import Looked, Output, Pasted, Submitted, Waited
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.recordings.model import Output, Pasted, Submitted
 from streamrelay.recordings.replay import open_recording
 from streamrelay.vt import TmuxScreen
 
@@ -24,16 +24,13 @@ def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, Standing, Ag
     stream = DeltaStream(TmuxScreen(recording.columns, recording.lines), newborn=True, profiles=readings)
     for entry in recording.entries():
         while (due := stream.deadline()) is not None and due <= entry.t:
-            stream.advance(due)
+            stream.apply(Waited(due, entry.pane))
         if isinstance(entry, Output):
-            stream.feed(entry.data, entry.t)
+            stream.apply(entry)
         elif isinstance(entry, Pasted | Submitted):
-            stream.look(entry.t)
+            stream.apply(Looked(entry.t, entry.pane))
             yield type(entry), stream.standing, PROFILES.get(stream.profile) if known else None
-            if isinstance(entry, Pasted):
-                stream.inject(entry.message_id, entry.text, entry.t)
-            else:
-                stream.submit(entry.message_id, entry.t)
+            stream.apply(entry)
 
 
 @pytest.mark.requirement("DLV-03a")

@@ -16,6 +16,7 @@ import pytest
 
 from streamrelay.delivery.machine import DeliveryMachine, Enter, Look, Paste
 from streamrelay.delivery.message import Message
+from streamrelay.delta.inputs import Looked, Output, Pasted, Submitted, Waited
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event, Injected, Text
 from streamrelay.testing import transcript_program
@@ -60,7 +61,7 @@ class SlowPane:
 
     def run(self, messages: list[str]) -> None:
         """Send them, a while apart, and go on until nothing is due."""
-        self._hear(self._stream.feed(self._program.starts(), self._now))
+        self._hear(self._stream.apply(Output(self._now, "%0", self._program.starts())))
         start = START
         for number, text in enumerate(messages, 1):
             self._after(start, functools.partial(self._put, Message(f"m{number}", text)))
@@ -69,7 +70,7 @@ class SlowPane:
             due = self._stream.deadline()
             if due is not None and (not self._due or due < self._due[0][0]):
                 self._now = max(self._now, due)
-                self._hear(self._stream.advance(self._now))
+                self._hear(self._stream.apply(Waited(self._now, "%0")))
             else:
                 at, _, does = heapq.heappop(self._due)
                 self._now = max(self._now, at)
@@ -97,7 +98,7 @@ class SlowPane:
     def _deliver(self) -> None:
         if self._is_typing or self._machine.idle:
             return
-        self.events += self._stream.look(self._now)
+        self.events += self._stream.apply(Looked(self._now, "%0"))
         for effect in self._machine.look(Look(self._stream.standing, last_output=self._printed), self._now):
             if isinstance(effect, Paste | Enter):
                 self._is_typing = True
@@ -109,9 +110,9 @@ class SlowPane:
     def _type(self, effect: Paste | Enter) -> None:
         message = effect.message
         if isinstance(effect, Paste):
-            self._hear(self._stream.inject(message.message_id, message.text, self._now))
+            self._hear(self._stream.apply(Pasted(self._now, "%0", message.message_id, message.text)))
         elif effect.attempt == 1:
-            self._hear(self._stream.submit(message.message_id, self._now))
+            self._hear(self._stream.apply(Submitted(self._now, "%0", message.message_id)))
         began = self._now
         self._after(self._random.uniform(0.001, 0.01), lambda: self._has_typed(effect, began))
 
@@ -141,7 +142,7 @@ class SlowPane:
             self._after(self._random.uniform(0, 0.02 * self._slow), self._listen)
         if stop:
             self._printed = self._now
-            self._hear(self._stream.feed(data[:stop], self._now))
+            self._hear(self._stream.apply(Output(self._now, "%0", data[:stop])))
 
     def _read(self) -> None:
         """Take all that was typed by now, and paint only then."""

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import regex
 
+from streamrelay.delta.inputs import Resized
 from streamrelay.delta.layout.dialogs import Dialog, find_dialog
 from streamrelay.delta.profiles import DialogSign
 from streamrelay.recordings import Output, open_recording
-from streamrelay.recordings.model import Resized
 from streamrelay.vt import TmuxScreen
 
 CORPUS = Path(__file__).parents[1] / "corpus"

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamrelay.delta import document, lines
+from streamrelay.delta.inputs import Resized
 from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.printing import lines
+from streamrelay.delta.transcript import document
 from streamrelay.delta.transcript.document import MOST_ROWS_ABOVE
 from streamrelay.events import PaneClosed, PaneResized, TurnEnded, TurnStarted
 from streamrelay.testing.scripted import ScriptedPane
@@ -51,7 +53,7 @@ def play(steps: list[bytes | float | str | tuple[int, int] | None], size: tuple[
                 if waiting:
                     pane.submits(waiting.pop(0))
             case columns, lines:
-                pane.events += pane.stream.resize(pane.now, columns, lines)
+                pane.events += pane.stream.apply(Resized(pane.now, "%0", columns, lines))
     pane.ends()
     return pane
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamrelay.delta.inputs import Resized
 from streamrelay.events import Activity, Gap, Live, PaneResized, Retracted, Text, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, Talk, name
 from streamrelay.testing.scripted import ScriptedPane
@@ -123,7 +124,7 @@ def test_a_transcript_painted_anew_in_mid_answer_doubles_nothing(look: Look, wip
 
 def _resizes(talk: Talk, columns: int, lines: int) -> None:
     """The program learns of its new size a while later, and paints all that fits once more, wrapped for it."""
-    talk.pane.events += talk.pane.stream.resize(talk.pane.now, columns, lines)
+    talk.pane.events += talk.pane.stream.apply(Resized(talk.pane.now, "%0", columns, lines))
     talk.pane.rests(0.2)
     look = talk.program.look
     talk.program.look = replace(look, columns=columns, lines=lines)

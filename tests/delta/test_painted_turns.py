@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamrelay.delta.inputs import Ran
 from streamrelay.events import TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
 from streamrelay.testing.scripted import ScriptedPane
@@ -44,7 +45,7 @@ def test_a_message_that_was_given_up_and_one_that_waits_are_both_answered(look) 
 @pytest.mark.parametrize("look", LOOKS, ids=name)
 def test_what_is_typed_at_a_shell_counts_no_turn_of_the_agent_started_there(look) -> None:
     pane, program = ScriptedPane(look.columns, look.lines), TranscriptProgram(look)
-    pane.events += pane.stream.program_changed(pane.now, "sh")
+    pane.events += pane.stream.apply(Ran(pane.now, "%0", "sh"))
     for command in ("ls", "pwd", "agent"):
         pane.prints("\x1b[?2004h$ ")
         pane.rests()
@@ -53,7 +54,7 @@ def test_what_is_typed_at_a_shell_counts_no_turn_of_the_agent_started_there(look
             pane.rests(0.05)
         pane.prints("\x1b[?2004l\r\r\n" + (f"out of {command}\r\n" if command != "agent" else ""))
         pane.rests(3.0)
-    pane.events += pane.stream.program_changed(pane.now, "agent")
+    pane.events += pane.stream.apply(Ran(pane.now, "%0", "agent"))
     for picture in (program.starts(), program.drafts("hello"), program.submits(), program.says("Hi there")):
         pane.prints(picture)
         pane.rests(0.1)

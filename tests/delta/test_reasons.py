@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamrelay.delta.inputs import Ended, Output, Pasted, Submitted, Waited
 from streamrelay.delta.reasons import WORDS, Reasons
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Activity, Event, Text, encode
@@ -10,14 +11,14 @@ from streamrelay.vt import TmuxScreen
 
 def conversation(reasons: Reasons | None) -> list[Event]:
     stream = DeltaStream(TmuxScreen(40, 10), reasons=reasons)
-    events = stream.feed(b"hello\r\n$ ", 0.0)
-    events += stream.advance(1.0)
-    events += stream.inject("m1", "run it", 2.0)
-    events += stream.feed(b"run it", 2.1)
-    events += stream.submit("m1", 2.2)
-    events += stream.feed(b"\r\ndone\r\n\r\nhalf", 2.3)
-    events += stream.advance(5.0)
-    return events + stream.close(6.0, "pane_gone")
+    events = stream.apply(Output(0.0, "%0", b"hello\r\n$ "))
+    events += stream.apply(Waited(1.0, "%0"))
+    events += stream.apply(Pasted(2.0, "%0", "m1", "run it"))
+    events += stream.apply(Output(2.1, "%0", b"run it"))
+    events += stream.apply(Submitted(2.2, "%0", "m1"))
+    events += stream.apply(Output(2.3, "%0", b"\r\ndone\r\n\r\nhalf"))
+    events += stream.apply(Waited(5.0, "%0"))
+    return events + stream.apply(Ended(6.0, "%0", "pane_gone"))
 
 
 def test_asking_changes_nothing() -> None:
@@ -45,11 +46,11 @@ def test_every_line_is_in_one_reason() -> None:
 def test_a_plain_copy_is_an_echo_only_if_more_is_said(copies: int) -> None:
     reasons = Reasons()
     stream = DeltaStream(TmuxScreen(40, 10), reasons=reasons)
-    stream.inject("m1", "marco", 0.0)
-    stream.submit("m1", 0.1)
-    stream.feed(b"marco\r\n" * copies, 0.2)
-    stream.advance(9.0)
-    stream.close(10.0, "pane_gone")
+    stream.apply(Pasted(0.0, "%0", "m1", "marco"))
+    stream.apply(Submitted(0.1, "%0", "m1"))
+    stream.apply(Output(0.2, "%0", b"marco\r\n" * copies))
+    stream.apply(Waited(9.0, "%0"))
+    stream.apply(Ended(10.0, "%0", "pane_gone"))
     said = [(reason.rule, reason.events[0].origin) for reason in reasons.taken() if isinstance(reason.events[0], Text)]
     assert said == ([("held", "program")] if copies == 1 else [("echo_late", "injected"), ("passed", "program")])
 

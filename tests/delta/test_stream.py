@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamrelay.delta.inputs import Ended, Missed, Ran, Reseeded, Resized
 from streamrelay.delta.prompt_detection import REST
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import (
@@ -180,14 +181,14 @@ def test_the_same_question_again_needs_a_human_again(pane: ScriptedPane) -> None
 
 
 def test_a_question_that_stood_there_before_anybody_watched(pane: ScriptedPane) -> None:
-    pane.stream.seed(screen(b"Password: ", b"", cursor=Cursor(10, 0)))
+    pane.begins(screen(b"Password: ", b"", cursor=Cursor(10, 0)))
     pane.rests()
     assert pane.stream.needs_human == "password"
 
 
 def test_what_stood_there_before_is_not_said_and_its_open_line_is_a_prompt() -> None:
     pane = ScriptedPane(20, 3)
-    pane.stream.seed(screen(b"old", b"$ ", b"", cursor=Cursor(2, 1)))
+    pane.begins(screen(b"old", b"$ ", b"", cursor=Cursor(2, 1)))
     pane.sends("ls", painted="ls")
     pane.prints("\r\nfile\r\n$ ")
     pane.ends()
@@ -197,7 +198,9 @@ def test_what_stood_there_before_is_not_said_and_its_open_line_is_a_prompt() -> 
 def test_a_new_size_is_said_and_nothing_is_said_twice() -> None:
     pane = ScriptedPane(20, 3)
     pane.prints("one\r\ntwo\r\n")
-    pane.events += pane.stream.reseed(pane.now, Snapshot(10, 2, (b"two", b""), (False,) * 2, Cursor(0, 1)))
+    pane.events += pane.stream.apply(
+        Reseeded(pane.now, "%0", Snapshot(10, 2, (b"two", b""), (False,) * 2, Cursor(0, 1)))
+    )
     pane.prints("three\r\n")
     (resized,) = of(pane, PaneResized)
     assert isinstance(resized, PaneResized)
@@ -207,14 +210,14 @@ def test_a_new_size_is_said_and_nothing_is_said_twice() -> None:
 
 def test_the_same_size_again_is_not_said() -> None:
     pane = ScriptedPane(20, 2)
-    pane.events += pane.stream.reseed(pane.now, screen(b"", b"", cursor=Cursor(0, 0)))
+    pane.events += pane.stream.apply(Reseeded(pane.now, "%0", screen(b"", b"", cursor=Cursor(0, 0))))
     assert pane.events == []
 
 
 def test_a_recorded_resize() -> None:
     pane = ScriptedPane(20, 3)
     pane.prints("one\r\n")
-    pane.events += pane.stream.resize(pane.now, 40, 5)
+    pane.events += pane.stream.apply(Resized(pane.now, "%0", 40, 5))
     pane.prints("two\r\n")
     pane.ends()
     assert pane.said() == ["one", "two"]
@@ -239,9 +242,9 @@ def test_lines_printed_under_a_hidden_cursor_outlive_a_new_screen(seeded: bool) 
     pane.rests(0.1)
     if seeded:
         rows = (b"one", b"two", b"", b"", b"")
-        pane.events += pane.stream.reseed(pane.now, Snapshot(30, 5, rows, (False,) * 5, Cursor(0, 2)))
+        pane.events += pane.stream.apply(Reseeded(pane.now, "%0", Snapshot(30, 5, rows, (False,) * 5, Cursor(0, 2))))
     else:
-        pane.events += pane.stream.resize(pane.now, 30, 5)
+        pane.events += pane.stream.apply(Resized(pane.now, "%0", 30, 5))
     pane.prints("three\r\n\x1b[?25h")
     pane.rests()
     assert pane.said() == ["one", "two", "three"]
@@ -252,7 +255,7 @@ def test_a_program_in_place_of_another_has_none_of_its_modes() -> None:
     pane.prints("\x1b[?2004h$ \x1b[?25l\x1b[?1049h\x1b[Hpicture")
     pane.rests(0.1)
     blank = screen(b"", b"", b"", b"", cursor=Cursor(0, 0))
-    pane.events += pane.stream.reseed(pane.now, blank, respawned=True)
+    pane.events += pane.stream.apply(Reseeded(pane.now, "%0", blank, respawned=True))
     pane.prints("one\r\ntwo\r\n")
     assert pane.said() == ["one", "two"]
     assert not pane.stream.converses
@@ -266,9 +269,11 @@ def squeezed(pane: ScriptedPane, *, seeded: bool) -> None:
     """Let the pane become so small that it holds only the end of its open line."""
     if seeded:
         rows = (LONG_LINE[40:].encode(), b"")
-        pane.events += pane.stream.reseed(pane.now, Snapshot(20, 2, rows, (False,) * 2, Cursor(len(LONG_LINE) - 40, 0)))
+        pane.events += pane.stream.apply(
+            Reseeded(pane.now, "%0", Snapshot(20, 2, rows, (False,) * 2, Cursor(len(LONG_LINE) - 40, 0)))
+        )
     else:
-        pane.events += pane.stream.resize(pane.now, 20, 2)
+        pane.events += pane.stream.apply(Resized(pane.now, "%0", 20, 2))
 
 
 @pytest.mark.requirement("DEL-01", "DEL-08")
@@ -326,9 +331,9 @@ def test_a_prompt_at_the_end_is_not_said(pane: ScriptedPane) -> None:
 def test_gaps_and_programs_are_passed_on_with_the_time() -> None:
     stream = DeltaStream(TmuxScreen(20, 3), session="s", pane="%4")
     events = stream.opened(0.5, command="cat", title="t")
-    events += stream.gap(1.0, "moved", lost_bytes=3)
-    events += stream.program_changed(2.0, "vi")
-    events += stream.close(3.0, "session_gone", tail_certain=True)
+    events += stream.apply(Missed(1.0, "%0", "moved", lost_lines=3))
+    events += stream.apply(Ran(2.0, "%0", "vi"))
+    events += stream.apply(Ended(3.0, "%0", "session_gone", tail_certain=True))
     assert [type(event) for event in events] == [PaneOpened, Gap, ProgramChanged, PaneClosed]
     assert [event.t for event in events] == [0.5, 1.0, 2.0, 3.0]
     assert {(event.session, event.pane) for event in events} == {("s", "%4")}

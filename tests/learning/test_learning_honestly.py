@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from streamrelay.agents import parse_profile
+from streamrelay.delta.inputs import Began, Ran
 from streamrelay.errors import RecordingError
 from streamrelay.learning import learn
 from streamrelay.learning.findings import Found, Note
 from streamrelay.learning.observing import observe
 from streamrelay.learning.writing import write_profile
-from streamrelay.recordings import Entry, Output, Pasted, Submitted, open_recording
-from streamrelay.recordings.model import Began, Ran
+from streamrelay.recordings import Input, Output, Pasted, Submitted, open_recording
 from streamrelay.vt.engine import Cursor, Snapshot
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "agents"
@@ -24,10 +24,10 @@ HOSTILE = "evil\"'\\ ] = 1\n[state]\u202e\x1b[31m\x7f {3}(?P<draft>.*)+"
 class Held:
     columns, lines = 80, 24
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[Input]) -> None:
         self.held = entries
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         yield from self.held
 
 
@@ -44,7 +44,7 @@ def test_a_program_of_which_nothing_is_seen_is_known_by_its_command_alone() -> N
 
 
 @pytest.mark.parametrize("entries", [[], [Output(1.0, "%0", b"hi\r\n")], [began("node")], [began("python3", "host")]])
-def test_a_program_that_cannot_be_told_from_others_gets_no_profile(entries: list[Entry]) -> None:
+def test_a_program_that_cannot_be_told_from_others_gets_no_profile(entries: list[Input]) -> None:
     with pytest.raises(RecordingError, match="could be told") as refused:
         learn(Held(entries), name="x", source="x")
     assert "--command" in refused.value.hint

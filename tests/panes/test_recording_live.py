@@ -12,11 +12,11 @@ import pytest
 from streamrelay.agents import shipped_profiles
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.writer import PaneWriter
+from streamrelay.delta.inputs import Ended, Output
 from streamrelay.errors import PaneGone, RecordingError, TargetNotFound, UsageError
 from streamrelay.events import Event, Injected, PaneClosed, PaneOpened, PaneResized, ProgramChanged, TurnEnded
 from streamrelay.panes.tasks import until_first
 from streamrelay.recordings import open_recording, replay
-from streamrelay.recordings.model import Ended, Output
 from streamrelay.testing.waiting import wait_until_async
 
 PATIENCE = 20.0

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from streamrelay.delta.frames import SETTLE
+from streamrelay.delta.inputs import Began, Input, Missed, Output, Reseeded, Waited
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import Past
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.rendering import SLICE, TURN, Rendering
-from streamrelay.recordings.model import Began, Entry, Missed, Output, Reseeded, Waited
 from streamrelay.vt.engine import Cursor, Snapshot
 
 pytestmark = pytest.mark.moves_clock
@@ -27,7 +27,7 @@ class Server:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._time = self._processor_time = 100.0
         monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: self._time)
-        self.entries: list[Entry] = []
+        self.entries: list[Input] = []
         self.failed: list[object] = []
         self._rendering = Rendering(hold=lambda _: None, failed=self.failed.append, clock=self._tick)
         self.pane = PanePipeline(INFO, rendering=self._rendering, tap=self.entries.append)
@@ -40,7 +40,7 @@ class Server:
         self._processor_time += SLICE
         return self._processor_time
 
-    def resume(self, *past: Entry) -> None:
+    def resume(self, *past: Input) -> None:
         """Go on with a pane that an earlier process was told of, until some time ago; tmux is asked what it missed."""
         self.pane.discard()
         self.entries.clear()
@@ -66,7 +66,7 @@ class Server:
         self._time += 0.001
 
     @property
-    def kinds(self) -> list[type[Entry]]:
+    def kinds(self) -> list[type[Input]]:
         return [type(entry) for entry in self.entries]
 
 

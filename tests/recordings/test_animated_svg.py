@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from streamrelay.delta.inputs import Began, Input, Output, Reseeded, Resized
 from streamrelay.errors import RecordingError
 from streamrelay.recordings.animation import FRAME_SECONDS, Animation, animate, still
-from streamrelay.recordings.model import Began, Entry, Output, Reseeded, Resized
 from streamrelay.recordings.svg import svg
 from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.styles import DIM, REVERSE
@@ -22,10 +22,10 @@ class Held:
 
     columns, lines = 20, 3
 
-    def __init__(self, *entries: Entry) -> None:
+    def __init__(self, *entries: Input) -> None:
         self._entries = entries
 
-    def entries(self) -> Iterable[Entry]:
+    def entries(self) -> Iterable[Input]:
         return iter(self._entries)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streamrelay.events import Event, Text, encode
-from streamrelay.recordings import Entry, Output, open_recording, replay
+from streamrelay.recordings import Input, Output, open_recording, replay
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "agents"
 FOLDERS = sorted(path.parent for path in CORPUS.glob("*/*/stream.jsonl.gz"))
@@ -102,7 +102,7 @@ class Cut:
         self._recording = open_recording(folder)
         self.columns, self.lines = self._recording.columns, self._recording.lines
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         for entry in self._recording.entries():
             if isinstance(entry, Output):
                 for byte in entry.data:
@@ -147,7 +147,7 @@ def test_reads_of_any_size_change_no_text() -> None:
     randomness = random.Random(7)
 
     class Shuffled(Cut):
-        def entries(self) -> Iterator[Entry]:
+        def entries(self) -> Iterator[Input]:
             held: list[Output] = []
             for entry in super().entries():
                 if isinstance(entry, Output) and (not held or held[0].t == entry.t) and randomness.random() < 0.9:

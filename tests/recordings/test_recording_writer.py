@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamrelay.errors import RecordingError
-from streamrelay.events import PaneClosed, PaneOpened
-from streamrelay.recordings import RecordingWriter, open_recording, replay
-from streamrelay.recordings.model import (
+from streamrelay.delta.inputs import (
     Began,
     Ended,
-    Entry,
+    HookReported,
+    Input,
     Looked,
     Missed,
     Output,
@@ -24,9 +22,11 @@ from streamrelay.recordings.model import (
     Reseeded,
     Resized,
     Submitted,
-    Told,
     Waited,
 )
+from streamrelay.errors import RecordingError
+from streamrelay.events import PaneClosed, PaneOpened
+from streamrelay.recordings import RecordingWriter, open_recording, replay
 from streamrelay.recordings.writing import line_of
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
 from tests.sampling import examples
@@ -43,12 +43,12 @@ SCREEN = Snapshot(
     pending=b"\x1b[3",
 )
 BEGAN = Began(0.1, "%3", "work", "node", "a title", SCREEN, {"é": 2})
-ALL: list[Entry] = [
+ALL: list[Input] = [
     BEGAN,
     Output(0.25, "%3", b"\x1b[2J\\ caf\xc3 \x00\x7f\n"),
     Waited(0.3, "%3"),
     Looked(0.3, "%3"),
-    Told(0.3, "%3", "claude", "Done."),
+    HookReported(0.3, "%3", "claude", "Done."),
     Pasted(1 / 3, "%3", "m1", "two\nlines"),
     Submitted(0.5, "%3", "m1"),
     Resized(0.6, "%3", 30, 4),
@@ -59,7 +59,7 @@ ALL: list[Entry] = [
 ]
 
 
-def written(path: Path, entries: list[Entry]) -> list[Entry]:
+def written(path: Path, entries: list[Input]) -> list[Input]:
     with RecordingWriter(path) as writer:
         writer.write(entries[:3])
         writer.write(entries[3:])
@@ -70,13 +70,13 @@ def written(path: Path, entries: list[Entry]) -> list[Entry]:
 def test_every_entry_comes_back(tmp_path, name):
     assert written(tmp_path / name, ALL) == ALL
     assert (open_recording(tmp_path / name).columns, open_recording(tmp_path / name).lines) == (20, 2)
-    assert {type(entry) for entry in ALL} == set(Entry.__args__)
+    assert {type(entry) for entry in ALL} == set(Input.__args__)
 
 
 @settings(max_examples=examples(100))
 @given(st.binary(min_size=1), st.floats(0, 1e7), st.text())
 def test_any_bytes_any_time_and_any_text(tmp_path_factory, data, t, text):
-    entries: list[Entry] = [BEGAN, Output(t, "%3", data), Pasted(t, "%3", "m", text.encode(errors="replace").decode())]
+    entries: list[Input] = [BEGAN, Output(t, "%3", data), Pasted(t, "%3", "m", text.encode(errors="replace").decode())]
     path = tmp_path_factory.mktemp("any") / "a.jsonl"
     assert written(path, entries) == entries
 

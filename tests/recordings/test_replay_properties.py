@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from streamrelay.events import Event, PaneClosed, encode
-from streamrelay.recordings import Entry, Output, Recording, open_recording, replay
+from streamrelay.recordings import Input, Output, Recording, open_recording, replay
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "agents"
 FOLDERS = sorted(path.parent for path in CORPUS.glob("*/*/stream.jsonl.gz"))
@@ -29,11 +29,11 @@ QUICK_OF_A_PAINTER = 2
 class Held:
     """Entries in memory, of a recording or of part of one."""
 
-    def __init__(self, recording: Recording, entries: Sequence[Entry] | None = None) -> None:
+    def __init__(self, recording: Recording, entries: Sequence[Input] | None = None) -> None:
         self.columns, self.lines = recording.columns, recording.lines
         self.held = list(recording.entries() if entries is None else entries)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         yield from self.held
 
 
@@ -74,7 +74,7 @@ def test_reads_may_be_cut_anywhere(folder: Path) -> None:
     whole = encoded(events(recording))
     choose = random.Random(folder.name)
     for longest in (1, 40):
-        cut: list[Entry] = []
+        cut: list[Input] = []
         for entry in recording.held:
             if not isinstance(entry, Output):
                 cut.append(entry)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.fidelity.mutated import UNMUTATED, judge, measure, options, sampled
+from streamrelay.delta.inputs import Input, Reseeded
 from streamrelay.events import Text
 from streamrelay.recordings import Output, Pasted, Submitted, open_recording, replay
-from streamrelay.recordings.model import Entry, Reseeded
 from streamrelay.testing.mutations import MUTATIONS, Mutated, Mutation
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Snapshot
@@ -30,7 +30,7 @@ class _Said:
     def __init__(self, *reads: bytes) -> None:
         self._reads = reads
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Input]:
         printed = [Output(float(number), "%0", read) for number, read in enumerate(self._reads)]
         yield from (*printed, Pasted(9.0, "%0", "m1", "● hi"), Submitted(10.0, "%0", "m1"))
 

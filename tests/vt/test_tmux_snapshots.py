@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from streamrelay.delta.inputs import Output, Resized
 from streamrelay.recordings.control_stream import ControlRecording
-from streamrelay.recordings.model import Output, Resized
 from streamrelay.vt import TmuxScreen
 
 AGENTS = Path(__file__).parent.parent / "corpus" / "agents"

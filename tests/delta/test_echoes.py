@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delta import transcript
+from streamrelay.delta.transcript import echoes
 from streamrelay.delta.transcript.echoes import MOST_LOOKS_PER_ROW, SHORTEST_TAIL, Block, EchoSearch, spelling
 
 RULE = "─" * 20
@@ -173,7 +173,7 @@ def spelled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         texts.append(text)
         return spelling(text)
 
-    monkeypatch.setattr(transcript, "spelling", counted)
+    monkeypatch.setattr(echoes, "spelling", counted)
     return texts
 
 
@@ -181,14 +181,14 @@ def spelled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows were looked at, search by search."""
     counts: list[int] = []
-    spelled_until = transcript._spelled_until
+    spelled_until = echoes._spelled_until
 
     def counted(rows: Sequence[str], first: int, target: str) -> tuple[int | None, int]:
         stop, looked = spelled_until(rows, first, target)
         counts.append(looked)
         return stop, looked
 
-    monkeypatch.setattr(transcript, "_spelled_until", counted)
+    monkeypatch.setattr(echoes, "_spelled_until", counted)
     return counts
 
 

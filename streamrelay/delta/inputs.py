@@ -1,0 +1,104 @@
+"""All that a pane's stream can be told: the closed alphabet of `DeltaStream.apply`.
+
+A live pane's stream is told these, a recorder writes the same ones down, and a replay tells them again: the very same
+inputs at the very same times give the very same events.
+"""
+
+import msgspec
+
+from streamrelay.events import ClosedReason
+from streamrelay.vt.engine import Snapshot
+from streamrelay.vt.widths import Manners
+
+
+class _Input(msgspec.Struct, frozen=True, tag_field="entry", tag=str.lower):
+    """What all inputs have: `t` in seconds of the stream, never less than before, and the pane."""
+
+    t: float
+    pane: str
+
+
+class Output(_Input, frozen=True):
+    """Bytes that the program of a pane printed."""
+
+    data: bytes
+
+
+class Pasted(_Input, frozen=True):
+    """Text that was put into a pane."""
+
+    message_id: str
+    text: str
+
+
+class Submitted(_Input, frozen=True):
+    """The Enter behind a pasted text."""
+
+    message_id: str
+
+
+class Resized(_Input, frozen=True):
+    """A pane got another size, and nobody kept its screen."""
+
+    columns: int
+    lines: int
+
+
+class Began(_Input, frozen=True):
+    """The watching of a live pane began, on this screen."""
+
+    session: str
+    command: str
+    title: str
+    screen: Snapshot
+    widths: dict[str, int] = {}
+    """Characters that are not as wide there as in the built-in table."""
+    manners: Manners = Manners()
+    """What the tmux there did otherwise than 3.3a."""
+
+
+class Reseeded(_Input, frozen=True):
+    """The pane's screen was read again: after a resize, or where bytes were missed."""
+
+    screen: Snapshot
+    respawned: bool = False
+    """Whether another program was started in the pane: tmux resets screen and modes then, and prints no byte of it."""
+
+
+class Ran(_Input, frozen=True):
+    """Another program came to the foreground."""
+
+    command: str
+
+
+class Missed(_Input, frozen=True):
+    """Output may have been missed here."""
+
+    reason: str
+    lost_lines: int | None = None
+
+
+class Looked(_Input, frozen=True):
+    """Somebody who was about to type looked whether a person is needed."""
+
+
+class HookReported(_Input, frozen=True, tag="told"):
+    """The program's own stop hook reported that its turn is over."""
+
+    agent: str
+    answer: str = ""
+
+
+class Waited(_Input, frozen=True):
+    """Time passed, and something was due."""
+
+
+class Ended(_Input, frozen=True):
+    """The pane was closed, or its recording ended."""
+
+    reason: ClosedReason
+    status: int | None = None
+    tail_certain: bool = False
+
+
+Input = Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | HookReported | Waited | Ended
