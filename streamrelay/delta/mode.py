@@ -61,6 +61,7 @@ class Following:
         if not self.is_active and self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden):
             self.is_active = self._composer.asks_for_paste = self._cutter.moved = True
             self._composer.withdraws = False
+        self.conversation.was_joined = self.conversation.was_joined or (self.is_active and not again)
         if again and self.converses and (self._turns.is_open or (self._awaited and self.conversation.has_moved_on)):
             # What it shows now it may have shown for long, and show nothing more.
             worked = self.conversation.look_for_work()

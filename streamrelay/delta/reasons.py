@@ -41,7 +41,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "behind_mark": "it stands behind the mark of messages, and is none of ours: somebody typed it",
     "line_editor": "a line editor showed it when it withdrew: it was submitted",
     "behind_prompt": "it follows a prompt at which the program rested: somebody typed it",
-    "greeting": "printed before the program first asked for input: a greeting, nobody's answer",
+    "greeting": "shown before the program asked for input or took its first message: a greeting, nobody's answer",
     "begun_before": "it stood begun when the watching began: nobody knows whose it is",
     "corner": "a deed: a corner (⎿) under its head",
     "box": "a deed: a box around it",

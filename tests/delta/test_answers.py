@@ -112,6 +112,11 @@ ECHO = ("injected", ["hello"])
             id="a quote",
         ),
         pytest.param(
+            ["> hello", "", "● Hi!", "╭────────╮", "│ help   │", "╰────────╯"],
+            [ECHO, ("text", ["Hi!"]), ("activity", ["╭────────╮", "│ help   │", "╰────────╯"])],
+            id="a box at the end",
+        ),
+        pytest.param(
             ["> hello", "", "│ a    │ b    │", "│ 1    │ 2    │"],
             [ECHO, ("text", ["│ a    │ b    │", "│ 1    │ 2    │"])],
             id="a table",

@@ -15,12 +15,13 @@ from typing import Literal, NamedTuple
 import regex
 
 from streamrelay.delta.layout.chrome import masked
-from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, LINES, is_border, is_mark
+from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, LINES, SIDE, is_border, is_mark
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.blocks import blocks_of
 from streamrelay.delta.transcript.echoes import Block, EchoSearch, spelling
+from streamrelay.delta.transcript.known_text import first_new_row
 from streamrelay.delta.transcript.line_joining import logical_lines, right_edge, without_earlier_pictures
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
@@ -33,8 +34,6 @@ _LED = regex.compile(rf"\s*(?:(?![●⏺◦○▪■◆▸▹►‣⁃∙·⋅�
 _TOKENS = regex.compile(r"(?i)\s*tokens?:\s.*\d.*")
 _TIP = regex.compile(rf"\s*[{CORNERS}]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
-SHORTEST_REPRINT, MOST_REPRINTS = 4, 20
-"""Rows of text by which a piece of the old transcript is known again, and how often it may be painted in one turn."""
 
 
 Kind = Literal["text", "activity", "injected", "typed", "gap", "unsaid"]
@@ -102,18 +101,26 @@ def read_answer(
     is_spinner: Callable[[str], bool],
     profile: Profile = GENERIC,
     mark: str = "",
+    start: int | None = None,
+    wiped: Sequence[PaintedRow] = (),
+    greets: bool = False,
 ) -> Answer:
     """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were.
 
-    `mark` is what this program puts in front of messages, as far as that is known.
+    Earlier than those the transcript had rows that were `wiped`: it may show them again.
+
+    `mark` is what this program puts in front of messages, as far as that is known. The answer stands below row `start`,
+    if that is known better than by what is still as it was. A program that `greets` has not shown a message so far.
     """
-    look = _Look(columns, is_spinner, profile)
-    start = _common_beginning(before, now)
+    look = _Look(columns, is_spinner, profile, greets)
+    if start is None:
+        start = _common_beginning(before, now)
     region = list(now[start:])
+    old = _Old([*wiped, *before], before[start] if start < len(before) else None)
     answer = Answer()
     answer.leave_out("old_transcript", now[:start])
     if not messages:
-        _read_unasked(answer, _fresh(answer, before, region, start), look, mark)
+        _read_unasked(answer, region, old, look, mark)
         return answer
     search = EchoSearch([row.text for row in region])
     position = 0
@@ -138,7 +145,7 @@ def read_answer(
         if answer.accounted:
             _read(answer, region[position : echo.start], look)
         elif message.amid:
-            _read_unasked(answer, _fresh(answer, before, region[: echo.start], start), look, mark)
+            _read_unasked(answer, region[: echo.start], old, look, mark)
         else:
             answer.leave_out("above_echo", region[: echo.start], message.message_id)
         if echo.form:
@@ -243,33 +250,6 @@ def _is_leftover(line: str, below: str, width: int) -> bool:
     return bool(rest) and below.startswith(f"{line} ") and len(line) + 1 + len(rest[0]) > width
 
 
-def _without_reprint(before: Sequence[PaintedRow], region: list[PaintedRow]) -> list[PaintedRow]:
-    """Leave out what is only the old transcript, painted again below itself: nobody had asked anything."""
-    position = 0
-    for _ in range(MOST_REPRINTS):
-        first = next((y for y in range(position, len(region)) if region[y].text.strip()), None)
-        if first is None:
-            break
-        same = max(
-            (
-                _held_in_common(before[start:], region[first:])
-                for start, row in enumerate(before)
-                if row == region[first]
-            ),
-            default=0,
-        )
-        if not same:
-            break
-        position = first + same
-    return region[position:]
-
-
-def _held_in_common(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> int:
-    """Return how many rows two pieces have in common at their beginning; 0 where too few of them hold text."""
-    same = _common_beginning(before, now)
-    return same if sum(map(_held, now[:same])) >= SHORTEST_REPRINT else 0
-
-
 def _continued(before: PaintedRow, now: PaintedRow) -> PaintedRow:
     """Return what was added to a row that was said already, at its old indent."""
     if not before.text.strip() or not now.text.startswith(before.text):
@@ -293,6 +273,7 @@ class _Look(NamedTuple):
     columns: int
     is_spinner: Callable[[str], bool]
     profile: Profile
+    greets: bool
 
     def leaves_out(self, row: PaintedRow) -> Rule | None:
         """Return why a row does not belong to what is said; None if it does."""
@@ -305,28 +286,38 @@ class _Look(NamedTuple):
         return "furniture_of_profile" if matches(self.profile.furniture, row.text) else None
 
 
-def _fresh(answer: Answer, before: Sequence[PaintedRow], rows: list[PaintedRow], start: int) -> list[PaintedRow]:
-    """Return what is new of rows, from row `start` of the document on, that nobody we know of had asked for."""
-    fresh = _without_reprint(before, rows)
-    answer.leave_out("reprint", rows[: len(rows) - len(fresh)])
-    if fresh and start < len(before):
-        fresh[0] = _continued(before[start], fresh[0])
-    return fresh
+class _Old(NamedTuple):
+    """What is known of the transcript: its rows, and the one that stood where it goes on now."""
+
+    rows: Sequence[PaintedRow]
+    continued: PaintedRow | None
 
 
-def _read_unasked(answer: Answer, rows: list[PaintedRow], look: _Look, mark: str) -> None:
-    """Read rows that answer none of our messages: a person's may stand on top, behind the mark of messages."""
-    search = EchoSearch([row.text for row in rows])
-    typed = search.on_top(mark)
-    if typed is not None:
-        # Where something else stands below, all of it was typed, paragraphs and all.
-        whole = search.behind(mark)
-        typed = whole if whole is not None and any(map(_held, rows[whole.stop :])) else typed
-        shown = rows[typed.start : typed.stop]
+def _read_unasked(answer: Answer, rows: list[PaintedRow], old: _Old, look: _Look, mark: str) -> None:
+    """Read rows that answer no message of ours.
+
+    What stands there again of the old transcript is old. Below that a person's message may stand, behind the mark of
+    messages; what stands above it answers nothing. Nor does what a program shows before it has taken any message.
+    """
+    if look.greets:
+        answer.leave_out("greeting", rows)
+        return
+    first = first_new_row(old.rows, rows, mark)
+    answer.leave_out("reprint", rows[:first])
+    fresh = rows[first:]
+    if not first and fresh and old.continued is not None:
+        fresh[0] = _continued(old.continued, fresh[0])
+    search = EchoSearch([row.text for row in fresh])
+    whole = search.behind(mark)
+    if whole is not None:
+        # Where nothing stands below, its first paragraph was typed, and the others may be the answer.
+        typed = whole if any(map(_held, fresh[whole.stop :])) else search.on_top(mark, whole.start) or whole
+        answer.leave_out("above_echo", fresh[: typed.start])
+        shown = fresh[typed.start : typed.stop]
         lines = _lines_behind(mark, shown, look.columns)
         answer.passages.append(Passage("typed", lines, rule="behind_mark", rows=shown))
-        rows = rows[typed.stop :]
-    _read(answer, rows, look)
+        fresh = fresh[typed.stop :]
+    _read(answer, fresh, look)
 
 
 def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
@@ -372,7 +363,9 @@ def _is_footer(text: str, above: str, first: str, look: _Look) -> bool:
     a glyph that marks no list, or has parts divided by dots. What begins with the same glyph as the `first` row of the
     answer is another part of it.
     """
-    if is_border(text) or matches(look.profile.footers, text):
+    if is_border(text):
+        return not (SIDE.match(above) is not None and text.lstrip()[0] in CORNERS)
+    if matches(look.profile.footers, text):
         return True
     if not above.strip() and len(text) - len(text.lstrip()) > look.columns // 2:
         return True

@@ -57,8 +57,10 @@ class Conversation:
         self._draft = ""
         self.typed = False
         """Set when a person's draft was submitted; whoever reads it resets it."""
-        self.works = False
-        """Whether the screen shows that the program is at work."""
+        self.works = self._has_worked = False
+        """Whether the screen shows that the program is at work, and whether it ever did."""
+        self.was_joined = False
+        """Whether the conversation had begun before the watching did."""
 
     @property
     def has_rows_below(self) -> bool:
@@ -91,6 +93,7 @@ class Conversation:
     def look_for_work(self) -> bool:
         """See whether the screen shows that the program is at work; return whether it did so before."""
         worked, self.works = self.works, self._furniture.shows_work(self.rows, self._cursor, self.profile)
+        self._has_worked = self._has_worked or self.works
         return worked
 
     def take(self, frame: Frame, now: float, *, whole: bool, stands: bool) -> bool:
@@ -117,6 +120,7 @@ class Conversation:
                 # A draft can take the place of what says that the program is at work, but not of its spinner.
                 still = self.works and bool(draft) and self._furniture.has_spinner(rows, self._cursor, self.profile)
                 self.works = still or self._furniture.shows_work(rows, self._cursor, self.profile)
+                self._has_worked = self._has_worked or self.works
                 self._watch_draft(rows, draft)
         elif moved and not self._composer.empty.mark and not self.awaits_draft:
             # A composer that nobody has seen yet is where the cursor comes to rest behind its picture.
@@ -154,7 +158,7 @@ class Conversation:
 
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
-        self.proved = self.works = self.typed = False
+        self.proved = self.works = self.typed = self.was_joined = self._has_worked = False
         self._sent.clear()
         self._answered = self._cleared = None
         self._draft = self._message_mark = ""
@@ -286,11 +290,27 @@ class Conversation:
         return answer
 
     def _read(
-        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent], mark: str
+        self,
+        before: Sequence[PaintedRow],
+        now: Sequence[PaintedRow],
+        submitted: Sequence[Sent],
+        mark: str,
+        start: int | None = None,
     ) -> Answer:
-        messages, is_spinner = [sent.message for sent in submitted], self._furniture.is_spinner
-        columns, profile = self._document.columns, self.profile
-        return read_answer(before, now, messages, columns=columns, is_spinner=is_spinner, profile=profile, mark=mark)
+        # Before the first message it greets, unless the watching began amid an answer.
+        has_begun = self.proved or (self.was_joined and self._has_worked) or len(self._sent) > len(submitted)
+        return read_answer(
+            before,
+            now,
+            [sent.message for sent in submitted],
+            columns=self._document.columns,
+            is_spinner=self._furniture.is_spinner,
+            profile=self.profile,
+            mark=mark,
+            start=start,
+            wiped=self._mark.wiped,
+            greets=not has_begun,
+        )
 
     def _without_echo(
         self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent]
@@ -312,7 +332,7 @@ class Conversation:
             or any(search.shows_any_of(sent.text, start) for sent in self._sent if sent.submitted)
         ):
             return None
-        answer = self._read(before if amid else now[:start], now, (), self._message_mark if amid else "")
+        answer = self._read(before, now, (), self._message_mark if amid else "", None if amid else start)
         answer.accounted = 0 if skipped is None else len(submitted)
         return answer
 

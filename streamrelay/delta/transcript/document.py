@@ -23,7 +23,8 @@ from streamrelay.delta.transcript.resize_merge import Sized, rejoined
 from streamrelay.vt.engine import Engine, Frame, Rows
 
 MOST_OLD_ROWS = 500
-"""Rows above the screen at a mark that are compared with what is painted later: it may be painted again."""
+"""Rows above the screen at a mark that are compared with what is painted later: it may be painted again. As many are
+remembered of what was wiped before the mark."""
 
 MOST_ROWS_ABOVE, MOST_SEAMS = 5000, 16
 """Rows remembered above the screen, and sizes of it in which they were painted."""
@@ -38,6 +39,8 @@ class Mark(NamedTuple):
     height: int
     dropped: int
     screen: tuple[PaintedRow, ...]
+    wiped: tuple[PaintedRow, ...] = ()
+    """Rows that stood in the document at earlier marks, and were wiped or forgotten since."""
 
 
 class Document:
@@ -65,6 +68,7 @@ class Document:
         """How many rows had left the screen when it was looked at anew, with those that stood on it then, and how many
         columns it had had."""
         self._width = self.columns
+        self._last_mark = Mark(0, [], 0, 0, ())
         self._is_leftover = False
         """Whether the picture is what another size has left of one that is known: nothing leaves it that is not."""
 
@@ -164,7 +168,13 @@ class Document:
         """Return the document as it stands, to be compared with later."""
         self._painted_anew = self._is_leftover = False
         self._seams.clear()
-        return Mark(self._generation, self._above, len(self._above), self._dropped, tuple(self._screen[self._pinned :]))
+        last, wiped = self._last_mark, self._last_mark.wiped
+        if last.generation != self._generation:
+            rows = [*wiped, *last.above[: last.height], *last.screen]
+            wiped = tuple([row for row in rows if row.text][-MOST_OLD_ROWS:])
+        screen = tuple(self._screen[self._pinned :])
+        self._last_mark = Mark(self._generation, self._above, len(self._above), self._dropped, screen, wiped)
+        return self._last_mark
 
     def rows(self) -> list[PaintedRow]:
         """Return all rows, oldest first."""

@@ -1,0 +1,64 @@
+"""Rows of the transcript as it was, known again wherever they are painted."""
+
+import pytest
+
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.answers import read_answer
+from streamrelay.delta.transcript.known_text import first_new_row
+
+TALK = ["> name three birds", "", "● A heron, a swan and", "  a kingfisher.", "", "> and three tools", "", "● An awl."]
+
+
+def rows(texts: list[str]) -> list[PaintedRow]:
+    return [PaintedRow(text) for text in texts]
+
+
+@pytest.mark.requirement("DEL-08")
+@pytest.mark.parametrize(
+    ("before", "now", "first"),
+    [
+        (TALK, [], 0),
+        ([], TALK, 0),
+        (TALK, TALK, len(TALK)),
+        pytest.param(TALK, ["welcome", "", *TALK], len(TALK) + 2, id="below another greeting"),
+        pytest.param(TALK, TALK[3:], len(TALK) - 3, id="without its beginning"),
+        pytest.param(TALK, [*TALK, "", "● A notice."], len(TALK) + 1, id="with something below"),
+        pytest.param(
+            TALK, ["> name three birds", "● A heron, a swan and a kingfisher."], 2, id="wrapped at another width"
+        ),
+        pytest.param(["x", "═" * 30, *TALK], ["─" * 9, *TALK[:3], "─" * 9, *TALK[3:]], len(TALK) + 2, id="borders"),
+        pytest.param(TALK, ["● An awl."], 0, id="a single row says nothing"),
+        pytest.param(
+            TALK, ["> again", "", "● A heron, a swan and", "  a kingfisher.", "  An awl."], 0, id="quoted in an answer"
+        ),
+    ],
+)
+def test_first_new_row(before: list[str], now: list[str], first: int) -> None:
+    assert first_new_row(rows(before), rows(now), "> ") == first
+
+
+def said(before: list[str], now: list[str], *, wiped: list[str], greets: bool = False) -> list[tuple[str, list[str]]]:
+    answer = read_answer(
+        rows(before), rows(now), [], columns=40, is_spinner=lambda _: False, mark="> ", wiped=rows(wiped), greets=greets
+    )
+    return [(passage.kind, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
+
+
+@pytest.mark.requirement("DEL-08")
+def test_what_was_wiped_is_old_where_it_is_painted_again() -> None:
+    assert said([], TALK, wiped=TALK) == []
+    now = [*TALK, "", "> one more", "", "● A rope."]
+    assert said([], now, wiped=TALK) == [("typed", ["one more"]), ("text", ["A rope."])]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_above_a_message_that_nobody_sent_stands_no_answer_to_it() -> None:
+    assert said(TALK, [*TALK, "a panel", "", "> one more", "", "● A rope."], wiped=[]) == [
+        ("typed", ["one more"]),
+        ("text", ["A rope."]),
+    ]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_a_program_that_took_no_message_yet_greets() -> None:
+    assert said([], ["Welcome!", "Tip: press ?", *TALK], wiped=[], greets=True) == []
