@@ -17,10 +17,12 @@ from streamrelay.control import Tmux
 from streamrelay.control.hub import LIST_SESSIONS, leftovers, parse_sessions
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
-from streamrelay.delivery.lock import find_free_locks, lock_folder, remove_free_lock
+from streamrelay.delivery.lock import find_free_locks, remove_free_lock
 from streamrelay.delivery.state import state_home
 from streamrelay.errors import NoServer, StreamrelayError, UsageError
 from streamrelay.notifying.notifier import OPTION
+from streamrelay.panes.injections import find_notes
+from streamrelay.panes.runtime import runtime_folder
 from streamrelay.panes.widths import cache_folder
 
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
@@ -115,7 +117,7 @@ async def find_files(tmux: Tmux) -> list[Path]:
         server = None
     address = address_of(tmux)
     dead = [] if running_pid(address) is not None else [address.socket, address.lock]
-    return [*find_free_locks(server), *(path for path in dead if path.exists())]
+    return [*find_free_locks(server), *find_notes(server), *(path for path in dead if path.exists())]
 
 
 def own_folders(tmux: Tmux, *, data: bool) -> list[Path]:
@@ -145,7 +147,7 @@ def clear_files(files: Iterable[Path]) -> list[Removal]:
         if removed:
             done.append(Removal("file", str(file)))
     with contextlib.suppress(OSError):  # other tmux servers have files in it, or it was never made
-        lock_folder().rmdir()
+        runtime_folder().rmdir()
     return done
 
 

@@ -9,11 +9,9 @@ A lock holds on this machine only: of a tmux server that is reached by ssh, writ
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import re
 import shlex
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +19,7 @@ from typing import Literal, NamedTuple, cast
 
 from streamrelay.control import ServerInfo
 from streamrelay.errors import PaneTaken, StreamrelayError
+from streamrelay.panes.runtime import file_prefix, is_running, make_runtime_folder, runtime_folder
 
 WriterKind = Literal["daemon", "service", "relay", "link", "send", "cancel", "record"]
 """What types into a pane; a `service` is a Python program that runs a `LocalService`."""
@@ -57,7 +56,7 @@ def only_writer(server: ServerInfo, pane: str, kind: WriterKind) -> Iterator[Non
     Raises PaneTaken while another writer holds it; `data` has its `holder` (a WriterKind) and `pid`, both None if the
     lock file does not name it.
     """
-    path = _folder() / f"{_owner(server)}-{pane}.lock"
+    path = make_runtime_folder() / f"{file_prefix(server)}-{pane}.lock"
     try:
         descriptor = _locked(path)
     except BlockingIOError as error:
@@ -111,11 +110,11 @@ def find_free_locks(server: ServerInfo | None) -> list[Path]:
 
     A lock file that a process holds, or that belongs to another running server, is not among them.
     """
-    owner = _owner(server) if server else ""
+    owner = file_prefix(server) if server else ""
     found = []
-    for path in sorted(lock_folder().glob("*.lock")):
+    for path in sorted(runtime_folder().glob("*.lock")):
         named = _LOCK_NAME.fullmatch(path.name)
-        if named is None or not (named["owner"] == owner or (not named["host"] and not _runs(int(named["pid"])))):
+        if named is None or not (named["owner"] == owner or (not named["host"] and not is_running(int(named["pid"])))):
             continue
         if _is_free(path):
             found.append(path)
@@ -150,23 +149,6 @@ def is_named(descriptor: int, path: Path) -> bool:
     return (found.st_dev, found.st_ino) == (named.st_dev, named.st_ino)
 
 
-def _owner(server: ServerInfo) -> str:
-    """Return what the names of a server's lock files begin with."""
-    # A host may hold what no file name can.
-    host = f"-{hashlib.sha256(server.address.encode()).hexdigest()[:16]}" if server.host else ""
-    return f"{server.pid}{host}"
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
-
-
 def _is_free(path: Path) -> bool:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -193,24 +175,3 @@ def _locked(path: Path) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)
-
-
-def lock_folder() -> Path:
-    """Return where the locks are, or would be."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and os.access(runtime, os.W_OK):
-        return Path(runtime) / "streamrelay"
-    return Path(tempfile.gettempdir()) / f"streamrelay-{os.getuid()}"
-
-
-def _folder() -> Path:
-    """Return a folder that is the user's alone, else the locks in it would mean nothing."""
-    folder = lock_folder()
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        owner = folder.stat().st_uid
-    except OSError as error:
-        raise StreamrelayError(f"{folder} cannot be made: {error.strerror}", hint="set XDG_RUNTIME_DIR") from error
-    if owner != os.getuid():
-        raise StreamrelayError(f"{folder} is somebody else's", hint="set XDG_RUNTIME_DIR to a folder of yours")
-    return folder

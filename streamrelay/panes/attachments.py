@@ -7,13 +7,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from streamrelay.control import CommandResult, ControlEvent, Tmux, TransportName
+from streamrelay.control import CommandResult, ControlEvent, ServerInfo, Tmux, TransportName
 from streamrelay.delta.profiles import Profile
 from streamrelay.errors import NoServer, PaneGone, TmuxError, UsageError
 from streamrelay.panes.audience import Listener
 from streamrelay.panes.carrying import Carried, Carrier
 from streamrelay.panes.following import Follower
 from streamrelay.panes.hub import Hub
+from streamrelay.panes.injections import InjectionLog
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
 from streamrelay.panes.live import Tap
 from streamrelay.panes.log import PaneLog
@@ -35,6 +36,8 @@ class Attachments:
         """By which panes are read that are attached to from now on."""
         self.widths: Widths | None = None
         """How wide characters are to this server; None for the built-in table."""
+        self.server: ServerInfo | None = None
+        """The server; what its panes are typed is exchanged with other processes under its name, if it runs here."""
         self.selfcheck = SelfCheck()
         self._carrier = Carrier(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
         self._follower = Follower(self._carrier)
@@ -65,11 +68,7 @@ class Attachments:
                 carried = self._carrier.carried.get(info.pane)
                 if carried is None:
                     told = tap if log is None else log.take
-                    new.append(
-                        PanePipeline(
-                            info, self.profiles, rendering=self._carrier.rendering, widths=self.widths, tap=told
-                        )
-                    )
+                    new.append(self._pipeline(info, told))
                 elif tap is not None or log is not None:
                     raise UsageError(
                         f"pane {info.pane} is watched already", hint="record it before anything watches it"
@@ -88,6 +87,13 @@ class Attachments:
                 await self._carrier.drop(pipeline.info.pane for pipeline in pipelines)
                 raise
             return pipelines
+
+    def _pipeline(self, info: PaneInfo, tap: Tap | None) -> PanePipeline:
+        injections = None if self.server is None else InjectionLog(self.server, info.pane)
+        rendering = self._carrier.rendering
+        return PanePipeline(
+            info, self.profiles, rendering=rendering, widths=self.widths, tap=tap, injections=injections
+        )
 
     async def unwatch(self, panes: Iterable[str]) -> None:
         """Let go of panes nobody listens to any more, and of the hub when it carries none."""

@@ -23,6 +23,7 @@ from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, NeedKind, PaneClosed
 from streamrelay.panes.alarm import Alarm
 from streamrelay.panes.audience import Audience, Listener
+from streamrelay.panes.injections import InjectionLog, Note
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.rendering import TURN, Backlog, Rendering
 from streamrelay.vt import TmuxScreen
@@ -50,10 +51,15 @@ class LiveStream:
         rendering: "Rendering[LiveStream]",
         widths: Widths | None = None,
         tap: Tap | None = None,
+        injections: InjectionLog | None = None,
     ) -> None:
-        """Open the stream of a pane; `tap` is handed all that it is told, from the beginning."""
+        """Open the stream of a pane; `tap` is handed all that it is told, from the beginning.
+
+        `injections` has what other processes type into the pane; without, nothing is known of that.
+        """
         self.info = info
         self._tap = tap
+        self._injections = injections
         self._widths = widths
         self.closed = False
         self.turn = TURN
@@ -147,6 +153,8 @@ class LiveStream:
 
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn."""
+        if self._injections is not None and (notes := self._injections.news()):
+            self._hear_of(notes)
         backlog, rendering = self._backlog, self._rendering
         first = not backlog
         if not first and rendering.read_until >= backlog.last_read + SETTLE:
@@ -213,6 +221,8 @@ class LiveStream:
         """Note that `text` is about to be pasted, unless an earlier process has."""
         if message_id in self._past_messages:
             return
+        if self._injections is not None:
+            self._injections.note("pasted", message_id, text)
         self.catch_up()
         self._enter(Pasted(self._now(), self.info.pane, message_id, text))
 
@@ -220,8 +230,21 @@ class LiveStream:
         """Note that the Enter behind it is about to be sent, unless an earlier process has."""
         if self._past_messages.pop(message_id, False):
             return
+        if self._injections is not None:
+            self._injections.note("entered", message_id)
         self.catch_up()
         self._enter(Submitted(self._now(), self.info.pane, message_id))
+
+    def _hear_of(self, notes: Sequence[Note]) -> None:
+        """Take what other processes are typing, unless the stream was told of it before."""
+        self.catch_up()
+        now, pane = self._now(), self.info.pane
+        for note in notes:
+            known = self._past_messages.get(note.message_id)
+            if note.kind == "pasted" and known is None:
+                self._enter(Pasted(now, pane, note.message_id, note.text))
+            elif note.kind == "entered" and not known:
+                self._enter(Submitted(now, pane, note.message_id))
 
     def stopped(self, agent: str, answer: str) -> None:
         """Note that the program's own hook told that its turn is over."""

@@ -11,6 +11,7 @@ from streamrelay.delta.inputs import Began, Ended, Missed, Output, Pasted, Ran, 
 from streamrelay.delta.profiles import Profile
 from streamrelay.events import ClosedReason
 from streamrelay.panes.burial import RESTED, LastWords
+from streamrelay.panes.injections import InjectionLog
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.live import LiveStream, Tap
 from streamrelay.panes.log import PaneLog, Past
@@ -36,9 +37,10 @@ class PanePipeline(LiveStream):
         rendering: Rendering[LiveStream],
         widths: Widths | None = None,
         tap: Tap | None = None,
+        injections: InjectionLog | None = None,
     ) -> None:
-        """Open the pipeline of a pane; `tap` is handed all that it is told, from the beginning."""
-        super().__init__(info, profiles, rendering=rendering, widths=widths, tap=tap)
+        """Open the pipeline of a pane (see `LiveStream`)."""
+        super().__init__(info, profiles, rendering=rendering, widths=widths, tap=tap, injections=injections)
         self._missing = Missing(self._screen)
         self._respawned = False
 
@@ -59,6 +61,8 @@ class PanePipeline(LiveStream):
         self.info = replace(self.info, command=command)
         self._tap, self._seeded = tap, True
         self._missing.note("detached")
+        if self._injections is not None:
+            self._hear_of(self._injections.begin(since=self._began + self._stream.now))
 
     def renew(self, snapshot: Snapshot, log: PaneLog, renewed: Callable[[], None]) -> bool:
         """Begin anew, into another log, on the screen tmux holds at this place; False for a pane that does not rest.
@@ -102,6 +106,8 @@ class PanePipeline(LiveStream):
                     widths=widths.differing, manners=widths.manners,
                 )
             )  # fmt: skip
+            if self._injections is not None:
+                self._hear_of(self._injections.begin())
 
     def update(self, info: PaneInfo) -> None:
         """Take what tmux says of the pane now; where that is another program's, it has to be seeded again."""
@@ -270,5 +276,7 @@ class PanePipeline(LiveStream):
             self._enter(Missed(self._now(), self.info.pane, self._missing.reason))
         self.closed = True
         self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))
+        if self._injections is not None and reason == "pane_gone":
+            self._injections.discard()
         self._tap = None
         self._audience.leave()

@@ -246,6 +246,7 @@ class Server:
         version = self._info.version
         # What was measured here says nothing of another machine's tmux and C library.
         self._attachments.widths = WidthCache(self._tmux, version).table() if self.is_here else expected(version)
+        self._attachments.server = self._info if self.is_here else None
         return self._info
 
     def pipeline(self, pane: str) -> PanePipeline:

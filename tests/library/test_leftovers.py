@@ -10,9 +10,10 @@ import pytest
 from streamrelay.control import ServerInfo, Tmux, Version
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import only_daemon
-from streamrelay.delivery.lock import find_free_locks, lock_folder, only_writer, remove_free_lock
+from streamrelay.delivery.lock import find_free_locks, only_writer, remove_free_lock
 from streamrelay.errors import UsageError
 from streamrelay.leftovers import Removal, clear_files, own_folders, summarised
+from streamrelay.panes.runtime import runtime_folder
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +36,12 @@ def test_only_free_locks_of_the_server_and_of_ended_servers_are_found() -> None:
     with only_writer(server(own), "%3", "send"):
         names = [f"{own}-%1.lock", f"{other}-%1.lock", f"{ended.pid}-%1.lock", f"{own}-{'0' * 16}-%1.lock", "x.lock"]
         for name in names:
-            (lock_folder() / name).touch()
+            (runtime_folder() / name).touch()
         found = find_free_locks(server(own))
         assert {path.name for path in found} == {names[0], names[2]}
-        assert not remove_free_lock(lock_folder() / f"{own}-%3.lock")
+        assert not remove_free_lock(runtime_folder() / f"{own}-%3.lock")
         assert len(clear_files(found)) == 2
-        assert {path.name for path in lock_folder().iterdir()} == {names[1], names[3], names[4], f"{own}-%3.lock"}
+        assert {path.name for path in runtime_folder().iterdir()} == {names[1], names[3], names[4], f"{own}-%3.lock"}
 
 
 @pytest.mark.requirement("OPS-09")

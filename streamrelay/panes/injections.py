@@ -1,0 +1,134 @@
+"""What is typed into a pane, told to every process on this machine that watches it.
+
+A message that one process pastes is echoed in the streams of all. Only the stream of that process was told of the
+paste, so the others would take the echo for the program's own words. Therefore each paste, and each Enter behind one,
+stands in a file of the pane (panes/runtime.py) before tmux is told to type; and a stream looks at the file before it
+takes what the pane printed. Output that holds an echo is read after the paste was written down, so no echo comes first.
+
+The file is a line of JSON per note, in the order of the machine's monotonic clock. It is the user's alone, is begun
+anew above `MAX_BYTES`, and goes with its pane. A disk that refuses costs the note, never the message. Writers on other
+machines (a tmux server that is reached by ssh) are not seen.
+"""
+
+import contextlib
+import logging
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from streamrelay.control import ServerInfo
+from streamrelay.errors import StreamrelayError
+from streamrelay.panes.runtime import file_prefix, is_running, make_runtime_folder, runtime_folder
+
+logger = logging.getLogger(__name__)
+
+MAX_BYTES = 1 << 20
+SUFFIX = ".injected"
+
+_Stamp = tuple[int, int, int]
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A paste that is about to be typed into a pane, or the Enter behind one."""
+
+    at: int
+    """When it was written down: nanoseconds of the machine's monotonic clock."""
+    by: str
+    """The stream that noted it."""
+    kind: Literal["pasted", "entered"]
+    message_id: str
+    text: str = ""
+
+
+class InjectionLog:
+    """The notes on one pane, as one stream writes and reads them."""
+
+    def __init__(self, server: ServerInfo, pane: str) -> None:
+        self._path = runtime_folder() / f"{file_prefix(server)}-{pane}{SUFFIX}"
+        self._by = secrets.token_hex(8)
+        self._stamp: _Stamp | None = None
+        self._read_until = 0
+
+    def begin(self, since: float | None = None) -> list[Note]:
+        """Return what was noted after `since` (monotonic seconds); without, the pastes whose Enter is still to come.
+
+        `news` begins behind what is noted by now.
+        """
+        notes = self.news()
+        if since is not None:
+            return [note for note in notes if note.at > since * 1e9]
+        pending: dict[tuple[str, str], Note] = {}
+        for note in notes:
+            if note.kind == "pasted":
+                pending[note.by, note.message_id] = note
+            else:
+                pending.pop((note.by, note.message_id), None)
+        return list(pending.values())
+
+    def news(self) -> list[Note]:
+        """Return what other streams have noted since the last call, in order; costs a `stat` where there is nothing."""
+        try:
+            status = self._path.stat()
+        except OSError:
+            return []
+        stamp = status.st_ino, status.st_size, status.st_mtime_ns
+        if stamp == self._stamp:
+            return []
+        self._stamp = stamp
+        notes = [note for note in self._read() if note.at > self._read_until]
+        if notes:
+            self._read_until = notes[-1].at
+        return [note for note in notes if note.by != self._by]
+
+    def note(self, kind: Literal["pasted", "entered"], message_id: str, text: str = "") -> None:
+        """Write down what is about to be typed."""
+        line = msgspec.json.encode(Note(time.monotonic_ns(), self._by, kind, message_id, text)) + b"\n"
+        try:
+            make_runtime_folder()
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            descriptor = os.open(self._path, flags, 0o600)
+            try:
+                if os.fstat(descriptor).st_size + len(line) > MAX_BYTES:
+                    os.ftruncate(descriptor, 0)
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+        except (OSError, StreamrelayError) as error:
+            logger.warning("other processes are not told what is typed: %s", error)
+
+    def discard(self) -> None:
+        """The pane is gone, and its notes with it."""
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def _read(self) -> list[Note]:
+        """Read all notes; a line that makes no sense, or is not the user's own, is nobody's note."""
+        try:
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return []
+        with os.fdopen(descriptor, "rb") as file:
+            if os.fstat(descriptor).st_uid != os.getuid():
+                return []
+            data = file.read(2 * MAX_BYTES)
+        notes = []
+        for line in data.splitlines():
+            with contextlib.suppress(msgspec.MsgspecError):
+                notes.append(msgspec.json.decode(line, type=Note))
+        return notes
+
+
+def find_notes(server: ServerInfo | None) -> list[Path]:
+    """Return the files of notes on panes of `server`, and of servers on this machine that have ended."""
+    prefix = f"{file_prefix(server)}-%" if server is not None else ""
+    found = []
+    for path in sorted(runtime_folder().glob(f"*{SUFFIX}")):
+        owner = path.name.split("-", 1)[0]
+        ended = owner.isdecimal() and "-%" in path.name and not is_running(int(owner))
+        if (prefix and path.name.startswith(prefix)) or ended:
+            found.append(path)
+    return found

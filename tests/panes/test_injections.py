@@ -1,0 +1,119 @@
+"""What one process types is known to the streams of all others."""
+
+from pathlib import Path
+
+import pytest
+
+from streamrelay.control import ServerInfo, Tmux, Version
+from streamrelay.events import Text
+from streamrelay.panes.injections import MAX_BYTES, InjectionLog, find_notes
+from streamrelay.panes.server import Server
+from streamrelay.testing.tmux import PrivateTmux
+from tests.panes.conftest import Heard
+
+SERVER = ServerInfo(Version.parse("3.3a"), 1, "/tmp/tmux")
+
+
+@pytest.fixture(autouse=True)
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return tmp_path / "streamrelay"
+
+
+def ids(log: InjectionLog) -> list[tuple[str, str]]:
+    return [(note.kind, note.message_id) for note in log.news()]
+
+
+def test_each_stream_hears_of_the_others_notes_once_and_not_of_its_own():
+    one, two, three = (InjectionLog(SERVER, "%1") for _ in range(3))
+    assert ids(two) == []
+    one.note("pasted", "m1", "hello")
+    assert [note.text for note in two.news()] == ["hello"]
+    assert ids(two) == []
+    two.note("pasted", "m2", "you too")
+    one.note("entered", "m1")
+    assert ids(one) == [("pasted", "m2")]
+    assert ids(two) == [("entered", "m1")]
+    assert ids(three) == [("pasted", "m1"), ("pasted", "m2"), ("entered", "m1")]
+    assert ids(InjectionLog(SERVER, "%2")) == []
+
+
+def test_a_stream_that_begins_hears_of_pastes_without_their_enter():
+    one = InjectionLog(SERVER, "%1")
+    one.note("pasted", "m1", "over")
+    one.note("entered", "m1")
+    one.note("pasted", "m2", "pending")
+    assert [note.message_id for note in InjectionLog(SERVER, "%1").begin()] == ["m2"]
+
+
+def test_a_stream_that_goes_on_hears_of_what_came_since():
+    one = InjectionLog(SERVER, "%1")
+    one.note("pasted", "m1", "before")
+    (before,) = InjectionLog(SERVER, "%1").begin()
+    one.note("pasted", "m2", "since")
+    assert [note.message_id for note in InjectionLog(SERVER, "%1").begin(since=before.at / 1e9 + 1e-9)] == ["m2"]
+
+
+def test_a_file_that_grows_too_long_is_begun_anew_and_heard_on():
+    one, two = InjectionLog(SERVER, "%1"), InjectionLog(SERVER, "%1")
+    one.note("pasted", "m1", "x" * (MAX_BYTES - 100))
+    assert ids(two) == [("pasted", "m1")]
+    one.note("pasted", "m2", "y" * 100)
+    assert ids(two) == [("pasted", "m2")]
+
+
+@pytest.mark.parametrize("damage", [b"\xff\x00", b"{}", b'{"at":1}', b'{"at":"x","by":"y","kind":"z","message_id":1}'])
+def test_lines_that_make_no_sense_are_passed_over(runtime: Path, damage: bytes) -> None:
+    one, two = InjectionLog(SERVER, "%1"), InjectionLog(SERVER, "%1")
+    one.note("pasted", "m1", "hello")
+    (path,) = runtime.iterdir()
+    path.write_bytes(damage + b"\n" + path.read_bytes())
+    assert ids(two) == [("pasted", "m1")]
+
+
+def test_a_link_in_the_place_of_the_file_is_neither_read_nor_written(runtime: Path) -> None:
+    one = InjectionLog(SERVER, "%1")
+    one.note("pasted", "m1", "hello")
+    (path,) = runtime.iterdir()
+    aside = runtime.parent / "aside"
+    path.rename(aside)
+    path.symlink_to(aside)
+    one.note("pasted", "m2", "again")
+    assert b"m2" not in aside.read_bytes()
+    assert ids(InjectionLog(SERVER, "%1")) == []
+
+
+def test_the_notes_of_a_pane_that_is_gone_are_no_leftovers(runtime: Path) -> None:
+    one = InjectionLog(SERVER, "%1")
+    one.note("pasted", "m1", "hello")
+    assert [path.parent for path in find_notes(SERVER)] == [runtime]
+    one.discard()
+    assert find_notes(SERVER) == []
+
+
+@pytest.mark.smoke
+async def test_a_message_of_one_process_is_not_the_programs_word_in_another(
+    private_tmux: PrivateTmux, heard: type[Heard]
+) -> None:
+    private_tmux.new_session("keeper", ["cat"])
+    tmux = Tmux(private_tmux.binary, socket_path=private_tmux.socket_path)
+    async with (
+        Server(tmux) as sender,
+        Server(tmux) as watcher,
+        sender.watch("keeper") as own,
+        watcher.watch("keeper") as other,
+    ):
+        hears_own, hears_other = heard(own), heard(other)
+        info = await sender.find("keeper")
+        pipeline = sender.pipeline(info.pane)
+        pipeline.inject("m1", "hello there")
+        await sender.command(info.pane, f"send-keys -l -t {info.pane} 'hello there'")
+        pipeline.submit("m1")
+        await sender.command(info.pane, f"send-keys -t {info.pane} Enter")
+        for heard_there in (hears_own, hears_other):
+            await heard_there.until(lambda heard_there: heard_there.said)
+            texts = [event for event in heard_there.events if isinstance(event, Text)]
+            assert [(text.origin, text.text) for text in texts] == [
+                ("injected", "hello there"),
+                ("program", "hello there"),
+            ]
