@@ -20,11 +20,14 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from streamrelay.errors import UsageError
 from streamrelay_cli.commands import SUGGESTIONS, Entry
 
 Context = Any
 """A context of the command line: typer does not export the class that its base classes declare."""
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+ParseError: type[Exception] = typer.BadParameter.__mro__[2]
+"""All that typer says of a command line: typer does not export the class that its errors share."""
 TYPED = "streamrelay.typed"
 """Where the context of a command keeps the names of its options, in the order in which they were typed."""
 _HANDED = "streamrelay_cli.handed"
@@ -138,8 +141,12 @@ class CommandGroup(_Formatted, TyperGroup):
         """Find the command; an unknown one is an error that names the likely ones."""
         if args[0] not in self.table and not args[0].startswith("-") and not ctx.resilient_parsing:
             likely = self._likely(args[0])
-            said = f"No such command {args[0]!r}."
-            ctx.fail(f"{said} Did you mean {' or '.join(repr(one) for one in likely)}?" if likely else said)
+            hint = (
+                _did_you_mean(f"`{ctx.command_path} {name}`" for name in likely)
+                if likely
+                else f"`{ctx.command_path} --help` lists the commands"
+            )
+            raise UsageError(f"no such command: {args[0]}", hint=hint)
         return super().resolve_command(ctx, args)
 
     def _likely(self, word: str) -> list[str]:
@@ -158,6 +165,28 @@ class CommandGroup(_Formatted, TyperGroup):
         for heading, rows in panels.items():
             _write_section(formatter, heading, [(name.ljust(width), text) for name, text in rows])
         super().format_options(ctx, formatter)
+
+
+def as_usage_error(error: Exception) -> UsageError:
+    """Return what typer says of a command line (a `ParseError`) as an error of ours: lower case, no period, a hint."""
+    context = getattr(error, "ctx", None)
+    message = str(getattr(error, "message", error))
+    if format_message := getattr(error, "format_message", None):
+        message = format_message()
+    hint = _see_help(context) if context is not None else "`streamrelay help COMMAND` shows what a command takes"
+    if possibilities := getattr(error, "possibilities", None):
+        message = f"no such option: {getattr(error, 'option_name', '')}"
+        hint = _did_you_mean(sorted(possibilities))
+    message = message.removesuffix(".").replace(": Value error, ", ": ").replace(": Input should", ": it should")
+    return UsageError(message[:1].lower() + message[1:], hint=hint)
+
+
+def _did_you_mean(names: Iterable[str]) -> str:
+    return f"did you mean {' or '.join(names)}?"
+
+
+def _see_help(context: Context) -> str:
+    return f"`{context.command_path} --help` shows what it takes"
 
 
 class _LazyCommand(TyperCommand):
@@ -253,7 +282,7 @@ def _handed_words(command: TyperCommand | TyperGroup, ctx: Context) -> list[str]
 def _refuse(ctx: Context, options: Iterable[TyperOption]) -> None:
     names = [option.opts[0] for option in options]
     if names and not ctx.resilient_parsing:
-        ctx.fail(f"{ctx.command_path} does not take {' or '.join(names)}.")
+        raise UsageError(f"{ctx.command_path} does not take {' or '.join(names)}", hint=_see_help(ctx))
 
 
 def _words(option: TyperOption, value: object) -> list[str]:

@@ -1,12 +1,13 @@
 """The `streamrelay` command."""
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from streamrelay.errors import StreamrelayError
-from streamrelay_cli.command_group import CONTEXT, CommandGroup
+from streamrelay_cli.command_group import CONTEXT, CommandGroup, ParseError, as_usage_error
 from streamrelay_cli.commands import COMMANDS
 from streamrelay_cli.options import CommonOptions, takes_options
 from streamrelay_cli.standard_output import READER_GONE, ReaderGoneError, own_standard_output
@@ -25,6 +26,27 @@ class Streamrelay(CommandGroup):
         super().__init__(**attributes)
         for option in self.common_options:
             option.rich_help_panel = "Common options, in front of a command or behind it"
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command line and end the process; unless `standalone_mode` is off, print each error in one form."""
+        given = args, prog_name, complete_var, False, windows_expand_args
+        if not standalone_mode:
+            return super().main(*given, **extra)
+        try:
+            code = super().main(*given, **extra)
+        except (StreamrelayError, ParseError) as error:
+            from streamrelay_cli.output import Output
+
+            Output().fail(error if isinstance(error, StreamrelayError) else as_usage_error(error))
+        sys.exit(code)
 
 
 app = typer.Typer(
