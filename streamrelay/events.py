@@ -143,6 +143,8 @@ class TurnEnded(Event, tag="turn_ended"):
     certain: bool
     votes: tuple[Vote, ...] = ()
     disagreements: int = 0
+    exit_status: int | None = None
+    """How the command ended that the turn was, where the shell's marks tell (OSC 133)."""
 
 
 class NeedsHuman(Event, tag="needs_human"):

@@ -185,7 +185,11 @@ class Speaker:
     def end_turn(self, ended: Ended) -> None:
         """Say that a turn is over."""
         event = TurnEnded(
-            reason=ended.reason, certain=ended.certain, votes=ended.votes, disagreements=ended.disagreements
+            reason=ended.reason,
+            certain=ended.certain,
+            votes=ended.votes,
+            disagreements=ended.disagreements,
+            exit_status=ended.exit_status,
         )
         self.emit(event)
         event.turn = ended.turn

@@ -7,6 +7,7 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
   except by printing. A row that a linear program left behind cannot change any more, wherever the read was cut;
 * before the first movement to another row, because what stood above it is still the linear program's, unless nothing
   was printed since the last look (a repaint that follows another, as a spinner's: half of all looks);
+* before a shell's mark (OSC 133 or 633), and after the blanks with which a shell ends a line left unfinished;
 * before a program hides the cursor: from there on it *paints*, and nothing on the screen is final before it has shown
   the cursor again and rested (programs tidy up after showing it);
 * after a rest: `SETTLE` seconds without output, not before `LONGEST_UPDATE` where a synchronized update has begun and
@@ -17,6 +18,7 @@ Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: th
 
 import re
 from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 SETTLE = 0.012
 """Seconds without output after which a repaint counts as finished (coarser cuts lost rows on recorded agents)."""
@@ -33,18 +35,30 @@ LONGEST_STRETCH = 1 << 18
 LONGEST_PIECE = 1 << 16
 """Bytes fed at once: what a frame holds is bounded by it."""
 
-LONGEST_SEQUENCE = 32
+LONGEST_SEQUENCE = 640
 """Bytes of an unfinished sequence carried over to the next read; longer ones are none of those below."""
 
 # Every byte of every pane passes here: `re` takes a third of the time of `regex`, and looking past colours first half
 # of what is left.
 _LANDMARK = re.compile(
     rb"\x1b(?!\[[0-9;:]*+m)(?:(?P<vertical>[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru])"
-    rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl]))"
+    rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl])"
+    rb"|\](?P<mark>(?:133|633);[A-D](?=[;\x07\x1b])))"
 )
+# Groups that may fail amid a turn are greedy: see vt/tokens.py.
+_STYLES = rb"(?:\x1b\[[0-9;:]*+m)+"
+_END_MARK = _STYLES + rb"(?P<end>[^\x00-\x20\x1b\x7f]{1,12}+)(?:" + _STYLES + rb"|\x0f)+"
+_PADDING = rb"(?P<padding> {16,}+)\r(?:(?P=end))? +\r"
+_LANDMARK_OR_ENDED_LINE = re.compile(_LANDMARK.pattern + rb"|" + _END_MARK + _PADDING)
+_BLANKS, _OVERWRITTEN = b" " * 16 + b"\r", re.compile(rb" {16}\r[^\x00-\x20]{0,12} +\r")
+"""What an ended line has in it: without, the landmarks are found in a third of the time."""
 _WITHIN_ROW = re.compile(rb"(?:\r|\x1b\[[0-9;:?]*+[@CDGKPXhlm])*+")
 """What prints nothing and leaves the row alone that the cursor is in, as a repaint begins that erases the last one."""
-_UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;:]*)?\Z")
+_UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;:]*|\](?:[136]{1,3}(?:;[A-D]?)?)?)?\Z")
+_UNFINISHED_END = re.compile(
+    _STYLES + rb"(?:[^\x00-\x20\x1b\x7f]{1,12}(?:(?:" + _STYLES + rb"|\x0f)+ *(?:\r[^\x00-\x1f\x7f]{0,14})?)?)?"
+    rb"(?:\x1b(?:\[[0-9;:]*)?)?\Z"
+)
 _SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN = b"2026", b"2004", b"25"
 _WIPES = frozenset({b"\x1b[3J", b"\x1bc"})
 _ALTERNATE = frozenset({b"1049", b"1047", b"47"})
@@ -53,6 +67,17 @@ _HOMING = frozenset({b"6", b"3"})
 
 
 _LANDMARK_MODES = _ALTERNATE | _HOMING | {_SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN}
+
+
+class EndedLine(NamedTuple):
+    """What a shell prints before its prompt so that the prompt begins on a row of its own (zsh, fish).
+
+    A mark that shows an unfinished line, and as many blanks as bring the cursor to another row if it was not in the
+    first column; otherwise the prompt overwrites the mark.
+    """
+
+    mark: str
+    blanks: int
 
 
 class FrameCutter:
@@ -70,6 +95,8 @@ class FrameCutter:
         """Whether the same read goes on behind the piece last yielded."""
         self.at_wipe = False
         """Whether the piece last yielded ends with a wipe of history (`CSI 3J`, a reset)."""
+        self.ended_line: EndedLine | None = None
+        """How a shell ended an unfinished line, where the piece last yielded ends with that."""
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
         self.keeps_transcript = False
@@ -104,8 +131,14 @@ class FrameCutter:
         self.at_landmark = self.at_switch = self.more = False
 
     def _carry(self, data: bytes) -> None:
+        if data.endswith(b"\n"):
+            self._carried = b""
+            return
         begun = self._carried + data if len(data) < LONGEST_SEQUENCE else data
-        unfinished = _UNFINISHED.search(begun, max(0, len(begun) - LONGEST_SEQUENCE))
+        window = max(0, len(begun) - LONGEST_SEQUENCE)
+        if _BLANKS[:-1] not in begun[window:]:
+            window = max(0, len(begun) - LONGEST_SEQUENCE // 10)
+        unfinished = _UNFINISHED_END.search(begun, window) or _UNFINISHED.search(begun, window)
         self._carried = unfinished[0] if unfinished else b""
 
     def pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
@@ -119,8 +152,10 @@ class FrameCutter:
         carried = len(self._carried)
         scanned = self._carried + data if carried else data
         start = 0
+        ends_line = _BLANKS in scanned and _OVERWRITTEN.search(scanned) is not None
+        landmarks = _LANDMARK_OR_ENDED_LINE if ends_line else _LANDMARK
         # A flood of plain text has none, and `in` knows that ten times as fast.
-        for landmark in _LANDMARK.finditer(scanned) if b"\x1b" in scanned else ():
+        for landmark in landmarks.finditer(scanned) if b"\x1b" in scanned else ():
             after = landmark.end() - carried
             goes_on = landmark.lastgroup == "vertical" and not self.linear and after < self._calm_at
             if goes_on and landmark[0] not in _WIPES:
@@ -144,6 +179,18 @@ class FrameCutter:
                     yield data[start:after], False
                     self.at_wipe = False
                     start = after
+                continue
+            if landmark.lastgroup in {"mark", "padding"}:
+                # Whatever the program painted, it is the shell that goes on.
+                self.at_landmark = False
+                self.linear = self.linear or not self.painting
+                stop = before
+                if landmark.lastgroup == "padding":
+                    stop = after
+                    self.ended_line = EndedLine(landmark["end"].decode("utf-8", "replace"), len(landmark["padding"]))
+                yield data[start:stop], True
+                self.ended_line = None
+                start = stop
                 continue
             modes = {mode.lstrip(b"0") for mode in landmark["modes"].split(b";")}
             if modes.isdisjoint(_LANDMARK_MODES):

@@ -221,6 +221,9 @@ class DeltaStream:
             whole = complete and self._cutter.at_landmark
             if whole or (complete and not self.converses) or self._cutter.at_wipe:
                 self._take_frame(whole=whole, stands=self._cutter.at_switch)
+            ended = self._cutter.ended_line
+            if ended is not None and not self.converses and ended.blanks >= self._engine.columns - len(ended.mark) - 1:
+                self._printing.shell_returned(end=ended.mark)
             printed_any = printed_any or not self.converses
         self._rests_at = self._cutter.rests_at(now)
         if printed_any:
@@ -260,7 +263,12 @@ class DeltaStream:
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
         due = self._rest_due
-        for other in (self._turns.deadline(), self._attention.due, self._printing.greeting_due):
+        for other in (
+            self._turns.deadline(),
+            self._attention.due,
+            self._printing.greeting_due,
+            self._printing.region.due,
+        ):
             if other is not None and (due is None or other < due):
                 due = other
         return due
@@ -274,6 +282,8 @@ class DeltaStream:
             self._attention.look(converses=self.converses)
         if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
             self._printing.end_greeting("program")
+        if self._printing.region.due is not None and now >= self._printing.region.due:
+            self._printing.give_up_prompt()
         if self._turns.is_over(now) and not (self.converses and self._goes_on()):
             if self.converses:
                 self._following.read(certain=self._turns.is_certain)
@@ -369,6 +379,10 @@ class DeltaStream:
     def _take_frame(self, *, whole: bool, stands: bool) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
+        if not self.converses:
+            for event in frame.events:
+                if event.kind == "prompt_mark":
+                    self._hear_mark(event.payload)
         self._following.take(frame, whole=whole, stands=stands, printed=self._last_output)
         if self.converses:
             self._printing.skip(frame)
@@ -382,8 +396,26 @@ class DeltaStream:
             elif event.kind == "bracketed_paste_off" and self._composer.asks_for_paste:
                 self._following.withdrawn()
             elif event.kind == "bracketed_paste_on":
-                self._printing.asked_for_input()
+                if self._printing.asked_for_input():
+                    self._shell_reads()
                 self._following.asked_for_input(frame)
+
+    def _hear_mark(self, mark: str) -> None:
+        """Take a mark of a shell's (OSC 133), which stands where the frame begins."""
+        match mark[:1]:
+            case "A" | "D":
+                self._printing.shell_returned(mark)
+            case "B":
+                self._printing.prompt_ended()
+            case "C" if self._printing.command_began():
+                self._turns.vote("shell", "busy", self.now)
+                self._speaker.begin_turn()
+            case _:
+                pass
+
+    def _shell_reads(self) -> None:
+        """The shell waits for a command: what it ran before is over."""
+        self._turns.exited(self._printing.region.exit_status, self.now)
 
     def _settle(self) -> None:
         """The screen rests: it shows what the program means it to show."""
@@ -392,8 +424,8 @@ class DeltaStream:
         self._take_frame(whole=True, stands=True)
         if self._composer.asks_for_paste:
             self._settle_composer()
-        else:
-            self._printing.settle()
+        elif self._printing.settle():
+            self._shell_reads()
         if not self.converses:
             self._printing.show_live()
         elif self._turns.is_open and not self._conversation.in_repaint:

@@ -30,7 +30,7 @@ HOOK_LAG = 0.5
 TELLING: Final = frozenset({"title", "agent_state"})
 """Those that are a program's own word: one that has ever given it gives it of every answer."""
 
-Witness = Literal["composer", "title", "agent_state", "furniture", "hook"]
+Witness = Literal["composer", "shell", "title", "agent_state", "furniture", "hook"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,8 @@ class Ended:
     certain: bool
     votes: tuple[Vote, ...]
     disagreements: int = 0
+    exit_status: int | None = None
+    """How the command ended that the turn was, where the shell's marks tell."""
 
 
 class Turns:
@@ -70,6 +72,7 @@ class Turns:
         self.is_busy = False
         """Whether a witness says that the program is at work."""
         self._disagreements = 0
+        self._exit_status: int | None = None
         self._busy_since_submission = False
         self._submitted_at = -HOOK_LAG
 
@@ -123,6 +126,13 @@ class Turns:
             self._disagreements += 1
         if says == "busy":
             self._busy_since_submission = True
+
+    def exited(self, status: int | None, now: float) -> None:
+        """Note that a shell reads again, and how the command before ended, if the shell has told."""
+        if self._open or "shell" in self._witnesses:
+            self.vote("shell", "idle", now)
+        if self._open:
+            self._exit_status, self._busy_since_submission = status, True
 
     def stopped(self, now: float) -> None:
         """Take the word of the program's own stop hook."""
@@ -203,7 +213,7 @@ class Turns:
         reason: TurnEnd = "quiet"
         certain = self.is_certain
         if certain:
-            reason = "composer" if set(self._witnesses) == {"composer"} else "signal"
+            reason = "composer" if self._witnesses.keys() - {"shell"} == {"composer"} else "signal"
         # That it was at work tells of this turn only: a message that is still waiting has not been begun.
         self._busy_since_submission = self.is_busy
         turn = self._answered if more_wait else self.turn
@@ -220,4 +230,5 @@ class Turns:
         self._over = turn
         votes = (*self._witnesses.values(), *(() if quiet is None else (quiet,)))
         disagreements, self._disagreements = self._disagreements, 0
-        return Ended(turn, reason, certain, votes, disagreements)
+        status, self._exit_status = self._exit_status, None
+        return Ended(turn, reason, certain, votes, disagreements, status)

@@ -34,7 +34,7 @@ TerminalEventKind = Literal[
 class TerminalEvent:
     """Something a program told its terminal that is not text.
 
-    `payload` is the text of the control string where it has one: the title, the OSC 9 message, the OSC 52, 133 or
+    `payload` is the text of the control string where it has one: the title, the OSC 9 message, the OSC 52, 133, 633 or
     7501 parameters; empty otherwise.
     """
 

@@ -17,6 +17,7 @@ _EVENTS: Mapping[int, TerminalEventKind] = {
     9: "notification",
     52: "clipboard",
     133: "prompt_mark",
+    633: "prompt_mark",
     7501: "agent_state",
 }
 _TITLES = (0, 2)

@@ -23,6 +23,9 @@ class Composer:
     entered: bool = False
     """Whether an Enter was sent since the request."""
     lines: list[str] = field(default_factory=list)
+    """The lines that have passed since the prompt stood there."""
+    prompt_rows: list[str] = field(default_factory=list)
+    """Those that passed before: the rows of the prompt above the one that is edited, if this is an editor."""
     _begun_on: str | None = None
     _left: str = ""
     _command: str = ""
@@ -45,6 +48,7 @@ class Composer:
         self._forget_another()
         self.entered = False
         self.lines.clear()
+        self.prompt_rows.clear()
         self._begun_on = open_head
         self._left = ""
 
@@ -63,15 +67,24 @@ class Composer:
         """Return, at the first rest after the request, what stood left of the prompt, and the prompt.
 
         Output that ended without a line feed stands left of a prompt printed after the request (readline); where
-        nothing was printed after the request, the prompt itself stood there (zle prints it first).
+        nothing was printed after the request, the prompt itself stood there (zle prints it first). Lines that have
+        passed by then are the prompt's first rows, if a prompt stands there.
         """
         before, self._begun_on = self._begun_on, None
         if before is None:
             return None
+        if self.lines and open_head.strip():
+            self.prompt_rows, self.lines = self.lines, []
+            return "", open_head
         if before and open_head.startswith(before) and open_head.rstrip() != before.rstrip():
             self._left = before
             return before, open_head[len(before) :]
         return "", open_head
+
+    def end_prompt(self, open_head: str) -> tuple[str, str] | None:
+        """Note the mark behind the prompt; see `settle`."""
+        self._begun_on = self._begun_on or ""
+        return self.settle(open_head)
 
     def keep(self, lines: list[str]) -> list[str]:
         """Hold lines that passed inside; return them all again when they are too many for an editor."""
@@ -82,8 +95,9 @@ class Composer:
         return self.release()
 
     def release(self) -> list[str]:
-        """Return what was held: it was not an editor's after all."""
-        released, self.lines = self.lines, []
+        """Return what was held: it was not an editor's after all; the rows of a prompt too where no editor is known."""
+        released = self.lines if self.withdraws else [*self.prompt_rows, *self.lines]
+        self.prompt_rows, self.lines = [], []
         return released
 
     def stays_open(self, *, paints: bool, below: bool) -> bool:
@@ -106,10 +120,12 @@ class Composer:
         """The program is gone, and what it asked for with it: whether the next one has a line editor is unknown."""
         self.asks_for_paste, self.withdraws, self._withdrawn_by = False, None, None
         self.lines.clear()
+        self.prompt_rows.clear()
         self._begun_on = None
 
     def withdraw(self) -> None:
         """The request was withdrawn: what comes next is not an editor's."""
         self.asks_for_paste, self.withdraws, self._withdrawn_by = False, True, self._command
         self.lines.clear()
+        self.prompt_rows.clear()
         self._begun_on = None

@@ -1,8 +1,9 @@
 """Programs that print: each line is final when the line feed has passed it.
 
-Three things delay a line. What passes in the region of a line editor is held until the editor shows whether it is one.
+Four things delay a line. What passes in the region of a line editor is held until the editor shows whether it is one.
 What a program prints while it hides its cursor is held until it is done repainting it, or until it leaves the screen
 together with all rows that it may have been wrapped to.
+What a shell prints between a command's output and the next command is held until the shell reads, and is prompt then.
 And what a program prints first, having begun before our eyes, is held until it asks for input: then it was a greeting,
 said to nobody and nobody's answer.
 """
@@ -14,6 +15,7 @@ from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
 from streamrelay.delta.printing.line_editor import Composer
 from streamrelay.delta.printing.lines import LineTracker
+from streamrelay.delta.printing.prompt_region import PromptRegion
 from streamrelay.delta.printing.provenance import Piece
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import ended_lines, painted_lines
@@ -37,6 +39,7 @@ class Printing:
     def __init__(self, engine: Engine, speaker: Speaker, *, newborn: bool) -> None:
         self.attribution = Attribution()
         self.composer = Composer()
+        self.region = PromptRegion()
         self._engine = engine
         self._speaker = speaker
         self._lines = LineTracker(engine)
@@ -45,6 +48,8 @@ class Printing:
         self._wrapped: list[str] = []
         """Rows of a line that have left the screen while the program painted; the next one may go on with it."""
         self._greeting: list[str] | None = [] if newborn else None
+        self._prompt = ""
+        """The open line as it stood when the shell marked the end of its prompt."""
         self.greeting_due: float | None = None
         self._switches = 0
 
@@ -109,7 +114,7 @@ class Printing:
         self._lines.lost = 0
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
         if not self.composer.is_open:
-            self.say(passed, rule)
+            self.say(self.region.keep(passed), rule)
             if withdrawn and self.attribution.is_at_prompt and self._is_filled:
                 self._submit([])
         elif withdrawn:
@@ -125,30 +130,79 @@ class Printing:
         self._lines.lost = 0
         self._held = False
 
-    def asked_for_input(self) -> None:
-        """A line editor begins: bracketed paste was asked for."""
-        self.end_greeting("unknown")
-        self.say(self.composer.release())
-        self._switches += 1
-        self.composer.begin(None if self._is_flooded else self._lines.open_head())
-
-    def settle(self) -> None:
-        """The screen rests, and no line editor is at work."""
-        self._switches = 0
-        unfinished = self.attribution.settle(self.open_head)
-        if unfinished:
+    def shell_returned(self, mark: str = "", end: str = "") -> None:
+        """What ran is over, as a mark of the shell's tells, or `end`, with which it ends an unfinished line."""
+        if self.composer.is_open:
+            return
+        self.say(self.region.begin(self._speaker.now, mark))
+        unfinished = self.open_head.rstrip().removesuffix(end)
+        if unfinished.strip() and not self.attribution.is_at_prompt:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
+        self.attribution.publish_open_line(self._lines.open_head())
 
-    def settle_composer(self) -> None:
-        """The screen rests, and a line editor is at work: what stands left of its prompt was printed before."""
-        self._switches = 0
-        shown = self.composer.settle(self.open_head)
-        if shown is None or not shown[1].strip() or self.composer.lines:
+    def prompt_ended(self) -> None:
+        """The shell marks the end of its prompt: what follows is typed."""
+        if not self.composer.is_open:
+            self.region.end_prompt()
+            self._prompt = self.open_head
+            return
+        self.region.is_marked = True
+        self._learn_prompt(self.composer.end_prompt(self.open_head))
+
+    def command_began(self) -> bool:
+        """The shell marks the beginning of a command's output; return whether that can be trusted."""
+        self.say(self.region.release())
+        is_marked, self.region.is_marked = self.region.is_marked, False
+        return is_marked and not self.composer.asks_for_paste
+
+    def give_up_prompt(self) -> None:
+        """No shell reads although its prompt seemed to begin."""
+        self.say(self.region.release())
+
+    def _confirm_prompt(self) -> None:
+        rows = self.region.confirm()
+        if rows:
+            self._speaker.leave_out("prompt", rows)
+            self.attribution.publish_open_line("")
+
+    def _learn_prompt(self, shown: tuple[str, str] | None) -> None:
+        """Remember the prompt that a line editor stands behind, and say what stands left of it."""
+        if shown is None or not shown[1].strip():
             return
         unfinished, prompt = shown
         if unfinished:
             self.say([unfinished.rstrip()])
         self.attribution.prompts.learn(prompt)
+
+    def asked_for_input(self) -> bool:
+        """A line editor begins: bracketed paste was asked for. Return whether it is seen to be a shell's."""
+        self.end_greeting("unknown")
+        self.say(self.composer.release())
+        is_shell = self.region.phase != "output"
+        if is_shell:
+            self._confirm_prompt()
+        self._switches += 1
+        self.composer.begin(None if self._is_flooded else self.open_head)
+        return is_shell
+
+    def settle(self) -> bool:
+        """The screen rests, and no line editor is at work. Return whether a shell is seen to read."""
+        self._switches = 0
+        is_shell = self.region.phase == "input"
+        if is_shell:
+            self._confirm_prompt()
+            self.attribution.prompts.learn(self._prompt)
+        elif self.region.phase == "prompt":
+            return False
+        unfinished = self.attribution.settle(self.open_head)
+        if unfinished:
+            self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
+        return is_shell
+
+    def settle_composer(self) -> None:
+        """The screen rests, and a line editor is at work: what stands left of its prompt was printed before."""
+        self._switches = 0
+        self._learn_prompt(self.composer.settle(self.open_head))
 
     def show_live(self) -> None:
         """Show people the line at the cursor, as far as it is the program's; what is held begins a turn.
@@ -168,12 +222,13 @@ class Printing:
     def release(self) -> None:
         """A turn is over: nothing that was held back for its sake can change any more."""
         if self._held:
-            self.say(self._passed(self._engine.take(), paints=False), "repainted")
+            self.say(self.region.keep(self._passed(self._engine.take(), paints=False)), "repainted")
         for piece in self.attribution.ledger.rest(self.open_text):
             self._speaker.say_piece(piece, piece.text)
 
     def respawned(self) -> None:
         """Another program was started in the pane: what the one before asked of the terminal is void."""
+        self.say(self.region.release())
         self.say(self.composer.release())
         self.composer.reset()
 
@@ -181,7 +236,8 @@ class Printing:
         """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer."""
         if self._held:
             passed = self._passed(self._engine.take(), paints=False)
-            self.say(self.composer.keep(passed) if self.composer.is_open else passed, "repainted")
+            self.say(self.composer.keep(passed) if self.composer.is_open else self.region.keep(passed), "repainted")
+        self.say(self.region.release())
         if not self.composer.is_open:
             self._lines.keep_head()
 
@@ -189,10 +245,12 @@ class Printing:
         """The pane is gone: whatever stands unfinished is final."""
         self.end_greeting("program")
         if self._held:
-            self.say(self._passed(self._engine.take(), paints=False), "repainted")
+            self.say(self.region.keep(self._passed(self._engine.take(), paints=False)), "repainted")
+        in_prompt = self.region.phase != "output"
+        self.say(self.region.release())
         self.say(self.composer.release())
         rest = self.open_text.rstrip()
-        if rest and (self.composer.is_open or rest in self.attribution.prompts):
+        if rest and (self.composer.is_open or in_prompt or rest in self.attribution.prompts):
             self._speaker.leave_out("prompt", [rest])
         elif rest:
             self.say([rest], "closed")
@@ -250,7 +308,7 @@ class Printing:
         if self._is_flooded:
             self.say([*self.composer.release(), *passed])
             return
-        content = self.composer.content(passed, self._lines.open_head())
+        content = self.attribution.unpublished(self.composer.content(passed, self._lines.open_head()))
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
         prompts = self.attribution.prompts
         rows = [row if (text := prompts.behind(row)) is None else text for row in content.split("\n")]

@@ -1,0 +1,79 @@
+"""The region between a command's output and the next command: what a shell prints there is prompt.
+
+Two witnesses tell where a command's output ends, although nothing in the text does:
+
+* *marks* that a shell's integration prints (OSC 133, or 633 with the same letters): A before the prompt, B behind it,
+  C before a command's output, D with its exit status behind it;
+* the *end of an unfinished line*: zsh and fish print a mark and blanks before each prompt, so that it begins on a row
+  of its own (`EndedLine`).
+
+| phase | what tells | next phase | the rows held |
+|---|---|---|---|
+| any | A, D, end of a line | prompt | stay held; those of `input` are output after all |
+| prompt | a row passes | prompt | one more; more than `MAX_ROWS` are output after all |
+| prompt, input | the shell reads: bracketed paste, or it rests behind B | output | are the prompt |
+| prompt | B | input | stay held |
+| prompt, input | C, or `PATIENCE` is over | output | are output after all |
+
+So a program that prints marks of its own delays its text and loses none, unless it waits behind a B as a shell does.
+"""
+
+from typing import Literal
+
+import regex
+
+MAX_ROWS = 20
+PATIENCE = 3.0
+"""Seconds within which a shell prints its prompt: some ask a version control system first."""
+
+_EXIT_STATUS = regex.compile(r"D;(\d{1,3})(?:;|\Z)")
+
+
+class PromptRegion:
+    """The region of one pane."""
+
+    def __init__(self) -> None:
+        self.phase: Literal["output", "prompt", "input"] = "output"
+        self.due: float | None = None
+        """When the prompt is waited for no longer (stream time)."""
+        self.exit_status: int | None = None
+        """How the command before the prompt ended, as its D mark tells."""
+        self.is_marked = False
+        """Whether the shell that reads put a B behind its prompt: the C that follows is its own."""
+        self._rows: list[str] = []
+
+    def begin(self, now: float, mark: str = "") -> list[str]:
+        """Begin a prompt, where A, D or the end of an unfinished line stands; return rows that are output after all."""
+        released = self.release() if self.phase == "input" else []
+        if self.phase == "output":
+            self.exit_status = None
+        status = _EXIT_STATUS.match(mark)
+        if status is not None:
+            self.exit_status = int(status[1])
+        self.phase, self.due, self.is_marked = "prompt", now + PATIENCE, False
+        return released
+
+    def keep(self, rows: list[str]) -> list[str]:
+        """Hold rows that passed; return what is output: all of them while no prompt is printed."""
+        if self.phase == "output" or not rows:
+            return rows
+        self._rows += rows
+        return self.release() if len(self._rows) > MAX_ROWS else []
+
+    def end_prompt(self) -> None:
+        """Note a B: input begins, if a prompt was printed."""
+        if self.phase == "prompt":
+            self.phase = "input"
+
+    def confirm(self) -> list[str]:
+        """Note that the shell reads; return the rows of its prompt above the one that it reads in."""
+        self.is_marked = self.phase == "input"
+        rows, self._rows = self._rows, []
+        self.phase, self.due = "output", None
+        return rows
+
+    def release(self) -> list[str]:
+        """Return the rows held: no prompt, but output. So is what follows."""
+        rows, self._rows = self._rows, []
+        self.phase, self.due, self.exit_status = "output", None, None
+        return rows

@@ -1,0 +1,147 @@
+"""Prompts of any number of rows, known by the shell's marks or by how it ends an unfinished line."""
+
+import pytest
+
+from streamrelay.delta.printing.prompt_region import MAX_ROWS, PATIENCE
+from streamrelay.events import TurnEnded
+from streamrelay.testing.scripted import ScriptedPane
+
+ON, OFF = "\x1b[?2004h", "\x1b[?2004l"
+
+
+def mark(letter: str, *, number: int = 133) -> str:
+    return f"\x1b]{number};{letter}\x07"
+
+
+def zsh_prompt(columns: int = 80) -> str:
+    """What zsh prints before each prompt (zsh 5.9, PROMPT_SP), an empty line, and a prompt of two rows."""
+    ended = f"\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m{' ' * (columns - 1)}\r \r"
+    return f"{ended}\r\n\r\x1b[0m\x1b[27m\x1b[24m\x1b[J~/proj on main\r\n❯ \x1b[K{ON}"
+
+
+def fish_prompt(columns: int = 80) -> str:
+    """The same of fish 3.6, which asks for bracketed paste before it prints its prompt."""
+    ended = f"\x1b[2m⏎\x1b[m\x0f{' ' * (columns - 1)}\r⏎ \r\x1b[K"
+    return f"{ended}{ON}\r\n~/proj ➜ \x1b[K\r\x1b[70C12:00:00\r\x1b[9C"
+
+
+def bash_prompt(status: int) -> str:
+    """A prompt of two rows with marks, as bash prints it."""
+    return f"{mark(f'D;{status}')}{ON}{mark('A')}┌ ~/proj\r\n└ $ {mark('B')}"
+
+
+def runs(pane: ScriptedPane, command: str, output: str, prompt: str) -> None:
+    pane.prints(command)
+    pane.rests(0.1)
+    pane.prints(f"{OFF}\r\n{output}{prompt}")
+    pane.rests(1)
+
+
+def ends(pane: ScriptedPane) -> list[tuple[bool, int | None]]:
+    return [(event.certain, event.exit_status) for event in pane.events if isinstance(event, TurnEnded)]
+
+
+@pytest.mark.parametrize("prompt", [zsh_prompt(), fish_prompt()], ids=["zsh", "fish"])
+@pytest.mark.parametrize("read_size", [None, 1, 3, 7])
+def test_rows_between_an_ended_line_and_the_editor_are_prompt(prompt: str, read_size: int | None) -> None:
+    pane = ScriptedPane()
+    pane.prints(prompt)
+    pane.rests()
+    for command, output in (("ls", "a\r\nb\r\n"), ("printf x", "no line feed"), ("true", "")):
+        pane.prints(command)
+        pane.rests(0.1)
+        pane.prints(f"{OFF}\r\n{output}{prompt}", read_size=read_size)
+        pane.rests(1)
+    pane.ends()
+    assert pane.said() == ["a", "b", "no line feed"]
+
+
+def test_blanks_that_end_no_line_are_output() -> None:
+    pane = ScriptedPane()
+    for percent in ("10%", "100%"):
+        pane.prints(f"\x1b[1m{percent}\x1b[0m{' ' * 30}\r{' ' * 40}\r")
+        pane.rests(0.1)
+    pane.prints("done\r\n")
+    pane.ends()
+    assert pane.said() == ["done"]
+
+
+@pytest.mark.parametrize("read_size", [None, 1, 5])
+def test_marks_tell_the_prompt_and_how_each_command_ended(read_size: int | None) -> None:
+    pane = ScriptedPane()
+    pane.prints(bash_prompt(0), read_size=read_size)
+    pane.rests()
+    for status, output in ((0, "one\r\ntwo\r\n"), (1, "")):
+        pane.prints("make")
+        pane.rests(0.1)
+        pane.prints(f"\r\n{OFF}\r{mark('C')}{output}{bash_prompt(status)}", read_size=read_size)
+        pane.rests(1)
+    assert pane.said() == ["one", "two"]
+    assert pane.said("typed") == ["make", "make"]
+    assert ends(pane) == [(True, 0), (True, 1)]
+
+
+@pytest.mark.parametrize("number", [133, 633])
+def test_marks_tell_of_a_shell_without_bracketed_paste(number: int) -> None:
+    pane = ScriptedPane()
+    prompt = f"{mark('A', number=number)}== host ==\r\n% {mark('B', number=number)}"
+    pane.prints(prompt)
+    pane.rests()
+    for _ in range(2):
+        pane.prints("ls\r\n")
+        pane.prints(f"{mark('C', number=number)}file\r\n{mark('D;3', number=number)}{prompt}")
+        pane.rests(1)
+    assert pane.said() == ["file", "file"]
+    assert pane.said("typed") == ["ls", "ls"]
+    assert ends(pane) == [(True, 3), (True, 3)]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        f"{mark('A')}one\r\ntwo\r\n",
+        f"{mark('A')}one\r\n{mark('B')}two\r\n",
+        f"{mark('A')}one\r\n{mark('B')}two\r\n{mark('C')}",
+        f"one\r\n{mark('D;1')}{mark('A')}two\r\n{mark('B')}{mark('D;1')}",
+        f"{mark('C')}one\r\n{mark('B')}two\r\n",
+        f"{mark('B')}{mark('B')}{mark('C')}one{mark('D')}\r\ntwo\r\n{mark('C')}",
+        "\x1b]133;Aone\x07one\r\ntwo\r\n",
+    ],
+)
+@pytest.mark.parametrize("is_shell", [False, True])
+def test_marks_that_a_program_prints_delay_its_text_and_lose_none(output: str, is_shell: bool) -> None:
+    pane = ScriptedPane()
+    if is_shell:
+        pane.prints(bash_prompt(0))
+        pane.rests()
+        pane.prints(f"cat log\r\n{OFF}\r{mark('C')}")
+    pane.prints(f"{output}three\r\n")
+    pane.rests(PATIENCE + 0.1)
+    assert pane.said() == ["one", "two", "three"]
+    pane.prints("four\r\n")
+    if is_shell:
+        pane.prints(bash_prompt(0))
+        pane.rests(1)
+        assert ends(pane)[-1] == (True, 0)
+    pane.ends()
+    assert pane.said() == ["one", "two", "three", "four"]
+
+
+def test_more_rows_than_a_prompt_has_are_output() -> None:
+    pane = ScriptedPane()
+    lines = [f"line {number}" for number in range(MAX_ROWS + 5)]
+    pane.prints(mark("A") + "".join(f"{line}\r\n" for line in lines))
+    assert pane.said() == lines
+
+
+def test_a_shell_in_a_shell_needs_no_marks_of_its_own() -> None:
+    pane = ScriptedPane()
+    pane.prints(bash_prompt(0))
+    pane.rests()
+    pane.prints(f"sh\r\n{OFF}\r{mark('C')}{ON}$ ")
+    pane.rests(1)
+    runs(pane, "echo inner", "inner\r\n", f"{ON}$ ")
+    runs(pane, "exit", "", bash_prompt(7))
+    runs(pane, "echo outer", f"{mark('C')}outer\r\n", bash_prompt(0))
+    assert pane.said() == ["inner", "outer"]
+    assert ends(pane)[-1] == (True, 0)
