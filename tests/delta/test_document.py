@@ -144,6 +144,14 @@ def test_a_transcript_that_scrolls_between_a_header_and_a_composer_is_stitched_e
     assert sum(row in header for row in rows) <= len(header)
 
 
+@pytest.mark.requirement("DEL-01")
+def test_a_row_painted_above_rows_that_moved_is_no_header() -> None:
+    painted = Painted(6, alternate=True)
+    painted.shows(["", "", "c", "", "", ""])
+    painted.shows(["a", "c", "", "", "", ""])
+    assert [row for row in painted.rows() if row] == ["a", "c"]
+
+
 def test_only_what_was_shown_at_a_rest_is_a_picture() -> None:
     """Half a repaint is followed, but not compared: it scrolls nothing and turns no page."""
     painted = Painted(8, alternate=True)

@@ -24,6 +24,12 @@ ROWS = ["one", "two", "three", "four", "five", "six"]
         pytest.param([], [], None, id="no rows"),
         pytest.param(["a"], [], None, id="all gone"),
         pytest.param(
+            ["a", "b", "c", "long", "line", "p", "q", "r"],
+            ["b", "c", "long line", "p", "q", "r", "s", ""],
+            Scroll(1, 0),
+            id="the part above a row that takes fewer rows now tells what left",
+        ),
+        pytest.param(
             ["t1", "t2", "t3", "t4", "t5", "long", "long2", "p", "q"],
             ["t1", "t2", "t3", "t4", "t5", "p", "q", "", ""],
             None,

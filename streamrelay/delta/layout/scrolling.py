@@ -4,6 +4,8 @@ The alternate screen has no history, so what leaves it at the top is gone unless
 stands in both pictures, once in each, votes for the distance it moved. Rows that stayed vote for nothing: a pinned
 header, a composer, a status line. One voter alone is believed only where nobody contradicts it.
 
+A row of the block may be wrapped otherwise now, or take fewer rows: what left is told by the part above that row.
+
 Rows that move up because something above them was redrawn shorter have not scrolled: there, rows of the transcript
 stand still above the place. A header stands still as well, but it is low, and the block that moves begins right under
 it.
@@ -22,6 +24,9 @@ SAME_PICTURE = 0.2
 TALLEST_HEADER = 3
 """Rows at the top that may stand still, besides those known to be pinned, while others scroll under them."""
 
+MAX_REDRAWN = 3
+"""Rows that may have been painted otherwise between two parts of a block that moved, in either picture."""
+
 
 class Scroll(NamedTuple):
     """The rows of the new picture from `top` on stood `distance` rows lower in the old one (higher, if negative)."""
@@ -36,20 +41,21 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
     changed = [y for y in common if before[y] != after[y]]
     left = _only_places(before, [*changed, *range(len(after), len(before))])
     came = _only_places(after, [*changed, *range(len(before), len(after))])
-    moves: Counter[int] = Counter()
-    tops: dict[int, int] = {}
-    for text, y in left.items():
-        place = came.get(text)
-        if place is not None:
-            moves[y - place] += 1
-            tops[y - place] = min(tops.get(y - place, place), place)
+    places = sorted((place, y - place) for text, y in left.items() if (place := came.get(text)) is not None)
+    moves = Counter(distance for _, distance in places)
     stayed = sum(1 for y in common if before[y]) - sum(1 for y in changed if before[y])
     if not moves:
         return None
     (distance, votes), *others = moves.most_common(2)
     if votes == 1 and (others or stayed > 1):
         return None
-    top = _first_moved(before, after, distance, tops[distance])
+    top = next(place for place, moved in places if moved == distance)
+    for place, moved in reversed(places):
+        top = _first_moved(before, after, distance, top)
+        redrawn = top - place - 1, top + distance - (place + moved) - 1
+        if 0 <= min(redrawn) and max(redrawn) <= MAX_REDRAWN:
+            distance, top = moved, place
+    top = _first_moved(before, after, distance, top)
     above = [y for y in range(min(pinned, top), min(top, len(before))) if after[y]]
     standing = sum(after[y] == before[y] for y in above)
     if standing > TALLEST_HEADER or 0 < standing < len(above):

@@ -10,7 +10,7 @@ In another size, amid an answer, all of it is painted once more: what was known 
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -259,8 +259,10 @@ class Document:
         self._page = None
         distance, top = scroll
         if distance > 0:
-            self._push(before[self._pinned : top + distance])
-            self._pinned = top
+            left = old[: top + distance] + _bare(row.text for row in self._above[-MOST_OLD_ROWS:] if top > self._pinned)
+            header = _copied(new[:top], {*left})
+            self._push(before[self._pinned : header + distance])
+            self._pinned = header
         else:
             known = self._seams[-1][0] - self._dropped if self._seams else 0
             self._above = self._above[: max(0, known, len(self._above) + distance)]
@@ -325,6 +327,11 @@ def _painted(rows: Rows, columns: int) -> list[PaintedRow]:
 
 def _bare(rows: Iterable[str]) -> list[str]:
     return [row.lstrip() for row in rows]
+
+
+def _copied(header: Sequence[str], left: Set[str]) -> int:
+    """Return how many rows of a header are copies of rows that left; below it stand blank rows, or none."""
+    return next((y for y, row in enumerate(header) if row and row not in left), len(header))
 
 
 def _standing(header: Sequence[str], new: Sequence[str]) -> int:
