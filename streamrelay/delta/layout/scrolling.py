@@ -53,7 +53,7 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
     for place, moved in reversed(places):
         top = _first_moved(before, after, distance, top)
         redrawn = top - place - 1, top + distance - (place + moved) - 1
-        if 0 <= min(redrawn) and max(redrawn) <= MAX_REDRAWN:
+        if min(redrawn) >= 0 and max(redrawn) <= MAX_REDRAWN:
             distance, top = moved, place
     top = _first_moved(before, after, distance, top)
     above = [y for y in range(min(pinned, top), min(top, len(before))) if after[y]]
