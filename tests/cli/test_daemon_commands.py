@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -297,3 +298,42 @@ def test_transcripts_ended_sessions_and_the_pulse_are_asked_of_the_daemon(
         assert (told["missing"], [one["title"] for one in told["sessions"]]) == ([], ["ann"])
     finally:
         daemon.close()
+
+
+@pytest.mark.requirement("OPS-12c")
+def test_the_log_of_the_daemon_is_printed_from_its_end_and_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RUNTIME_DIR", "STATE_HOME", "CONFIG_HOME"):
+        monkeypatch.setenv(f"XDG_{name}", str(tmp_path))
+    server = ["-S", str(tmp_path / "tmux")]
+
+    def logs(*options: str, code: int = 0) -> str:
+        done = CliRunner().invoke(app, ["daemon", "logs", *options, *server])
+        assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
+        return done.stdout if code == 0 else done.stderr
+
+    missing = logs(code=2)
+    assert "cannot read the log" in missing
+    assert "hint: `streamrelay daemon start` writes it" in missing
+    log = address_of(Tmux(socket_path=server[1])).log
+    log.parent.mkdir(parents=True)
+    written = [f"line {number}" for number in range(60)]
+    log.write_text("".join(f"{line}\n" for line in written))
+    assert logs().splitlines() == written[-50:]
+    assert logs("-n", "2").splitlines() == written[-2:]
+    assert logs("-n", "0").splitlines() == written
+
+    with ExitStack() as stack:
+        out = stack.enter_context((tmp_path / "out").open("w+b"))
+        command = [sys.executable, "-m", "streamrelay_cli", "daemon", "logs", "-f", "-n", "1", *server]
+        following = stack.enter_context(subprocess.Popen(command, stdout=out))
+        stack.callback(following.kill)
+        wait_until(lambda: (tmp_path / "out").read_text() == "line 59\n", PATIENCE, "the last line")
+        with log.open("a") as file:
+            print("\x1b]0;owned\x07half", end="", file=file, flush=True)
+            print(" a line", file=file, flush=True)
+        wait_until(lambda: "half a line\n" in (tmp_path / "out").read_text(), PATIENCE, "the line that was appended")
+        assert "\x1b" not in (tmp_path / "out").read_text()
+        following.send_signal(signal.SIGINT)
+        assert following.wait(PATIENCE) == 0

@@ -91,6 +91,9 @@ def test_a_gathering_is_held_from_the_command_line(hall: Hall, tmp_path: Path) -
     assert file.read_text() == told["markdown"]
     assert "is there already" in hall.asks("gather", "transcript", gathering, "-o", str(file), code=2)
     assert "closed (stopped)" in hall.asks("gather", "status")
+    assert hall.asks("gather", "list") == hall.asks("gather", "status")
+    (listed,) = hall.shown("gather", "list")
+    assert (listed["gathering"], listed["state"], listed["reason"]) == (gathering, "closed", "stopped")
 
 
 @pytest.mark.requirement("GAT-14")

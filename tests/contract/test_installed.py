@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from streamrelay_cli.commands import COMMANDS
@@ -102,6 +103,11 @@ def test_an_empty_environment_runs_the_commands_of_the_readme(installed: Run, pr
     try:
         answered = installed(*server, "mcp", text=json.dumps(INITIALIZE) + "\n")
         assert json.loads(answered.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "streamrelay"
+        page = installed(*server, "web")
+        assert page.returncode == 0, page.stderr
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#token=\S+\n", page.stdout)
+        with urlopen(page.stdout.partition("#")[0], timeout=10) as answer:  # noqa: S310  # it is on loopback
+            assert (answer.status, b"page.js" in answer.read()) == (200, True)
     finally:
         stopped = installed(*server, "daemon", "stop")
     assert stopped.returncode == 0, stopped.stderr
