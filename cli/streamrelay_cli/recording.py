@@ -16,7 +16,6 @@ from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded
-from streamrelay.panes.closing import closing_error
 from streamrelay.panes.recorder import Recorded
 from streamrelay.panes.tasks import until_first
 from streamrelay_cli.options import ConnectionAnywhere, Printing, takes_options
@@ -103,7 +102,7 @@ def record(
                 output.progress("")
                 output.note(_summary(loop.time() - began, recorded, count))
         if count.closed is not None and count.closed.reason in {"server_lost", "failed"}:
-            raise closing_error(count.closed)
+            raise server.closing_error(count.closed)
         return 0
 
     run_to_end(output, main, until_ctrl_c=True)

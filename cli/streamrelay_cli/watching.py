@@ -13,7 +13,6 @@ from streamrelay.batch import Batch, Lines
 from streamrelay.counts import counted
 from streamrelay.errors import PaneGone, UsageError
 from streamrelay.events import Gap, NeedsHuman, PaneClosed, Text
-from streamrelay.panes.closing import closing_error
 from streamrelay_cli.options import AsEvents, ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output, as_events, as_lines
 from streamrelay_cli.running import run_to_end
@@ -74,7 +73,7 @@ def watch(
                     await output.write(as_events(events))
                 else:
                     await output.write(as_lines(_texts(output, events, several=len(stream.panes) > 1)))
-        raise closing_error(closed[-1])
+        raise server.closing_error(closed[-1])
 
     run_to_end(output, main)
 

@@ -127,4 +127,5 @@ async def _lost(tmux: ServerInfo) -> None:
             while True:
                 os.kill(tmux.pid, 0)
                 await asyncio.sleep(_LOOK_AGAIN)
-    raise ServerLost(f"the tmux server at {tmux.socket_path} has ended")
+    data = {"version": tmux.version.text, "socket": tmux.address}
+    raise ServerLost(f"tmux {tmux.version.text} at {tmux.address} has ended", data=data)

@@ -150,7 +150,7 @@ async def send(
                         moved.clear()
                         await moved.wait()
 
-        work = asyncio.ensure_future(until_first(until_done(), writer.run(), _listen(stream, sent, publish)))
+        work = asyncio.ensure_future(until_first(until_done(), writer.run(), _listen(server, stream, sent, publish)))
         try:
             async with asyncio.timeout_at(until):
                 await asyncio.shield(work)
@@ -200,9 +200,11 @@ def _late(sent: Sent, pane: str, seconds: float) -> StreamrelayError:
     )
 
 
-async def _listen(stream: Subscription, sent: Sent, publish: Publish) -> None:
+async def _listen(server: Server, stream: Subscription, sent: Sent, publish: Publish) -> None:
     async for event in stream:
         publish(event)
+        if isinstance(event, PaneClosed):
+            raise server.closing_error(event)
         sent.hear(event)
 
 

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from streamrelay.control import CommandResult, ControlEvent, ServerInfo, Tmux, TransportName
+from streamrelay.control import CommandResult, ControlEvent, End, ServerInfo, Tmux, TransportName
 from streamrelay.delta.profiles import Profile
 from streamrelay.errors import NoServer, PaneGone, TmuxError, UsageError
 from streamrelay.panes.audience import Listener
@@ -39,6 +39,8 @@ class Attachments:
         self.server: ServerInfo | None = None
         """The server; what its panes are typed is exchanged with other processes under its name, if it runs here."""
         self.selfcheck = SelfCheck()
+        self.end: End | None = None
+        """How the last connection ended that was not asked to; None if none has."""
         self._carrier = Carrier(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
         self._follower = Follower(self._carrier)
         self._patience = Patience()
@@ -154,7 +156,7 @@ class Attachments:
 
     async def _outlive(self, hub: Hub) -> None:
         """Wait for the end of a hub that was not asked to end, and carry its panes over another."""
-        await hub.client.closed
+        self.end = await hub.client.closed
         async with self._carrier.changing:
             if self._carrier.hub is not hub:
                 return

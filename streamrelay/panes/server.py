@@ -14,9 +14,10 @@ import regex
 from streamrelay.agents import AgentProfile
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
-from streamrelay.events import Event
+from streamrelay.events import Event, PaneClosed
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.audience import Listener
+from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
 from streamrelay.panes.live import Tap
 from streamrelay.panes.log import PaneLog, last_events
@@ -252,6 +253,10 @@ class Server:
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
         return self._attachments.pipeline(pane)
+
+    def closing_error(self, closed: PaneClosed) -> StreamrelayError:
+        """Return the error that stands for the end of a pane of this server, with what is known of the server's."""
+        return closing_error(closed, self.info, self._attachments.end)
 
     @property
     def profiles(self) -> Sequence[AgentProfile]:

@@ -15,7 +15,6 @@ from typing import NoReturn
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.errors import PaneGone, ProgramLeft, StreamrelayError, UsageError
 from streamrelay.events import Event, Gap, PaneClosed, PaneOpened, ProgramChanged, Receipt, Text, TurnStarted
-from streamrelay.panes.closing import closing_error
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import PaneLog
 from streamrelay.panes.publishing import Publish
@@ -314,8 +313,8 @@ class Conversation:
         info = place.info
         label = self._labels.get(info.pane, info.pane)
         if isinstance(event, PaneClosed):
-            error = closing_error(event)
-            return type(error)(f"{label} is gone: {error.message}", data=error.data)
+            error = self._server.closing_error(event)
+            return type(error)(f"{label} is gone: {error.message}", hint=error.hint, data=error.data)
         if isinstance(event, PaneOpened | ProgramChanged) and event.command != info.command:
             return ProgramLeft(
                 f"{label} is gone: {info.command} left the foreground of pane {info.pane}, "

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from streamrelay import errors
+from streamrelay.control import Version, upgrade_hint
 from streamrelay.testing.waiting import wait_until
 
 
-def said(stderr, error):
+def said(stderr, error, hint=None):
     """The message and the hint, and nothing else that looks like an accident."""
     notes = "Ctrl-C ends", " sent (", "not delivered to "
     lines = [line for line in stderr.splitlines() if not any(note in line for note in notes)]
     assert lines[0].startswith("error: ")
-    assert lines[1:] == [f"hint: {error.default_hint}"]
+    assert lines[1:] == [f"hint: {hint or error.default_hint}"]
     return lines[0]
 
 
@@ -101,13 +102,17 @@ def test_a_server_that_dies_in_mid_stream(private_tmux, cli, transport, how):
     private_tmux.new_session("other", ["cat"])
     watching = cli.start("watch", "--transport", transport, "--json", "work")
     watching.until(lambda: len(watching.said()) > 20, "some output")
+    version = Version.parse(private_tmux.run("display-message", "-p", "#{version}").strip())
     if how == "killed":
         os.kill(private_tmux.server_pid, signal.SIGKILL)
     else:
         private_tmux.run("kill-server")
 
     assert watching.wait() == errors.ServerLost.exit_code
-    assert said(watching.stderr, errors.ServerLost)
+    # A server that died may have had the crash of its version; one that was told to end had not.
+    message = said(watching.stderr, errors.ServerLost, upgrade_hint(version) if how == "killed" else None)
+    assert f"tmux {version.text} at {private_tmux.socket_path} ended while pane %0 was watched" in message
+    assert ("unexpectedly" in message or "lost server" in message) == (how == "killed")
     assert watching.events()[-1]["reason"] == "server_lost"
 
 
