@@ -4,7 +4,8 @@
         server = streamrelay.connect(host=sshd.host, ssh=sshd.command, tmux=..., socket_path=...)
 
 It serves whoever runs the test and nobody else, with a key that is made for it; nothing of the user's ~/.ssh is read.
-The daemon is a child of the test, and is ended by its own id with every connection it serves.
+The daemon is a child of the test, and is ended by its own id with every connection it serves. On Linux the kernel ends
+it too when the test process dies without leaving the context: a run that is killed leaves no sshd behind.
 """
 
 import getpass
@@ -14,6 +15,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -53,6 +55,15 @@ Host {host}
     GlobalKnownHostsFile /dev/null
     StrictHostKeyChecking yes
     ControlPath none
+"""
+
+
+# PR_SET_PDEATHSIG (1) of prctl(2); it outlasts exec. The parent may have died before it was set.
+_TIE: Final = """\
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
@@ -147,9 +158,8 @@ class PrivateSshd:
         if os.getuid() == 0:
             # Where it puts who has not logged in yet; Debian makes it when the system's own is started.
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-        process = subprocess.Popen(
-            [_found("sshd"), "-D", "-f", str(configuration), "-E", str(log)], stdin=subprocess.DEVNULL
-        )
+        command = [_found("sshd"), "-D", "-f", str(configuration), "-E", str(log)]
+        process = subprocess.Popen([*_tied(), *command], stdin=subprocess.DEVNULL)
         wait_until(lambda: self._answers() or process.poll() is not None, _SECONDS, "sshd does not answer")
         if process.poll() is not None:
             return False
@@ -160,6 +170,13 @@ class PrivateSshd:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1.0) as peer:
             return peer.recv(4) == b"SSH-"
         return False
+
+
+def _tied() -> list[str]:
+    """Return the words in front of a command by which it gets SIGTERM when this process dies; none but on Linux."""
+    if sys.platform != "linux":
+        return []
+    return [sys.executable, "-ISc", _TIE, str(os.getpid())]
 
 
 def _found(program: str) -> str:
