@@ -127,6 +127,7 @@ class WebTable(Table, frozen=True, kw_only=True):
     names: Annotated[
         tuple[str, ...], _about("Further names (`NAME` or `NAME:PORT`) that browsers reach the page by.")
     ] = ()
+    send: Annotated[bool, _about("Whether the page may send messages to sessions, and cancel them.")] = True
 
 
 class HistoryTable(Table, frozen=True, kw_only=True):

@@ -76,7 +76,9 @@ async def opened(
         def broken() -> Coroutine[Any, Any, object]:
             return until_first(_raised(service.broken), _lost(server.info))
 
-        page = page_at(address.state / "web.token", web or settings.web.listen, settings.web.names)
+        page = page_at(
+            address.state / "web.token", web or settings.web.listen, settings.web.names, send=settings.web.send
+        )
         yield Running(service, reload=reload, broken=broken, mounts=mounts, page=page, live=local.live)
 
 

@@ -10,8 +10,9 @@ The socket says where the page is, with its token (`GET /page`), and opens it wh
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from starlette.requests import Request
@@ -19,10 +20,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from streamrelay.daemon.app import refused
-from streamrelay.daemon.operations import OPERATIONS, SEND_MESSAGE, Operation
+from streamrelay.daemon.operations import API, CANCEL_DELIVERY, OPERATIONS, SEND_MESSAGE, Nothing, Operation
 from streamrelay.daemon.ports import PortProtocol, listening_on
 from streamrelay.daemon.server import HttpServer
-from streamrelay.errors import UsageError
+from streamrelay.errors import NotAllowed, UsageError
 from streamrelay.service.api import SendMessage, SendResult, Service
 from streamrelay.web.access import PAGE, Access, OpenPage
 from streamrelay.web.guard import Guard, Listen, parse_listen
@@ -46,6 +47,13 @@ class PersonalMessage(msgspec.Struct, frozen=True, kw_only=True):
     allow_shell: bool = False
 
 
+class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the page has to know of its settings."""
+
+    send: bool
+    """Whether it may send messages, and cancel them (`web.send`)."""
+
+
 def _send(service: Service, message: PersonalMessage) -> Awaitable[SendResult]:
     request = SendMessage(
         to=message.to, text=message.text, message_id=message.message_id, allow_shell=message.allow_shell
@@ -53,11 +61,29 @@ def _send(service: Service, message: PersonalMessage) -> Awaitable[SendResult]:
     return service.send_message(request)
 
 
-PAGE_OPERATIONS: Sequence[Operation[Any, Any]] = (
-    *(operation for operation in OPERATIONS if operation.name in CALLS),
-    Operation(SEND_MESSAGE.name, SEND_MESSAGE.method, SEND_MESSAGE.path, PersonalMessage, SendResult, _send),
-)
-"""What is served on the page's port beside its files and the two streams."""
+async def _refuse(_service: Service, _arguments: object) -> NoReturn:
+    raise NotAllowed("this page may not send or cancel messages", hint="web.send = true in your configuration lets it")
+
+
+def page_operations(*, send: bool) -> Sequence[Operation[Any, Any]]:
+    """Return what is served on the page's port beside its files and the two streams.
+
+    Without `send` the page is refused (`not_allowed`) what would put a message into a session, or take one back.
+    """
+
+    async def facts(_service: Service, _: Nothing) -> PageFacts:
+        return PageFacts(send=send)
+
+    sending: Operation[Any, Any] = Operation(
+        SEND_MESSAGE.name, SEND_MESSAGE.method, SEND_MESSAGE.path, PersonalMessage, SendResult, _send
+    )
+    operations = [*(operation for operation in OPERATIONS if operation.name in CALLS), sending]
+    if not send:
+        changing = {SEND_MESSAGE.name, CANCEL_DELIVERY.name}
+        operations = [replace(one, call=_refuse) if one.name in changing else one for one in operations]
+    return [*operations, Operation("page", "GET", f"{API}/page", Nothing, PageFacts, facts)]
+
+
 Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]
 """What the page may ask, until it is told that this ends."""
 
@@ -65,7 +91,10 @@ Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]
 class Page:
     """The page of one daemon; `serving` while it is entered."""
 
-    def __init__(self, file: Path, *, listen: Listen | None = None, names: Collection[str] = ()) -> None:
+    def __init__(
+        self, file: Path, *, listen: Listen | None = None, names: Collection[str] = (), send: bool = True
+    ) -> None:
+        self.operations = page_operations(send=send)
         self._file = file
         self._wanted = listen
         self._names = names
@@ -115,9 +144,9 @@ class Page:
             self._access = Access(address=at.address, token=token)
 
 
-def page_at(file: Path, listen: str, names: Collection[str]) -> Page:
+def page_at(file: Path, listen: str, names: Collection[str], *, send: bool = True) -> Page:
     """Return the page, to be served at once where it is said at which `[HOST:]PORT`; raises UsageError."""
-    return Page(file, listen=_listen(listen) if listen else None, names=names)
+    return Page(file, listen=_listen(listen) if listen else None, names=names, send=send)
 
 
 def _listen(text: str) -> Listen:

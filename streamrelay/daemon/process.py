@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -26,7 +27,7 @@ from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.instance import listening, only_daemon
 from streamrelay.daemon.logs import EventLog, forwarding
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.page import PAGE_OPERATIONS, Page
+from streamrelay.daemon.page import Page
 from streamrelay.daemon.server import HttpServer
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
@@ -85,17 +86,17 @@ async def _serve_all(running: Running, listener: socket.socket, signals: "_Signa
     broadcast = Broadcast(running.service, observe=observe)
     await broadcast.start()
 
-    def on_page(ended: asyncio.Event) -> Sequence[BaseRoute]:
+    def on_page(page: Page, ended: asyncio.Event) -> Sequence[BaseRoute]:
         def stream(frames: Frames) -> Frames:
             return beating(frames, ended)
 
         routes = call_routes(
-            running.service, broadcast, log=log, counts=counts, operations=PAGE_OPERATIONS, live=running.live,
+            running.service, broadcast, log=log, counts=counts, operations=page.operations, live=running.live,
             stream=stream,
         )  # fmt: skip
         return list(routes.values())
 
-    async with nullcontext(()) if running.page is None else running.page.serving(on_page) as access:
+    async with nullcontext(()) if (page := running.page) is None else page.serving(partial(on_page, page)) as access:
         mounts = [*running.mounts, *access]
         app = create_app(running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts)
         await _serve(running, broadcast, HttpServer(app), listener=listener, signals=signals, log=log)

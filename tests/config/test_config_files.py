@@ -130,6 +130,7 @@ NO_OPTIONS = {
     "relay.frame",
     "notify",
     "web.names",
+    "web.send",
     *FEDERATION,
     *PULSE,
 }

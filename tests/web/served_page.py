@@ -12,7 +12,7 @@ import structlog
 from streamrelay.daemon.app import call_routes
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.page import PAGE_OPERATIONS, page_at
+from streamrelay.daemon.page import page_at
 from streamrelay.errors import UsageError
 from streamrelay.web.access import PAGE
 from streamrelay.web.streams import beating
@@ -52,8 +52,9 @@ class Port:
 
 
 @asynccontextmanager
-async def serving(folder: Path, *, live: list[list[str]] | None = None) -> AsyncIterator[Port]:
+async def serving(folder: Path, *, live: list[list[str]] | None = None, send: bool = True) -> AsyncIterator[Port]:
     service = MemoryService()
+    page = page_at(folder / "token", "0", (), send=send)
     broadcast = Broadcast(service, most_events=1000)
     await broadcast.start()
     log = structlog.wrap_logger(structlog.testing.CapturingLogger())
@@ -71,14 +72,14 @@ async def serving(folder: Path, *, live: list[list[str]] | None = None) -> Async
 
     def routes(ended: asyncio.Event):
         named = call_routes(
-            service, broadcast, log=log, counts=Metrics(), operations=PAGE_OPERATIONS, live=shown,
+            service, broadcast, log=log, counts=Metrics(), operations=page.operations, live=shown,
             stream=lambda frames: beating(frames, ended),
         )  # fmt: skip
         return list(named.values())
 
     reading = asyncio.ensure_future(broadcast.run())
     try:
-        async with page_at(folder / "token", "0", ()).serving(routes) as [on_socket]:
+        async with page.serving(routes) as [on_socket]:
             transport = httpx.ASGITransport(on_socket.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://socket") as client:
                 access = (await client.get(PAGE)).json()

@@ -146,6 +146,19 @@ async def test_the_page_tells_people_that_their_time_is_up(
         )
 
 
+@pytest.mark.requirement("OPS-05d")
+@pytest.mark.parametrize("send", [True, False])
+async def test_the_field_for_messages_is_there_if_the_page_may_send(
+    browser: Browser, tmp_path: Path, *, send: bool
+) -> None:
+    async with serving(tmp_path, send=send) as port:
+        page = await browser.new_page()
+        await page.goto(Access(address=f"http://127.0.0.1:{port.number}/", token=port.token).link)
+        await page.get_by_role("region", name="Sessions").get_by_role("link").first.click()
+        await expect(page.locator("#session-title")).to_have_text("Änn")
+        await expect(page.locator("#composer")).to_be_visible(visible=send)
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("OPS-05b")
 async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: Household, visitor: Visitor) -> None:

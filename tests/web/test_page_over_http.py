@@ -115,6 +115,25 @@ async def test_a_message_from_the_page_is_a_persons_and_speaks_for_no_session(po
     assert port.service.asked == before
 
 
+@pytest.mark.requirement("OPS-05d")
+async def test_a_page_that_may_not_send_is_refused_and_knows_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, send=False) as port, port.client() as client:
+        assert (await client.get("/v1/page")).json() == {"send": False}
+        before = list(port.service.asked)
+        message = {"to": "%1", "text": "hello"}
+        for answer in (
+            await client.post("/v1/messages", json=message),
+            await client.delete("/v1/messages/page-1"),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (409, "not_allowed")
+            assert "web.send" in answer.json()["hint"]
+        assert port.service.asked == before
+        assert (await client.get("/v1/messages/page-1")).status_code == 200
+    async with serving(tmp_path) as port, port.client() as client:
+        assert (await client.get("/v1/page")).json() == {"send": True}
+        assert (await client.post("/v1/messages", json=message)).status_code == 200
+
+
 async def test_a_defect_is_told_without_its_words(port: Port) -> None:
     port.service.raises = ValueError("a secret")
     async with port.client() as client:

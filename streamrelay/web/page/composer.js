@@ -29,9 +29,10 @@ const HELD = {
 const FAILED = { cancelled: "cancelled", pane_gone: "the pane is gone", program_left: "the program has ended", timeout: "time ran out" };
 
 export class Composer {
-  constructor(id, session) {
+  constructor(id, session, maySend) {
     this.id = id;
     this.session = session;
+    this.maySend = maySend;
     this.sent = new Map(); // id of a message: {text, state, reason}
     this.unsure = null; // {id, text} of a message whose answer was lost
     this.closed = false;
@@ -59,7 +60,7 @@ export class Composer {
 
   refresh() {
     const session = this.session();
-    $("composer").hidden = !session || session.state === "ended";
+    $("composer").hidden = !this.maySend || !session || session.state === "ended";
     const words = `Message to ${session?.title ?? this.id}`;
     write($("message-label"), words);
     $("message").placeholder = plain(words) + (HAS_KEYBOARD ? " (Ctrl+Enter sends)" : "");

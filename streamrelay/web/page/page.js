@@ -15,7 +15,7 @@ const MOST_PATIENCE = 5_000;
 // What the views know: all sessions, gatherings and the latest output, the number of the newest event, and what is open:
 // {begin(), take(event), refresh(), back(), close(), mine}. `left` is the address that was open before.
 const world = {
-  sessions: [], circles: [], outputs: new Outputs(), place: null, view: null, look, title, words: wordsFor(""), scrolled: {}, left: "",
+  maySend: true, sessions: [], circles: [], outputs: new Outputs(), place: null, view: null, look, title, words: wordsFor(""), scrolled: {}, left: "",
 };
 let following = null;
 
@@ -49,7 +49,8 @@ async function enter() {
   following?.close();
   for (let wait = 500; ; wait = Math.min(wait * 2, MOST_PATIENCE)) {
     try {
-      const status = await get("/v1/status");
+      const [status, page] = await Promise.all([get("/v1/status"), get("/v1/page")]);
+      world.maySend = page.send;
       world.place = status.seq;
       world.words = wordsFor(status.tmux);
       await Promise.all([world.outputs.fetch(), look()]);

@@ -38,7 +38,7 @@ export class SessionView {
     $("session").hidden = false;
     $("tools").open = false;
     $("hear").onclick = () => this.hear();
-    this.composer = new Composer(this.id, () => this.session);
+    this.composer = new Composer(this.id, () => this.session, this.world.maySend);
     this.refresh();
     $("session-title").focus({ preventScroll: true });
     this.live = new Stream(`/v1/live?session=${encodeURIComponent(this.id)}`, {
