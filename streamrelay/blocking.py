@@ -10,7 +10,7 @@ One event loop runs in a thread of its own; everything here only waits for it.
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -87,6 +87,10 @@ class BlockingServer:
     def panes(self) -> list[PaneInfo]:
         """List the panes of the server."""
         return self._loop.wait(self._server.panes())
+
+    def panes_in(self, sessions: Collection[str]) -> list[PaneInfo]:
+        """List the panes of sessions, which are given by id; as `Server.panes_in`."""
+        return self._loop.wait(self._server.panes_in(sessions))
 
     def find(self, target: str | None = None) -> PaneInfo:
         """Return the pane of a target as tmux writes it."""

@@ -128,6 +128,10 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert answer.strip()
     assert daemon.got("ann") == [f"say {SECRET}"]
     assert daemon.asks("send", "ann", f"say {SECRET}", "--id", "one") == ""
+    recording = daemon.address.state / "a.jsonl"
+    refused = daemon.asks("record", "ann", str(recording), "--say", "hello", code=26)
+    assert refused.startswith(f"error: the daemon (pid {pid}) writes into pane {daemon.panes['ann']} already\n")
+    assert not recording.exists()
     assert [one["state"] for one in daemon.shown("delivery", "show", "one")] == ["answered"]
     assert "no message has the id 'two'" in daemon.asks("delivery", "show", "two", code=20)
     found = daemon.shown("history", "search", "--agent", "all", SECRET)

@@ -89,6 +89,7 @@ def test_the_face_without_asyncio(private_tmux):
     said = []
     with streamrelay.blocking.connect(tmux=private_tmux.binary, socket_path=str(private_tmux.socket_path)) as server:
         assert pane in [info.pane for info in server.panes()]
+        assert [info.pane for info in server.panes_in({server.find(pane).session})] == [pane]
         assert server.find("work").command == "sh"
         with server.watch("work") as stream:
             private_tmux.run("send-keys", "-t", pane, "3", "Enter")
