@@ -117,6 +117,19 @@ ECHO = ("injected", ["hello"])
             id="a box at the end",
         ),
         pytest.param(
+            [
+                "> hello",
+                "",
+                "├──────┼──────┤",
+                "│ a    │ b    │",
+                "├──────┼──────┤",
+                "│ 1    │ 2    │",
+                "└──────┴──────┘",
+            ],
+            [ECHO, ("text", ["a\tb", "1\t2"])],
+            id="a table whose top was not seen",
+        ),
+        pytest.param(
             ["> hello", "", "│ a    │ b    │", "│ 1    │ 2    │"],
             [ECHO, ("text", ["│ a    │ b    │", "│ 1    │ 2    │"])],
             id="a table",

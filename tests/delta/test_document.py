@@ -174,9 +174,9 @@ def test_rows_scrolled_back_into_view_are_not_kept_twice() -> None:
 
 def test_a_picture_with_nothing_in_common_leaves_a_gap() -> None:
     painted = Painted(8, alternate=True)
-    painted.shows([*(f"one {n}" for n in "abcdefg"), "> "])
+    painted.shows([*(f"one {n}" for n in "abcdef"), "one g was", "> "])
     painted.shows([*(f"two {n}" for n in "abcdefg"), "> "])
-    assert painted.rows() == [*(f"one {n}" for n in "abcdefg"), "<skipped>", *(f"two {n}" for n in "abcdefg"), ">"]
+    assert painted.rows() == [*(f"one {n}" for n in "abcdef"), "<skipped>", *(f"two {n}" for n in "abcdefg"), ">"]
 
 
 @pytest.mark.requirement("DEL-01")
@@ -207,6 +207,17 @@ def test_what_stood_in_front_for_a_while_leaves_nothing() -> None:
     painted.shows([*(f"dialog {n}" for n in "abcdefg"), "> "])
     painted.shows(page)
     assert painted.rows() == [*page[:-1], ">"]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_rows_that_left_while_one_below_was_being_written_come_back() -> None:
+    """An address is painted twice until it is whole: the rows above it leave, and stand there again."""
+    painted = Painted(8, alternate=True)
+    painted.shows([*(f"one {n}" for n in "abcde"), "A heading", "It says htt", "> "])
+    painted.shows(["https://example.org", "(https://", "example.org)", *(f"two {n}" for n in "abc"), "thr", "> "])
+    painted.shows(["A heading", "It says", "https://example.org", *(f"two {n}" for n in "abc"), "three a", "> "])
+    whole = ["A heading", "It says", "https://example.org", *(f"two {n}" for n in "abc"), "three a", ">"]
+    assert painted.rows() == [*(f"one {n}" for n in "abcde"), *whole]
 
 
 @pytest.mark.requirement("DEL-08")

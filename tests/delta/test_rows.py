@@ -32,12 +32,12 @@ def test_columns() -> None:
         pytest.param(["One is done.", "Two is done.", "Three is"], 2, id="a sentence that was begun"),
         pytest.param(["One is done.", "Two is done.", "- Three", "-", "-"], 2, id="items that were begun"),
         pytest.param(["One is done.", "Two is done."], 2, id="whole sentences"),
-        pytest.param(["One is done.", "a row that is as good as full"], 2, id="a full row"),
-        pytest.param(["def f():", "    return 1", "", "x = f("], 4, id="code: nobody can tell"),
-        pytest.param(["a word"], 1, id="all that there is"),
+        pytest.param(["One is done.", "a full row of words that go on"], 1, id="a full row"),
+        pytest.param(["def f():", "    return 1", "", "x = f("], 3, id="code"),
+        pytest.param(["a word"], 0, id="all that there is"),
         pytest.param([], 0, id="nothing"),
     ],
 )
 def test_what_was_still_being_written_is_no_whole_row(rows: list[str], kept: int) -> None:
     painted = [PaintedRow(row) for row in rows]
-    assert list(without_cut_off(painted, 30)) == painted[:kept]
+    assert list(without_cut_off(painted)) == painted[:kept]

@@ -12,9 +12,6 @@ _SCROLL_BAR = regex.compile(r"(?<=[^\u2580-\u259f])[\u2581-\u2587]{1,2}\Z")
 
 _WORD = regex.compile(r"\w")
 _SENTENCE_END = regex.compile(r"[.!?。！？]\W{0,3}\Z")
-FULL = 0.85
-"""Part of the columns from which on a row counts as full."""
-MOST_ROWS = 0.75
 
 
 class PaintedRow(NamedTuple):
@@ -36,17 +33,10 @@ def painted_row(text: str, wrapped: bool, columns: int) -> PaintedRow:
     return PaintedRow(text, wrapped)
 
 
-def without_cut_off(rows: Sequence[PaintedRow], columns: int) -> Sequence[PaintedRow]:
-    """Return rows without those at their end that were still being written: nobody saw how they go on.
-
-    Text whose rows are full or end a sentence, most of them, has such a row at its end as well. Of other text (code,
-    words in a column) nobody can tell.
-    """
-    held = [y for y, row in enumerate(rows) if _WORD.search(row.text) is not None]
-    whole = [y for y in held if _SENTENCE_END.search(rows[y].text) or cells_of(rows[y].text) >= FULL * columns]
-    if not whole or len(whole) < MOST_ROWS * sum(y <= whole[-1] for y in held):
-        return rows
-    return rows[: whole[-1] + 1]
+def without_cut_off(rows: Sequence[PaintedRow]) -> Sequence[PaintedRow]:
+    """Return rows without the last one that holds words, unless it ends a sentence: it was still being written."""
+    last = next((y for y in range(len(rows) - 1, -1, -1) if _WORD.search(rows[y].text)), None)
+    return rows if last is None or _SENTENCE_END.search(rows[last].text) else rows[:last]
 
 
 def cells_of(text: str) -> int:

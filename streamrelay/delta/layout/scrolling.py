@@ -68,8 +68,10 @@ def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
 
     A row that only grew has not changed, and one that was merely erased has made room for nothing.
     """
-    left = [text for text, now in zip(before, after, strict=False) if text and now and not now.startswith(text)]
-    return len(left) >= FEWEST_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
+    changed = [(text, now) for text, now in zip(before, after, strict=False) if not (text and now.startswith(text))]
+    left = [text for text, _ in changed if says_something(text)]
+    came = sum(says_something(now) for _, now in changed)
+    return min(len(left), came) >= FEWEST_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
 
 
 def is_redrawn(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -95,11 +97,16 @@ def _only_places(rows: Sequence[str], among: Sequence[int]) -> dict[str, int]:
         text = rows[y]
         if text in places:
             twice.add(text)
-        elif text:
+        elif says_something(text):
             places[text] = y
     for text in twice:
         del places[text]
     return places
+
+
+def says_something(text: str) -> bool:
+    """Tell whether a row has letters: one table is drawn with the same lines as another."""
+    return any(map(str.isalnum, text))
 
 
 def _first_moved(before: Sequence[str], after: Sequence[str], distance: int, top: int) -> int:

@@ -16,7 +16,7 @@ import regex
 
 from streamrelay.delta.layout.chrome import masked
 from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, LINES, SIDE, is_border, is_mark
-from streamrelay.delta.layout.rows import PaintedRow, cells_of
+from streamrelay.delta.layout.rows import PaintedRow, cells_of, without_cut_off
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.blocks import blocks_of
@@ -104,15 +104,17 @@ def read_answer(
     start: int | None = None,
     wiped: Sequence[PaintedRow] = (),
     greets: bool = False,
+    cut_off: bool = False,
 ) -> Answer:
     """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were.
 
     Earlier than those the transcript had rows that were `wiped`: it may show them again.
 
     `mark` is what this program puts in front of messages, as far as that is known. The answer stands below row `start`,
-    if that is known better than by what is still as it was. A program that `greets` has not shown a message so far.
+    if that is known better than by what is still as it was. A program that `greets` has not shown a message so far. An
+    answer that was `cut_off` in the middle has no whole line at its end.
     """
-    look = _Look(columns, is_spinner, profile, greets)
+    look = _Look(columns, is_spinner, profile, greets, cut_off)
     if start is None:
         start = _common_beginning(before, now)
     region = list(now[start:])
@@ -143,9 +145,9 @@ def read_answer(
         if echo is None:
             continue
         if answer.accounted:
-            _read(answer, region[position : echo.start], look)
+            _read(answer, region[position : echo.start], look._replace(cut_off=False))
         elif message.amid:
-            _read_unasked(answer, region[: echo.start], old, look, mark)
+            _read_unasked(answer, region[: echo.start], old, look._replace(cut_off=False), mark)
         else:
             answer.leave_out("above_echo", region[: echo.start], message.message_id)
         if echo.form:
@@ -274,6 +276,7 @@ class _Look(NamedTuple):
     is_spinner: Callable[[str], bool]
     profile: Profile
     greets: bool
+    cut_off: bool
 
     def leaves_out(self, row: PaintedRow) -> Rule | None:
         """Return why a row does not belong to what is said; None if it does."""
@@ -335,9 +338,12 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
     first = next((row.text for row in said if row.text.strip()), "")
     start, stop = _body(said, lambda text, above: _is_footer(text, above, first, look))
     body, footers = said[start:stop], said[stop:]
+    whole = without_cut_off(body) if look.cut_off else body
     width = right_edge([row for row in body if row.fills], look.columns)
-    for kind, lines, because, read in blocks_of(body, width, look.profile):
+    for kind, lines, because, read in blocks_of(whole, width, look.profile):
         answer.passages.append(Passage(kind, lines, rule=because, rows=read))
+    if len(whole) < len(body):
+        answer.passages.append(Passage("gap", [], rule="cut_off", rows=body[len(whole) :]))
     answer.leave_out("footer", footers)
 
 

@@ -32,6 +32,7 @@ _CALL = regex.compile(r"[\w.-]+(?: \w+)?\(")
 _CORNER = regex.compile(rf"\s*[{CORNERS}]\s?")
 _HOOK = regex.compile(rf"\s*[{HOOKS}]")
 _BOX_TOP, _BOX_BOTTOM = regex.compile(rf"\s*[╭┌┏╔][{LINES}]{{4,}}"), regex.compile(rf"\s*[╰└┗╚][{LINES}]{{4,}}")
+_TABLE_TOP = regex.compile(rf"\s*[╭┌┏╔├┠╠][{LINES}]{{4,}}")
 _CROSSING = regex.compile(r"[┬┴┼╪╤╧╬┿╋┳┻]")
 _COLUMN = regex.compile(r"[│┃║╎╏┆┇┊┋|]")
 _RULES = regex.compile(rf"\s*[{LINES}]{{2,}}(?:\s+[{LINES}]{{2,}})+\s*")
@@ -228,7 +229,7 @@ def _cells(rows: Sequence[PaintedRow]) -> Iterator[PaintedRow]:
 def _table_until(rows: Sequence[PaintedRow], y: int) -> int:
     """Return the row behind the table that begins at row `y`; `y` itself where none does."""
     text = rows[y].text
-    if _BOX_TOP.match(text) and _CROSSING.search(text):
+    if _TABLE_TOP.match(text) and _CROSSING.search(text):
         stop = y + 1
         while (stop < len(rows) and _COLUMN.match(rows[stop].text.lstrip()[:1] or " ") is not None) or (
             stop < len(rows) and is_border(rows[stop].text)

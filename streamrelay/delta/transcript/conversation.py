@@ -14,7 +14,7 @@ from streamrelay.delta.layout.chrome import Furniture, has_bordered_composer
 from streamrelay.delta.layout.composer import DraftBox
 from streamrelay.delta.layout.dialog_screen import DialogScreen
 from streamrelay.delta.layout.glyphs import is_border, without_marks
-from streamrelay.delta.layout.rows import PaintedRow, cells_of, without_cut_off
+from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.messages import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.profiles import GENERIC
@@ -251,8 +251,7 @@ class Conversation:
         tail = self._furniture.tail_start(rows, self._cursor)
         composer = self._furniture.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
-        whole = without_cut_off(now, self._document.columns) if cut_off else now
-        answer = self._read(before, whole, submitted, self._mark_of_messages)
+        answer = self._read(before, now, submitted, self._mark_of_messages, cut_off=cut_off)
         self._message_mark = answer.mark or self._message_mark
         if stands and not (last or (self.proved and certain)):
             return None
@@ -268,7 +267,7 @@ class Conversation:
                 return None
             answer.accounted = len(submitted)
             if self.proved or not trusted:
-                told = self._without_echo(before, whole, submitted)
+                told = self._without_echo(before, now, submitted, cut_off=cut_off)
                 if told is None:
                     for sent in submitted:
                         sent.late, sent.amid = True, False
@@ -282,8 +281,6 @@ class Conversation:
             self._sent[:count] = kept
             for sent in self._sent:
                 sent.amid = False
-        if len(whole) < len(now):
-            answer.passages.append(Passage("gap", [], rule="cut_off", rows=now[len(whole) :]))
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
@@ -296,6 +293,8 @@ class Conversation:
         submitted: Sequence[Sent],
         mark: str,
         start: int | None = None,
+        *,
+        cut_off: bool,
     ) -> Answer:
         # Before the first message it greets, unless the watching began amid an answer.
         has_begun = self.proved or (self.was_joined and self._has_worked) or len(self._sent) > len(submitted)
@@ -310,10 +309,11 @@ class Conversation:
             start=start,
             wiped=self._mark.wiped,
             greets=not has_begun,
+            cut_off=cut_off,
         )
 
     def _without_echo(
-        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent]
+        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent], *, cut_off: bool
     ) -> Answer | None:
         """Read what was said while none of the messages was seen in the transcript, if any of it can be told.
 
@@ -332,7 +332,9 @@ class Conversation:
             or any(search.shows_any_of(sent.text, start) for sent in self._sent if sent.submitted)
         ):
             return None
-        answer = self._read(before, now, (), self._message_mark if amid else "", None if amid else start)
+        answer = self._read(
+            before, now, (), self._message_mark if amid else "", None if amid else start, cut_off=cut_off
+        )
         answer.accounted = 0 if skipped is None else len(submitted)
         return answer
 

@@ -16,7 +16,13 @@ from typing import NamedTuple
 
 from streamrelay.delta.layout.chrome import composer_top
 from streamrelay.delta.layout.rows import PaintedRow, painted_row, without_cut_off
-from streamrelay.delta.layout.scrolling import SAME_PICTURE, is_jump, is_redrawn, scroll_between, share_of
+from streamrelay.delta.layout.scrolling import (
+    SAME_PICTURE,
+    is_jump,
+    is_redrawn,
+    says_something,
+    scroll_between,
+)
 from streamrelay.delta.layout.side_panel import transcript_edge
 from streamrelay.delta.layout.viewport import MessageIn, Viewport
 from streamrelay.delta.transcript.resize_merge import Sized, rejoined
@@ -59,7 +65,6 @@ class Document:
         self._pinned = 0
         self._passed_over: tuple[list[PaintedRow], int] | None = None
         """The picture passed over last, and the row of its cursor."""
-        self._page: int | None = None
         self._cursor = 0
         self._viewport = Viewport()
         self._painted_anew = False
@@ -86,7 +91,7 @@ class Document:
             self._push(self._screen[self._pinned : keep])
             self._seams.append((self._dropped + len(self._above), self._width))
             del self._seams[:-MOST_SEAMS]
-            self._pinned, self._page = 0, None
+            self._pinned = 0
         self._alternate = frame.alternate
         self._edge = None
         self._cursor = frame.cursor.y
@@ -161,7 +166,7 @@ class Document:
         if left.goes_on:
             self._push(left.rows)
         else:
-            self._push([*without_cut_off(left.rows, self.columns), PaintedRow("", skipped=True)])
+            self._push([*without_cut_off(left.rows), PaintedRow("", skipped=True)])
         self._pinned = viewport.top
 
     def mark(self) -> Mark:
@@ -228,7 +233,6 @@ class Document:
         self._generation += 1
         self._dropped_since_forgetting = 0
         self._pinned = 0
-        self._page = None
         self._viewport = Viewport()
 
     def _follow(self, frame: Frame) -> None:
@@ -252,11 +256,11 @@ class Document:
         old, new = _bare(old[: composer_top(old, self._cursor)]), _bare(new[: composer_top(new, cursor)])
         scroll = scroll_between(old, new, self._pinned)
         if scroll is None:
-            if is_jump(old[self._pinned :], new[self._pinned :]):
+            came_back = self._came_back(new)
+            if not came_back and is_jump(old[self._pinned :], new[self._pinned :]):
                 self._turn_page(before[self._pinned : len(old)], new)
                 self._pinned = _standing(old[: self._pinned], new)
             return
-        self._page = None
         distance, top = scroll
         if distance > 0:
             left = old[: top + distance] + _bare(row.text for row in self._above[-MOST_OLD_ROWS:] if top > self._pinned)
@@ -269,19 +273,26 @@ class Document:
             self._pinned = min(self._pinned, top + distance) if self._above else 0
 
     def _turn_page(self, left: Sequence[PaintedRow], new: Sequence[str]) -> None:
-        """Another picture took the place of the old one. If it is the one before that, something was only in front."""
-        if (
-            self._page is not None
-            and share_of(_bare(row.text for row in self._above[self._page :]), new) > 1 - SAME_PICTURE
-        ):
-            self._above = self._above[: self._page]
-            self._page = None
-        else:
-            self._page = len(self._above)
-            standing = set(new)
-            vanished = [row for row in left if row.text.lstrip() not in standing or not row.text]
-            self._push(without_cut_off(vanished, self.columns))
-            self._push([PaintedRow("", skipped=True)])
+        """Keep what vanished when another picture took the place of the old one."""
+        standing = set(new)
+        vanished = [row for row in left if row.text.lstrip() not in standing or not says_something(row.text)]
+        self._push(without_cut_off(vanished))
+        self._push([PaintedRow("", skipped=True)])
+
+    def _came_back(self, new: Sequence[str]) -> bool:
+        """Drop rows from above the screen that a picture shows again; return whether there were any.
+
+        Something was only in front of them, or they left too early: while a row is written, its end may take more rows
+        than in the end.
+        """
+        known = self._seams[-1][0] - self._dropped if self._seams else 0
+        tail = _bare(row.text for row in self._above[max(known, len(self._above) - 2 * len(new)) :])
+        top = next((row for row in new[self._pinned :] if says_something(row)), "")
+        for y, row in enumerate(tail):
+            if row == top and row and _share_still(tail[y:], new) > 1 - SAME_PICTURE:
+                self._above = self._above[: len(self._above) - len(tail) + y]
+                return True
+        return False
 
     def _push(self, rows: Sequence[PaintedRow]) -> None:
         self._above += rows
@@ -332,6 +343,13 @@ def _bare(rows: Iterable[str]) -> list[str]:
 def _copied(header: Sequence[str], left: Set[str]) -> int:
     """Return how many rows of a header are copies of rows that left; below it stand blank rows, or none."""
     return next((y for y, row in enumerate(header) if row and row not in left), len(header))
+
+
+def _share_still(rows: Sequence[str], new: Sequence[str]) -> float:
+    """Return which part of the rows that say something a picture shows, or shows the beginning of."""
+    held = [row for row in rows if says_something(row)]
+    same = sum(any(now.startswith(row) or row.startswith(now) for now in new if says_something(now)) for row in held)
+    return same / len(held) if held else 0.0
 
 
 def _standing(header: Sequence[str], new: Sequence[str]) -> int:
