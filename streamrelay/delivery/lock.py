@@ -1,8 +1,8 @@
 """The writer lock: one process at a time types into a pane, over all processes of a user.
 
-Two processes that type into one pane would each take the other's messages for the program's output. The kernel releases
-the lock however its holder ends: it is an flock on a file for each pane of each tmux server. The file holds what the
-writer is and its pid, as `daemon 4711`, so that a refused process can name it.
+Two processes that type into one pane could paste one message into the other, or submit both as one. The kernel releases
+the lock however its holder ends: it is an flock on a file for each pane of each tmux server. The file names the kind
+and pid of the writer, as `daemon 4711`, so that a refused process can tell the user who it is.
 
 A lock holds on this machine only: of a tmux server that is reached by ssh, writers on other machines are not seen.
 """
