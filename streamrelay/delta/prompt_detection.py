@@ -105,6 +105,8 @@ class Attention:
             printing = self._printing
             text = self._conversation.asked_at(rows, printing.cursor) if converses else printing.line_at_cursor
             self.kind, line = needed_for(text), self._speaker.line
+            if self.kind is not None and not converses:
+                printing.ask()
         asked = (line, text) if self.kind is not None else None
         if self.kind is not None and asked != self._asked:
             self._speaker.emit(NeedsHuman(kind=self.kind, text=text))

@@ -14,7 +14,7 @@ from streamrelay.events import Activity, Gap, Text
 Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer",
     "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike",
-    "echo_folded", "behind_mark", "line_editor", "behind_prompt",
+    "echo_folded", "behind_mark", "line_editor", "behind_prompt", "behind_question",
     "greeting", "begun_before",
     "corner", "box", "bar", "outcome", "activity_of_profile",
     "unpainted", "cut_off", "history", "unheard",
@@ -41,6 +41,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "behind_mark": "it stands behind the mark of messages, and is none of ours: somebody typed it",
     "line_editor": "a line editor showed it when it withdrew: it was submitted",
     "behind_prompt": "it follows a prompt at which the program rested: somebody typed it",
+    "behind_question": "it follows a question for a person at which the program rested: somebody typed it",
     "greeting": "shown before the program asked for input or took its first message: a greeting, nobody's answer",
     "begun_before": "it stood begun when the watching began: nobody knows whose it is",
     "corner": "a deed: a corner (⎿) under its head",

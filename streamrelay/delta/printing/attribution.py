@@ -1,15 +1,25 @@
 """Who wrote each passed line: what the ledger, the prompts and the watching's own beginning know together.
 
 In this order: what was published of the line already is left out; an injection's echo is the ledger's; what follows a
-prompt at which the program rested was typed; of a line that stood begun when the watching began nobody knows. The rest
-is the program's.
+prompt or a question at which the program rested was typed; of a line that stood begun when the watching began nobody
+knows. The rest is the program's.
 """
 
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 from streamrelay.delta.printing.echo import looks_like_prompt
 from streamrelay.delta.printing.prompts import Prompts
 from streamrelay.delta.printing.provenance import Ledger, Piece
+
+
+class Awaited(NamedTuple):
+    """What the program waits for with the open line unfinished, as it rested."""
+
+    kind: Literal["prompt", "question", "unknown"]
+    """`unknown` where the line stood begun before anybody watched."""
+    head: str
+    """The line up to the cursor."""
 
 
 class Attribution:
@@ -18,41 +28,56 @@ class Attribution:
     def __init__(self) -> None:
         self.ledger = Ledger()
         self.prompts = Prompts()
-        self._at_prompt = False
-        self._begun_before = False
+        self._awaited: Awaited | None = None
+        self._follows_typed = False
+        """Whether the line above the open one was typed or sent."""
         self._published = ""
 
     def __bool__(self) -> bool:
         """Whether the next line needs an explanation: otherwise it can only be the program's."""
-        return bool(self.ledger or self._at_prompt or self._begun_before or self._published)
+        return bool(self.ledger or self._awaited or self._published)
 
     @property
     def is_at_prompt(self) -> bool:
         """Whether the open line begins with a prompt at which the program rested."""
-        return self._at_prompt
+        return self._awaited is not None and self._awaited.kind == "prompt"
 
     def concerns(self, lines: Sequence[str]) -> bool:
         """Tell whether any of the next lines needs an explanation."""
-        if self._at_prompt or self._begun_before or self._published:
+        if self._awaited or self._published:
             return True
         return bool(self.ledger) and self.ledger.may_concern(lines)
 
     def begin(self, open_head: str) -> None:
         """Take what stands begun at the cursor: a prompt, if it looks like one; else nobody can tell whose it is."""
         if looks_like_prompt(open_head):
-            self._at_prompt = True
+            self._awaited = Awaited("prompt", open_head)
             self.prompts.learn(open_head)
-        else:
-            self._begun_before = bool(open_head.strip())
+        elif open_head.strip():
+            self._awaited = Awaited("unknown", open_head)
 
     def publish_open_line(self, open_text: str) -> None:
         """Note that the open line, as it stands, is published: an editor withdrew with the cursor on it (zle)."""
         self._published = open_text
-        self._at_prompt = False
+        self._awaited = None
 
     def unpublished(self, open_text: str) -> str:
         """Return what of the open line is not published yet."""
         return open_text.removeprefix(self._published)
+
+    def ask(self, question: str) -> None:
+        """Note that the open line, as it rests, asks a person for something."""
+        self._awaited = Awaited("question", question)
+
+    def is_waiting(self, line: str) -> bool:
+        """Tell whether the open line is a prompt or a question, and nothing stands behind it."""
+        return line in self.prompts or (
+            self._awaited is not None and self._awaited.kind != "unknown" and line == self._awaited.head.rstrip()
+        )
+
+    def printed(self) -> None:
+        """Note that lines passed which needed no explanation."""
+        self._follows_typed = False
 
     def settle(self, open_head: str) -> str:
         """Note where the program rests; return what stands left of a prompt there: output without a line feed.
@@ -60,8 +85,8 @@ class Attribution:
         What is returned counts as published.
         """
         unfinished, prompt = self.prompts.split(open_head)
-        if prompt:
-            self._at_prompt = True
+        if prompt or (self._follows_typed and self.prompts.ask_for_more(open_head)):
+            self._awaited = Awaited("prompt", prompt or open_head)
         if not unfinished.strip():
             return ""
         self._published += unfinished
@@ -74,17 +99,29 @@ class Attribution:
         if published and not line:
             return None
         pieces = self.ledger.attribute(line, has_composer=has_composer)
-        if self._at_prompt:
-            pieces = [self._behind_prompt(piece) for piece in pieces]
-        if self._begun_before:
-            nobodys = Piece("", "unknown", rule="begun_before")
-            pieces = [nobodys._replace(text=piece.text) if piece.origin == "program" else piece for piece in pieces]
+        if self._awaited is not None:
+            pieces = [self._behind(self._awaited, piece) for piece in pieces]
+            self._awaited = None
         for piece in pieces:
             if piece.origin == "injected" and piece.text in line:
                 self.prompts.learn(line[: line.index(piece.text)])
-        self._at_prompt = self._begun_before = False
+        self._follows_typed = bool(pieces) and pieces[-1].origin in {"typed", "injected"}
         return pieces
 
-    def _behind_prompt(self, piece: Piece) -> Piece:
-        behind = self.prompts.behind(piece.text) if piece.origin == "program" else None
-        return piece if behind is None else Piece(behind, "typed", rule="behind_prompt")
+    def _behind(self, awaited: Awaited, piece: Piece) -> Piece:
+        if piece.origin != "program":
+            return piece
+        head = awaited.head.rstrip()
+        match awaited.kind:
+            case "unknown":
+                return Piece(piece.text, "unknown", rule="begun_before")
+            case "question" if piece.text.startswith(head):
+                return Piece(piece.text.removeprefix(head).strip(), "typed", rule="behind_question")
+            case "prompt":
+                behind = self.prompts.behind(piece.text)
+                if behind is None:
+                    behind = self.prompts.behind_more(piece.text)
+                if behind is None and piece.text.startswith(head):
+                    behind = piece.text.removeprefix(head).strip()
+                return piece if behind is None else Piece(behind, "typed", rule="behind_prompt")
+        return piece

@@ -130,6 +130,10 @@ class Printing:
         self._lines.lost = 0
         self._held = False
 
+    def ask(self) -> None:
+        """Note that the open line, as it rests, asks a person for something: it is no output."""
+        self.attribution.ask(self.open_head)
+
     def shell_returned(self, mark: str = "", end: str = "") -> None:
         """What ran is over, as a mark of the shell's tells, or `end`, with which it ends an unfinished line."""
         if self.composer.is_open:
@@ -250,7 +254,7 @@ class Printing:
         self.say(self.region.release())
         self.say(self.composer.release())
         rest = self.open_text.rstrip()
-        if rest and (self.composer.is_open or in_prompt or rest in self.attribution.prompts):
+        if rest and (self.composer.is_open or in_prompt or self.attribution.is_waiting(rest)):
             self._speaker.leave_out("prompt", [rest])
         elif rest:
             self.say([rest], "closed")
@@ -270,11 +274,13 @@ class Printing:
             self._greet(self._greeting, lines)
             return
         if lines and not (self._speaker.shows_live or self.attribution.concerns(lines)):
+            self.attribution.printed()
             self._speaker.say_plain(lines, rule)
             return
         rest = iter(lines)
         for line in rest:
             if not self.attribution and not self._speaker.shows_live:
+                self.attribution.printed()
                 self._speaker.say_plain([line, *rest], rule)
                 return
             pieces = self.attribution.explain(line, has_composer=self.composer.asks_for_paste)
@@ -293,7 +299,7 @@ class Printing:
             self.end_greeting("program")
 
     def _say_explained(self, pieces: list[Piece], shown: str) -> None:
-        if any(piece.origin == "typed" and piece.text for piece in pieces):
+        if any(piece.rule == "behind_prompt" and piece.text for piece in pieces):
             self._speaker.next_turn(None, at_prompt=True)
         self._speaker.say_line(pieces, shown)
         if self.attribution.ledger.holding:

@@ -2,31 +2,58 @@
 
 A prompt is learned where an echo or a line editor's text follows it, or where it looks like one when the watching
 begins. At a rest the open line is compared with those: what stands left of a known prompt is output that ended without
-a line feed, what comes right of it was typed.
+a line feed, what comes right of it was typed. Numbers in a prompt change (a count of lines, the time).
+
+Behind a line that was typed, a prompt can ask for more of it: it has the words of a known prompt with another sign
+behind them (`irb(main):002:1*`), or no words at all (`...`).
 """
 
-MOST = 8
+from collections.abc import Iterator
+
+import regex
+
+MAX_PROMPTS = 8
 """Prompts remembered; the one learned longest ago goes first."""
+
+_DIGITS = regex.compile(r"\d+")
+_SIGN = regex.compile(r"[^\w\s]+\Z")
+_ONLY_SIGN = regex.compile(r"\s*[^\w\s]{1,8}\s+\Z")
+
+
+class _Prompt:
+    """One prompt, whatever its numbers are."""
+
+    __slots__ = ("asking_for_more", "exact")
+
+    def __init__(self, prompt: str) -> None:
+        sign = _SIGN.search(prompt)
+        words = prompt[: sign.start()] if sign is not None else prompt
+        pattern = _pattern(words)
+        self.exact = regex.compile(pattern + _pattern(prompt[len(words) :]))
+        has_words = any(character.isalpha() for character in words)
+        self.asking_for_more = regex.compile(pattern + r"[^\w\s]+(?=\s|\Z)") if has_words and sign is not None else None
 
 
 class Prompts:
     """The prompts one program has shown."""
 
     def __init__(self) -> None:
-        self._known: dict[str, None] = {}
+        self._known: dict[str, _Prompt] = {}
 
     def learn(self, prompt: str) -> None:
         """Remember a prompt; an output without a line feed in front of a known one does not make a new one."""
         prompt = prompt.rstrip()
         if not prompt or self.split(prompt + " ")[0]:
             return
-        self._known.pop(prompt, None)
-        self._known[prompt] = None
-        if len(self._known) > MOST:
+        key = _DIGITS.sub("0", prompt)
+        known = self._known.pop(key, None)
+        self._known[key] = _Prompt(prompt) if known is None else known
+        if len(self._known) > MAX_PROMPTS:
             del self._known[next(iter(self._known))]
 
     def __contains__(self, text: str) -> bool:
-        return text.rstrip() in self._known
+        text = text.rstrip()
+        return any(prompt.exact.fullmatch(text) for prompt in self._known.values())
 
     def split(self, head: str) -> tuple[str, str]:
         """Split an open line, up to the cursor, into what stands left of a known prompt, and the prompt.
@@ -36,15 +63,43 @@ class Prompts:
         """
         if head in self:
             return "", head
-        for prompt in self._known:
-            for ending in (prompt + " ", prompt):
-                if len(ending) > 1 and head.endswith(ending):
-                    return head[: -len(ending)], ending
+        bare = head.removesuffix(" ")
+        for text, prompt in self._known.items():
+            if len(text) == 1 and bare == head:
+                continue
+            found = prompt.exact.search(bare, max(0, len(bare) - 2 * len(text)))
+            while found is not None and found.end() < len(bare):
+                found = prompt.exact.search(bare, found.start() + 1)
+            if found is not None:
+                return head[: found.start()], head[found.start() :]
         return "", ""
+
+    def ask_for_more(self, head: str) -> bool:
+        """Tell whether an open line, up to the cursor, asks for more of what was typed into the line above."""
+        return _ONLY_SIGN.match(head) is not None or any(
+            pattern.fullmatch(head.rstrip()) for pattern in self._patterns_for_more
+        )
 
     def behind(self, text: str) -> str | None:
         """Return what stands behind a known prompt at the beginning of a text; None where there is none."""
-        for prompt in self._known:
-            if text.startswith(prompt):
-                return text[len(prompt) :].strip()
+        for prompt in self._known.values():
+            found = prompt.exact.match(text)
+            if found is not None:
+                return text[found.end() :].strip()
         return None
+
+    def behind_more(self, text: str) -> str | None:
+        """Return what stands behind a prompt that asks for more; None where the text does not begin with one."""
+        for pattern in self._patterns_for_more:
+            found = pattern.match(text)
+            if found is not None:
+                return text[found.end() :].strip()
+        return None
+
+    @property
+    def _patterns_for_more(self) -> Iterator["regex.Pattern[str]"]:
+        return (prompt.asking_for_more for prompt in self._known.values() if prompt.asking_for_more is not None)
+
+
+def _pattern(text: str) -> str:
+    return _DIGITS.sub(r"\\d+", regex.escape(text, literal_spaces=True))

@@ -1,0 +1,109 @@
+"""Programs that read lines without bracketed paste: prompts that count, ask for more, and questions for a person."""
+
+import pytest
+
+from streamrelay.delta.printing.prompts import Prompts
+from streamrelay.events import NeedsHuman
+from streamrelay.testing.scripted import ScriptedPane
+
+
+def types(pane: ScriptedPane, text: str, output: str, prompt: str) -> None:
+    pane.prints(text)
+    pane.rests(0.1)
+    pane.prints(f"\r\n{output}{prompt}")
+    pane.rests(1)
+
+
+def begins(prompt: str) -> ScriptedPane:
+    """Return a pane whose program shows its prompt when a message is sent, so that the prompt is known."""
+    pane = ScriptedPane()
+    pane.prints(prompt)
+    pane.rests()
+    pane.sends("first", painted="first")
+    pane.prints("\r\n")
+    return pane
+
+
+def test_a_prompt_that_counts_is_the_same_prompt() -> None:
+    pane = begins("irb(main):001:0> ")
+    pane.prints("=> 1\r\nirb(main):002:0> ")
+    pane.rests()
+    types(pane, "3 + 4", "=> 7\r\n", "irb(main):003:0> ")
+    types(pane, "5 + 6", "=> 11\r\n", "irb(main):010:0> ")
+    assert pane.said() == ["=> 1", "=> 7", "=> 11"]
+    assert pane.said("typed") == ["3 + 4", "5 + 6"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "more"),
+    [("irb(main):001:0> ", "irb(main):002:1*   "), ("> ", "... "), ("sqlite> ", "   ...> "), ("db=# ", "db-# ")],
+)
+def test_a_prompt_that_asks_for_more_is_no_output(prompt: str, more: str) -> None:
+    pane = begins(prompt)
+    pane.prints(prompt)
+    pane.rests()
+    types(pane, "begin", "", more)
+    types(pane, "middle", "", more)
+    types(pane, "end", "out\r\n", prompt)
+    assert pane.said() == ["out"]
+    assert pane.said("typed") == ["begin", "middle", "end"]
+
+
+@pytest.mark.parametrize("output", ["Working... ", "....", "* item ", "name: "])
+def test_output_that_rests_behind_a_typed_line_is_no_prompt(output: str) -> None:
+    pane = begins(">>> ")
+    pane.prints(">>> ")
+    pane.rests()
+    types(pane, "run()", output, "done\r\n>>> ")
+    assert pane.said() == [f"{output}done"]
+
+
+def test_a_sign_alone_is_output_unless_a_line_was_typed_above() -> None:
+    pane = begins(">>> ")
+    pane.prints("... ")
+    pane.rests(0.1)
+    pane.prints("one\r\ntwo\r\n* ")
+    pane.rests(0.1)
+    pane.prints("three\r\n")
+    pane.ends()
+    assert pane.said() == ["two", "* three"]
+
+
+@pytest.mark.requirement("DEL-03a")
+@pytest.mark.parametrize(
+    ("question", "shown", "typed"),
+    [
+        ("[sudo] password for ada: ", "", []),
+        ("Do you want to continue? [Y/n] ", "y", ["y"]),
+        ("PIN: ", "****", ["****"]),
+    ],
+)
+def test_a_question_for_a_person_is_no_output(question: str, shown: str, typed: list[str]) -> None:
+    pane = ScriptedPane()
+    pane.prints(f"Reading\r\n{question}")
+    pane.rests(1)
+    assert [event.text for event in pane.events if isinstance(event, NeedsHuman)] == [question.rstrip()]
+    pane.prints(shown)
+    pane.rests(0.1)
+    pane.prints("\r\nSetting up\r\n")
+    pane.ends()
+    assert pane.said() == ["Reading", "Setting up"]
+    assert pane.said("typed") == typed
+
+
+def test_a_question_that_stands_at_the_end_is_no_output() -> None:
+    pane = ScriptedPane()
+    pane.prints("Reading\r\nPassword: ")
+    pane.rests(1)
+    pane.ends()
+    assert pane.said() == ["Reading"]
+
+
+def test_what_stands_left_of_a_prompt_that_counts() -> None:
+    prompts = Prompts()
+    prompts.learn("In [9]: ")
+    assert prompts.split("half In [10]: ") == ("half ", "In [10]: ")
+    assert prompts.split("In [10]: ") == ("", "In [10]: ")
+    assert prompts.split("In [x]: ") == ("", "")
+    assert prompts.behind("In [11]: 1 + 1") == "1 + 1"
+    assert "In [3]:" in prompts
