@@ -82,6 +82,24 @@ def joined(rows: list[str], width: int) -> list[str]:
             ["See https://example.org/a/long/address for it"],
             id="a word that no row could hold",
         ),
+        pytest.param(
+            ["It was read from", "https://example.org/a/", "long/address", "before noon.", "Then it ended."],
+            ["It was read from https://example.org/a/long/address before noon.", "Then it ended."],
+            id="a row behind a word with rows of its own",
+        ),
+        pytest.param(
+            ["See http://a.org/very/", "long/path?", "b=1&c=333322222222222-", "end"],
+            ["See http://a.org/very/long/path?b=1&c=333322222222222-end"],
+            id="an address broken behind its marks",
+        ),
+        pytest.param(
+            ["See http://example.org/", "for all that"], ["See http://example.org/ for all that"], id="an address ends"
+        ),
+        pytest.param(
+            ["get https://example.or", "g/a/long/address", "echo done"],
+            ["get https://example.org/a/long/address", "echo done"],
+            id="code with an address",
+        ),
         pytest.param([], [], id="nothing"),
         pytest.param(["trailing   "], ["trailing"], id="blanks at the end"),
     ],

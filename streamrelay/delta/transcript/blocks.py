@@ -229,7 +229,8 @@ def _cells(rows: Sequence[PaintedRow]) -> Iterator[PaintedRow]:
 def _table_until(rows: Sequence[PaintedRow], y: int) -> int:
     """Return the row behind the table that begins at row `y`; `y` itself where none does."""
     text = rows[y].text
-    if _TABLE_TOP.match(text) and _CROSSING.search(text):
+    below = rows[y + 1].text if y + 1 < len(rows) else ""
+    if _is_table_rule(text) or (_COLUMN.match(text.lstrip()[:1]) and _is_table_rule(below)):
         stop = y + 1
         while (stop < len(rows) and _COLUMN.match(rows[stop].text.lstrip()[:1] or " ") is not None) or (
             stop < len(rows) and is_border(rows[stop].text)
@@ -242,6 +243,10 @@ def _table_until(rows: Sequence[PaintedRow], y: int) -> int:
             stop += 1
         return stop
     return y
+
+
+def _is_table_rule(text: str) -> bool:
+    return _TABLE_TOP.match(text) is not None and _CROSSING.search(text) is not None
 
 
 def _table(rows: Sequence[PaintedRow]) -> Iterator[list[str]]:

@@ -19,6 +19,9 @@ _STARTS = regex.compile(rf"(?:[-*+•◦‣▪●○]\s|{BULLETS}\s|\d{{1,3}}[.)
 _UNSPACED = regex.compile(r"[\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6--\p{Hangul}]", regex.V1)
 _COMMA = regex.compile(r"[,.;:!?]")
 _SPACED_COMMA = regex.compile(rf"{_UNSPACED.pattern}[,.;:!?] {_UNSPACED.pattern}", regex.V1)
+_IN_ADDRESSES = frozenset("?&=-_%#")
+"""Marks within an address with which none ends."""
+_PATH = regex.compile(r"[/?&=]")
 NARROWEST_MARGIN = 8
 """Columns that a program may leave free at the right of what it wraps."""
 
@@ -35,15 +38,21 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
     last: str | None = None
     hang = 0
     joined_by_terminal = fills = False
+    parts: list[str] = []
     for row in rows:
         text = row.text
         if joined_by_terminal and last is not None:
             lines[-1] += text
         elif last is not None and fills and _continues(last, text, hang, width):
-            lines[-1] += _glue(lines[-1], text.strip(), width) + text.strip()
+            parts += _glue(lines[-1], text.strip(), width), text.strip()
+            lines[-1] += parts[-2] + parts[-1]
+        elif last is not None and fills and _follows_long_word(parts, text, hang):
+            parts += " ", text.strip()
+            lines[-1] += parts[-2] + parts[-1]
         else:
             lines.append(text)
             hang = _text_column(text)
+            parts = [text]
         last = text
         joined_by_terminal, fills = row.wrapped, row.fills
     return [line.rstrip() for line in lines]
@@ -133,14 +142,26 @@ def _continues(above: str, below: str, hang: int, width: int) -> bool:
     return used + 1 + cells_of(text.split(maxsplit=1)[0]) > width
 
 
+def _follows_long_word(parts: Sequence[str], below: str, hang: int) -> bool:
+    """Tell whether a row goes on behind a word that took rows of its own, and was the last word of the row above.
+
+    `parts` are the rows of the line, and what stands between them. Some programs begin a new row behind such a word.
+    """
+    *_, before, word, glue, end = ("", *parts)[-4:] if len(parts) > 3 else ("", "", "?", "")
+    is_alone = not glue and before == " " and len(word.split()) == len(end.split()) == 1
+    return is_alone and len(below) - len(below.lstrip()) == hang and below.lstrip()[:1].islower()
+
+
 def _glue(above: str, below: str, width: int) -> str:
     """Return what stood between two parts of a line: nothing where a word was broken or unspaced characters meet.
 
-    A word is broken that no row could hold: an address, or a path. Behind a comma of ASCII amid unspaced text stands a
-    blank only where one stands behind the line's other commas.
+    A word is broken that no row could hold, an address or a path. An address is also broken behind its marks. Behind a
+    comma of ASCII amid unspaced text stands a blank only where one stands behind the line's other commas.
     """
     parts = above.rsplit(maxsplit=1)[-1], below.split(maxsplit=1)[0]
     if sum(map(cells_of, parts)) > width and len(parts[0]) > width // 2:
+        return ""
+    if "://" in parts[0] and (parts[0][-1] in _IN_ADDRESSES or (parts[0][-1] == "/" and _PATH.search(parts[1]))):
         return ""
     if _UNSPACED.match(above[-1]):
         return ""
