@@ -1,223 +1,221 @@
-"""Following a screen on which a program may converse: when it does, when it is at work, when its words are to be said.
+"""How a program's words are read: a state machine whose transitions are one table.
 
-A program converses on the alternate screen, or where it asked for bracketed paste, did not withdraw that when a message
-was submitted, and moves its cursor about. What it shows on the other screen meanwhile (an editor, a view of its
-transcript) is in front of the conversation, and not part of it.
+Lines of a program that prints are final when they have passed. What a line editor shows between its request for
+bracketed paste and the withdrawal is prompt and input. The words of a program that converses are read off its screen
+when a turn is over. The rows of an editor or a pager are nobody's words.
+
+    printing --asked--> undecided --shows_composer, passed_lines--> listening --painted--> conversing
+    undecided --submitted--> running --asked--> editing --submitted--> running
+
+`TRANSITIONS` names the evidence for every change and the reason that `explain` shows. Evidence without a row for a mode
+changes nothing. The alternate screen, and a dialog, stand in front of a mode and give way to it again.
 """
 
-from streamrelay.delta.event_builder import Speaker
-from streamrelay.delta.frames import FrameCutter
-from streamrelay.delta.printing.line_editor import Composer
-from streamrelay.delta.printing.provenance import Ledger
-from streamrelay.delta.signals import Signals
-from streamrelay.delta.transcript.conversation import Conversation
-from streamrelay.vt.engine import Engine, Frame, TerminalEvent
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final, Literal, NamedTuple
 
 
-class Following:
-    """Lets a conversation follow the screen of one pane while there may be one, and says what is answered."""
+class Mode(StrEnum):
+    """How a program's words are read."""
 
-    def __init__(
-        self, engine: Engine, speaker: Speaker, *, composer: Composer, cutter: FrameCutter, ledger: Ledger
-    ) -> None:
-        self.conversation = Conversation(engine, speaker.turns)
-        self.signals = Signals()
-        self.is_active = False
-        """Whether the screen is followed."""
-        self._speaker = speaker
-        self._turns = speaker.turns
-        self._composer = composer
-        self._cutter = cutter
-        self._ledger = ledger
-        self._alternate = False
-        self._overlaid = False
-        self._awaited = False
-        self._may_continue = False
-        self._seeded = False
+    PRINTING = "printing"
+    """It prints: each line is final when a line feed has passed it."""
+    RUNNING = "running"
+    """It prints in the place of a line editor that waits: a shell's command."""
+    UNDECIDED = "undecided"
+    """It asked for bracketed paste: a line editor, or a program with a composer."""
+    EDITING = "editing"
+    """A line editor, known by an earlier submission, reads its next line."""
+    LISTENING = "listening"
+    """It is no line editor and has painted nothing so far: its lines are read as they pass."""
+    CONVERSING = "conversing"
+    """It keeps a transcript and a composer on a screen that it paints."""
+    FULL_SCREEN = "full_screen"
+    """It fills the alternate screen: an editor, a pager, or a program that has not shown that it converses."""
+    DIALOG = "dialog"
+    """A question that only a person may answer stands in front."""
+
+
+Evidence = Literal[
+    "asked", "asked_by_another", "other_command", "submitted", "dismissed", "passed_lines", "flooded", "shows_composer",
+    "painted", "seen_at_attach", "alternate", "main", "answered", "closing", "dialog_opened", "dialog_closed",
+]  # fmt: skip
+
+_READS_LINES: Final = frozenset({Mode.UNDECIDED, Mode.EDITING})
+_PRINTS: Final = frozenset({Mode.PRINTING, Mode.RUNNING})
+_ASKS: Final = _READS_LINES | {Mode.LISTENING, Mode.CONVERSING}
+_MAIN: Final = _PRINTS | _ASKS
+
+
+class Transition(NamedTuple):
+    """Which evidence changes which modes, into what, and why.
+
+    A mode `in_front` leaves the mode before it in place; `after` is None where what stood in front gives way.
+    """
+
+    evidence: Evidence
+    before: frozenset[Mode]
+    after: Mode | None
+    reason: str
+    in_front: bool = False
+
+
+TRANSITIONS: Final = (
+    Transition("asked", frozenset({Mode.PRINTING}), Mode.UNDECIDED, "it asked for bracketed paste"),
+    Transition("asked", frozenset({Mode.RUNNING}), Mode.EDITING, "the line editor asked for bracketed paste again"),
+    Transition("asked_by_another", _PRINTS, Mode.UNDECIDED, "another command asked for bracketed paste"),
+    Transition("other_command", frozenset({Mode.EDITING}), Mode.UNDECIDED, "another command is in the foreground"),
+    Transition("submitted", _ASKS, Mode.RUNNING, "it withdrew bracketed paste with a line typed: a line editor"),
+    Transition("dismissed", _ASKS, Mode.PRINTING, "it withdrew bracketed paste with nothing typed: it leaves"),
+    Transition("passed_lines", _READS_LINES, Mode.LISTENING, "lines passed that no line editor lets pass"),
+    Transition("flooded", _READS_LINES, Mode.LISTENING, "more lines passed than anybody edits"),
+    Transition("shows_composer", _READS_LINES, Mode.LISTENING, "it rests with a composer that no line editor shows"),
+    Transition("painted", frozenset({Mode.LISTENING}), Mode.CONVERSING, "it moves its cursor about: it paints"),
+    Transition("seen_at_attach", _MAIN, Mode.CONVERSING, "a composer with borders stood there at the attach"),
+    Transition("alternate", _MAIN, Mode.FULL_SCREEN, "it took the alternate screen", in_front=True),
+    Transition("main", frozenset({Mode.FULL_SCREEN, Mode.CONVERSING}), None, "it left the alternate screen"),
+    Transition("answered", frozenset({Mode.FULL_SCREEN}), Mode.CONVERSING, "it showed a message, or told its state"),
+    Transition("closing", frozenset({Mode.CONVERSING}), Mode.FULL_SCREEN, "it withdrew bracketed paste: it leaves"),
+    Transition("dialog_opened", _ASKS | {Mode.FULL_SCREEN}, Mode.DIALOG, "a question stands there", in_front=True),
+    Transition("dialog_closed", frozenset({Mode.DIALOG}), None, "the question is gone"),
+)
+_TABLE: Final = {(row.evidence, mode): row for row in TRANSITIONS for mode in row.before}
+
+
+class ModeMachine:
+    """The mode of one pane's program; `on_change` takes the modes before and after each change, and the reason."""
+
+    def __init__(self, on_change: Callable[[Mode, Mode, str], None] | None = None) -> None:
+        self.asks_for_paste = False
+        """Whether the program wants pasted text in brackets."""
+        self._on_change = on_change
+        self._modes = [Mode.PRINTING]
+        """The mode of the main screen, then that of the alternate screen, then a dialog, each if there is one."""
+        self._is_alternate = False
+        self._command = self._editor_command = ""
+
+    @property
+    def mode(self) -> Mode:
+        """The mode."""
+        return self._modes[-1]
+
+    @property
+    def _ground(self) -> Mode:
+        """The mode behind a dialog."""
+        return self._modes[-2] if self.mode is Mode.DIALOG else self.mode
+
+    @property
+    def is_alternate(self) -> bool:
+        """Whether the alternate screen is shown."""
+        return self._is_alternate
+
+    @property
+    def is_overlaid(self) -> bool:
+        """Whether the alternate screen stands in front of a conversation: what it shows is no part of that."""
+        return self._is_alternate and self._modes[0] is Mode.CONVERSING
 
     @property
     def converses(self) -> bool:
-        """Whether the program keeps a transcript on a screen that it paints itself."""
-        keeps_composer = self._composer.asks_for_paste and self._composer.withdraws is False
-        return self._alternate or (keeps_composer and self._cutter.moved)
+        """Whether words are read off the screen: the program converses, or may on the alternate screen."""
+        return self._ground in {Mode.CONVERSING, Mode.FULL_SCREEN}
 
     @property
     def has_composer(self) -> bool:
         """Whether the program is seen to have a composer: it converses, or is known not to be a line editor."""
-        return self.converses or (self.is_active and self._composer.withdraws is False)
-
-    def seed(self, frame: Frame) -> None:
-        """Begin with the screen as it is; what a program does there may have begun before anybody watched.
-
-        A program that asked for bracketed paste before is recognised by its looks: tmux 3.3a does not tell of the
-        request. Below a composer with borders there may also stand the cursor of a program that printed a box: that
-        one does not hide it.
-        """
-        again, self._seeded = self._seeded, True
-        self.look_anew(frame)
-        self._alternate = frame.alternate
-        self.is_active = frame.alternate or self._composer.asks_for_paste
-        row = self.conversation.rows[frame.cursor.y]
-        if not self.is_active and self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden):
-            self.is_active = self._composer.asks_for_paste = self._cutter.moved = True
-            self._composer.withdraws = False
-        self.conversation.was_joined = self.conversation.was_joined or (self.is_active and not again)
-        if again and self.converses and (self._turns.is_open or (self._awaited and self.conversation.has_moved_on)):
-            # What it shows now it may have shown for long, and show nothing more.
-            worked = self.conversation.look_for_work()
-            self._note_change(worked, self._speaker.now)
-
-    def look_anew(self, frame: Frame) -> None:
-        """Go on with a screen on which nothing stands where it stood.
-
-        Between turns a program may paint its transcript again for the new size: that continues nothing.
-        """
-        self._may_continue = False
-        self.conversation.look_anew(frame, answering=self._turns.is_open or self._awaited)
-
-    def inject(self, message_id: str, text: str) -> None:
-        """A message is being pasted."""
-        if self.is_active:
-            if not self._turns.is_open:
-                self.conversation.settle_down()
-            self.conversation.inject(message_id, text)
-
-    def submit(self, message_id: str) -> bool:
-        """The Enter behind a message is being sent; return whether the composer shows anything of it.
-
-        What the program says to nobody known is said first, if it is not at work: it stands above the message. What it
-        may add to that stands there too, and so does its answer to what a person has submitted meanwhile.
-        """
-        amid = False
-        if self.converses:
-            self.conversation.look_for_typed()
-            if self._note_typed():
-                self._speaker.begin_turn()
-            amid = self._turns.goes_on
-            if amid and not self._turns.is_busy:
-                self._finish_what_goes_on()
-        self._awaited, self._may_continue = True, False
-        return self.is_active and self.conversation.submit(message_id, amid=amid)
-
-    def _finish_what_goes_on(self) -> None:
-        """Say what is said to nobody known; that turn is over, unless it answers what a person typed unseen."""
-        self.read(certain=True)
-        if self._turns.goes_on or self._turns.is_certain:
-            self._speaker.end_turn(self._turns.supersede())
-
-    def ended(self, *, certain: bool) -> None:
-        """A turn has ended; what comes later continues it, unless it was certain to be over."""
-        self._may_continue = not certain
-
-    def hear(self, event: TerminalEvent) -> None:
-        """Take what the program tells its terminal of its state."""
-        signal = self.signals.read(event)
-        if signal is not None:
-            self._turns.vote(signal.by, signal.says, self._speaker.now)
-            if signal.says == "busy":
-                self._go_to_work()
-
-    def asked_for_input(self, frame: Frame) -> None:
-        """Bracketed paste was asked for."""
-        if not self.is_active:
-            self.is_active = True
-            self.conversation.forget_composer()
-            self.conversation.look_anew(frame, answering=False)
-        if self._composer.has_withdrawn and self._composer.withdraws is not False:
-            self._turns.vote("composer", "idle", self._speaker.now)
-
-    def withdrawn(self) -> None:
-        """The request for bracketed paste was withdrawn."""
-        if self.converses and self._turns.is_open:
-            self.read(certain=True)
-        if self.converses:
-            self._forget_program()
-        else:
-            self._turns.vote("composer", "busy", self._speaker.now)
-        self._composer.withdraw()
-        self.is_active = self._alternate
-
-    def respawned(self) -> None:
-        """Another program was started in the pane, without the one before having left the screen as programs do."""
-        if self._turns.is_open and self.converses:
-            self.read(certain=True, cut_off=self._turns.is_busy, last=True)
-        self._forget_program()
-        self._alternate = self._overlaid = False
-
-    def take(self, frame: Frame, *, whole: bool, stands: bool, printed: float | None) -> None:
-        """Follow a frame; the program `printed` last at that time. See `Conversation.take`."""
-        if frame.alternate and not self._alternate and self.converses:
-            self._overlaid = True
-        if self._overlaid:
-            self._overlaid = frame.alternate
-            if not frame.alternate:
-                self.conversation.look_anew(frame, answering=self._turns.is_open)
-                if self._turns.is_open and printed is not None:
-                    # What stood in front may have looked like a dialog, for which the turn was held.
-                    self._turns.output(printed)
-            return
-        if self._alternate and not frame.alternate:
-            if self._turns.is_open:
-                self.read(certain=True)
-            self._forget_program()
-        switched = frame.alternate != self._alternate
-        self._alternate = frame.alternate
-        if switched:
-            self.is_active = frame.alternate or self._composer.asks_for_paste
-            if self.is_active:
-                self.conversation.look_anew(frame, answering=False)
-        elif self.is_active:
-            worked = self.conversation.works
-            changed = self.conversation.take(frame, self._speaker.now, whole=whole, stands=stands)
-            if changed and self.converses:
-                self._note_change(worked, printed)
+        return self.converses or self._ground is Mode.LISTENING
 
     @property
-    def has_unread(self) -> bool:
-        """Whether the screen shows something new while a message waits to be answered."""
-        return self.converses and self.conversation.waits and self.conversation.has_moved_on
+    def is_followed(self) -> bool:
+        """Whether the screen may show a conversation."""
+        return self._ground not in _PRINTS and not self.is_overlaid
 
-    def read(self, *, certain: bool, cut_off: bool = False, last: bool = False) -> None:
-        """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
-        trusted = self.signals.tell or not self._alternate
-        answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off, last=last)
-        self._cutter.keeps_transcript = self.conversation.proved
-        self._note_typed()
-        self._awaited = self.conversation.waits
-        if answer is not None:
-            self._speaker.tell(answer)
-        self._ledger.forget_submitted()
+    @property
+    def reads_line(self) -> bool:
+        """Whether what passes now may be a line editor's."""
+        return self.asks_for_paste and self._modes[0] in _READS_LINES
 
-    def _note_change(self, worked: bool, printed: float | None) -> None:
-        """The screen of a conversation reads differently."""
-        if printed is not None:
-            self._turns.output(printed)
-        self._awaited = self._note_typed() or self._awaited
-        if self._awaited or (self._may_continue and self.conversation.has_moved_on):
-            self._speaker.begin_turn()
-        if self.conversation.works != worked:
-            self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._speaker.now)
-            if self.conversation.works:
-                self._go_to_work()
+    @property
+    def is_running(self) -> bool:
+        """Whether a line editor has withdrawn and waits for what was submitted to it."""
+        return self._modes[0] is Mode.RUNNING
 
-    def _note_typed(self) -> bool:
-        """Begin a turn for what a person has submitted, if anything was seen of that."""
-        typed, self.conversation.typed = self.conversation.typed, False
-        if typed:
-            self._speaker.next_turn(None)
-        return typed
+    def see(self, evidence: Evidence) -> bool:
+        """Take evidence; return whether it changed the mode.
 
-    def _go_to_work(self) -> None:
-        """The program says that it is at work: if nobody else did, a person has submitted something."""
-        if not self._turns.is_open and not self._awaited and self.conversation.assume_submitted():
-            self._speaker.next_turn(None)
-        if self._turns.turn or self._seeded:
-            self._speaker.begin_turn()
+        It concerns the foremost mode that it can change, of the screen that is shown.
+        """
+        for place in range(len(self._modes) - 1, int(self._is_alternate) - 1, -1):
+            row = _TABLE.get((evidence, self._modes[place]))
+            if row is not None:
+                self._change(place, row)
+                return True
+        return False
 
-    def _forget_program(self) -> None:
-        """The program that conversed is gone: what it said of itself, and was, tells nothing of the next."""
-        self._turns.dismiss_witnesses()
-        self._cutter.moved = self._cutter.keeps_transcript = False
-        self.signals.forget()
-        self.conversation.forget_program()
-        self._awaited = self._may_continue = False
+    def _change(self, place: int, row: Transition) -> None:
+        before = self.mode
+        if row.after is None:
+            del self._modes[place:]
+        elif row.in_front:
+            self._modes[place + 1 :] = [row.after]
+        else:
+            self._modes[place] = row.after
+        if self._on_change is not None:
+            self._on_change(before, self.mode, row.reason)
+
+    def ask(self) -> None:
+        """Bracketed paste was asked for."""
+        self.asks_for_paste = True
+        if not self._is_alternate:
+            self.see("asked_by_another" if self._is_another else "asked")
+
+    def withdraw(self, *, typed: bool) -> None:
+        """The request was withdrawn; `typed` tells whether the program that converses showed a draft then."""
+        self.asks_for_paste = False
+        if self._is_alternate:
+            self.see("closing")
+            return
+        dismissed = self.see("dialog_closed") or (self.converses and not typed)
+        self.see("dismissed" if dismissed else "submitted")
+        if self.is_running:
+            self._editor_command = self._command
+
+    def show(self, *, alternate: bool) -> bool:
+        """Note which screen is shown; return whether it was switched.
+
+        What a program asks for on the alternate screen it asks for there: behind it stands what stood there.
+        """
+        if alternate == self._is_alternate:
+            return False
+        self.see("dialog_closed")
+        if alternate:
+            self.see("alternate")
+            self._is_alternate = True
+            return True
+        self.see("main")
+        self._is_alternate = False
+        if self.asks_for_paste and self._modes[0] in _PRINTS:
+            self.ask()
+        elif not self.asks_for_paste and self._modes[0] in _ASKS:
+            self.see("dismissed")
+        return True
+
+    def run(self, command: str) -> None:
+        """Note which command is in the foreground: what was seen of a line editor tells nothing of another one."""
+        self._command = command
+        if self._is_another:
+            self.see("other_command")
+
+    @property
+    def _is_another(self) -> bool:
+        return self.is_line_editor_known and self._command != self._editor_command
+
+    @property
+    def is_line_editor_known(self) -> bool:
+        """Whether the mode rests on a line editor that was seen before."""
+        return self._modes[0] in {Mode.RUNNING, Mode.EDITING}
+
+    def reset(self) -> None:
+        """Another program was started in the pane."""
+        self.asks_for_paste = self._is_alternate = False
+        self._modes = [Mode.PRINTING]

@@ -31,13 +31,14 @@ from streamrelay.delta.inputs import (
     Submitted,
     Waited,
 )
-from streamrelay.delta.mode import Following
+from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.printing.echo import looks_like_prompt
 from streamrelay.delta.printing.printer import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
 from streamrelay.delta.prompt_detection import Attention
 from streamrelay.delta.reasons import Reasons
+from streamrelay.delta.screen_follower import ScreenFollower
 from streamrelay.events import (
     AgentStopped,
     Event,
@@ -74,11 +75,12 @@ class DeltaStream:
         self._cutter = FrameCutter()
         self._speaker = Speaker(session, pane, reasons)
         self._turns = self._speaker.turns
-        self._printing = Printing(engine, self._speaker, newborn=newborn)
+        self._mode = ModeMachine()
+        self._printing = Printing(engine, self._speaker, self._mode, newborn=newborn)
         self._composer = self._printing.composer
         self._ledger = self._printing.attribution.ledger
-        self._following = Following(
-            engine, self._speaker, composer=self._composer, cutter=self._cutter, ledger=self._ledger
+        self._following = ScreenFollower(
+            engine, self._speaker, mode=self._mode, cutter=self._cutter, ledger=self._ledger
         )
         self._conversation = self._following.conversation
         self._last_output: float | None = None
@@ -107,7 +109,7 @@ class DeltaStream:
     @property
     def converses(self) -> bool:
         """Whether the program keeps a transcript on a screen that it paints itself."""
-        return self._following.converses
+        return self._mode.converses
 
     @property
     def needs_human(self) -> NeedKind | None:
@@ -127,14 +129,14 @@ class DeltaStream:
     @property
     def standing(self) -> Standing:
         """What somebody who is about to type would find; `look` first. Costs a pass over the rows of the screen."""
-        follows = self._following.has_composer
+        follows = self._mode.has_composer
         return Standing(
             profile=self.profile,
             converses=follows,
             prints=not self.converses,
             answers=self._turns.answers,
-            asks_for_paste=self._composer.asks_for_paste,
-            withdrawn=self._composer.withdraws is True and not self._composer.asks_for_paste,
+            asks_for_paste=self._mode.asks_for_paste,
+            withdrawn=self._mode.is_running,
             needs_human=self._attention.kind,
             rows=tuple(self._attention.rows),
             composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,
@@ -243,7 +245,7 @@ class DeltaStream:
         self._ledger.enter(message_id, text, head)
         if self.converses and not self._turns.is_open and self._conversation.waits:
             self._following.read(certain=True)
-        if self._following.is_active:
+        if self._mode.is_followed:
             self._recognise(rows=self._conversation.rows)
         self._following.inject(message_id, text)
         self._unpainted.append(message_id)
@@ -336,7 +338,7 @@ class DeltaStream:
     @property
     def _just_prints(self) -> bool:
         """Whether a program prints, nothing is awaited from it, and nobody is asked."""
-        repaints = self._following.is_active or self._cutter.is_unsettled
+        repaints = self._mode.is_followed or self._cutter.is_unsettled
         return not (repaints or self._unpainted or self._attention.kind is not None)
 
     @property
@@ -363,7 +365,7 @@ class DeltaStream:
         """Take up the profile of the program, where it is one that has a profile."""
         self._recogniser.run(command)
         if command:
-            self._composer.run(command)
+            self._mode.run(command)
         self._recogniser.see(rows)
         self._following.signals.profile = self._conversation.profile = self._recogniser.profile
 
@@ -387,14 +389,19 @@ class DeltaStream:
         if self.converses:
             self._printing.skip(frame)
         else:
-            paints = self._cutter.painting and not self._following.is_active
-            self._printing.take(frame, paints=paints, more=self._cutter.more and not self._cutter.at_landmark)
+            paints = self._cutter.painting and not self._mode.is_followed
+            more = self._cutter.more and not self._cutter.at_landmark
+            self._printing.take(frame, paints=paints, more=more, hides=self._cutter.hidden)
         for event in frame.events:
             if event.kind in {"title", "agent_state"}:
                 self._recognise(rows=[event.payload])
                 self._following.hear(event)
-            elif event.kind == "bracketed_paste_off" and self._composer.asks_for_paste:
+            elif event.kind == "bracketed_paste_off" and self._mode.asks_for_paste:
+                conversed = self.converses
                 self._following.withdrawn()
+                self._composer.close()
+                if conversed and not self.converses:
+                    self._printing.farewell()
             elif event.kind == "bracketed_paste_on":
                 if self._printing.asked_for_input():
                     self._shell_reads()
@@ -422,7 +429,7 @@ class DeltaStream:
         self._unsettled = False
         self._cutter.settle()
         self._take_frame(whole=True, stands=True)
-        if self._composer.asks_for_paste:
+        if self._mode.asks_for_paste:
             self._settle_composer()
         elif self._printing.settle():
             self._shell_reads()
@@ -431,7 +438,7 @@ class DeltaStream:
         elif self._turns.is_open and not self._conversation.in_repaint:
             self._speaker.show(self._conversation.last_line)
         for message_id in self._unpainted[-1:]:
-            shown = self._following.is_active and self._conversation.shows_draft
+            shown = self._mode.is_followed and self._conversation.shows_draft
             if shown or self._ledger.shows(message_id, self._printing.open_text):
                 self._tell_painted(message_id)
         if self._last_output is not None:
@@ -445,11 +452,14 @@ class DeltaStream:
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer()
-        below = self._conversation.has_rows_below and not self._conversation.awaits_draft
-        if self._composer.stays_open(paints=self._cutter.moved, below=below):
+        passed = self._composer.has_passed(paints=self._cutter.moved)
+        if self._following.settle(passed=passed, at_prompt=self._printing.is_at_prompt):
             held = self._composer.release()
+            if self._cutter.moved:
+                self._mode.see("painted")
             if not self.converses:
                 self._printing.say(held)
+        self._printing.decide_first_screen()
 
     def _say(self, now: float, event: Event) -> Batch:
         self._speaker.now = now

@@ -31,7 +31,7 @@ _UNDECIDED: dict[Undecided, str] = {
 }
 _PRINTED: frozenset[Rule] = frozenset({
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "echo_at_once", "echo_late", "line_editor",
-    "behind_prompt", "behind_question", "greeting", "begun_before", "prompt", "said_already",
+    "behind_prompt", "behind_question", "greeting", "first_screen", "begun_before", "prompt", "said_already",
 })  # fmt: skip
 
 

@@ -1,20 +1,27 @@
+from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.printing.line_editor import MOST_HELD_LINES, Composer
 
 
-def editing(head: str = "", *, withdraws: bool | None = True) -> Composer:
-    composer = Composer(withdraws=withdraws)
+def editing(head: str = "", *, known: bool = True) -> Composer:
+    """Return a region that is open, of a line editor that has or has not withdrawn before."""
+    mode = ModeMachine()
+    mode.ask()
+    if known:
+        mode.withdraw(typed=True)
+        mode.ask()
+    composer = Composer(mode)
     composer.begin(head)
     return composer
 
 
 def test_it_is_open_from_the_request_to_the_withdrawal() -> None:
-    composer = Composer()
+    mode = ModeMachine()
+    composer = Composer(mode)
     assert not composer.is_open
-    composer.begin("")
+    mode.ask()
     assert composer.is_open
-    composer.withdraw()
+    mode.withdraw(typed=True)
     assert not composer.is_open
-    assert composer.withdraws
 
 
 def test_the_content_is_all_that_was_painted_inside() -> None:
@@ -42,20 +49,19 @@ def test_the_prompt_shows_at_the_first_rest_only() -> None:
 
 
 def test_a_program_that_shows_lines_before_it_ever_withdrew_is_no_editor() -> None:
-    composer = editing(withdraws=None)
+    composer = editing(known=False)
     composer.keep(["a line"])
-    assert composer.stays_open(paints=False, below=False)
+    assert composer.has_passed(paints=False)
+    assert not composer.has_passed(paints=True)
     assert composer.release() == ["a line"]
-    assert not composer.is_open
 
 
-def test_after_an_editor_an_enter_without_a_withdrawal_tells_another_program() -> None:
+def test_a_known_editor_lets_lines_pass_only_before_the_enter() -> None:
     composer = editing()
     composer.keep(["listing of a completion"])
-    assert not composer.stays_open(paints=False, below=False)
+    assert not composer.has_passed(paints=False)
     composer.entered = True
-    assert composer.stays_open(paints=False, below=False)
-    assert not composer.is_open
+    assert composer.has_passed(paints=False)
 
 
 def test_nobody_edits_a_thousand_lines() -> None:

@@ -11,6 +11,7 @@ said to nobody and nobody's answer.
 from collections.abc import Sequence
 
 from streamrelay.delta.event_builder import Speaker
+from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
 from streamrelay.delta.printing.line_editor import Composer
@@ -36,10 +37,11 @@ which on no editor is at work: looking at the whole line with every switch, a fl
 class Printing:
     """Says the lines of one pane as they pass."""
 
-    def __init__(self, engine: Engine, speaker: Speaker, *, newborn: bool) -> None:
+    def __init__(self, engine: Engine, speaker: Speaker, mode: ModeMachine, *, newborn: bool) -> None:
         self.attribution = Attribution()
-        self.composer = Composer()
+        self.composer = Composer(mode)
         self.region = PromptRegion()
+        self._mode = mode
         self._engine = engine
         self._speaker = speaker
         self._lines = LineTracker(engine)
@@ -52,6 +54,8 @@ class Printing:
         """The open line as it stood when the shell marked the end of its prompt."""
         self.greeting_due: float | None = None
         self._switches = 0
+        self._first_screen: list[str] = []
+        """Lines painted with the cursor hidden before bracketed paste was asked for: a rest tells whose they are."""
 
     def seed(self, frame: Frame) -> None:
         """Start at the line that holds the cursor."""
@@ -92,7 +96,7 @@ class Printing:
     @property
     def is_past_all(self) -> bool:
         """Whether the cursor stands at the beginning of an empty line below everything, and nothing is held back."""
-        if self._held or self._switches or self.composer.asks_for_paste or self.composer.is_open:
+        if self._held or self._switches or self._mode.asks_for_paste or self.composer.is_open:
             return False
         return self._lines.is_past_all
 
@@ -101,18 +105,24 @@ class Printing:
         """Where the cursor is."""
         return self._lines.cursor
 
-    def take(self, frame: Frame, *, paints: bool, more: bool) -> None:
+    def take(self, frame: Frame, *, paints: bool, more: bool, hides: bool = False) -> None:
         """Say what a frame has passed; of a program that `paints`, only what can no longer be repainted.
+
+        A program that still `hides` its cursor when it asks for bracketed paste may have painted its first screen.
 
         With `more` to come in the same read, what is still on the screen can wait: in a flood, looking at all of it
         again and again would take half of the time.
         """
         rule: Rule = "repainted" if self._held and not paints else "passed"
+        was_held = self._held
         passed = self._passed(frame, paints=paints, more=more)
         if self._lines.lost:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
+        if was_held and hides and any(event.kind == "bracketed_paste_on" for event in frame.events):
+            self._first_screen += passed
+            return
         if not self.composer.is_open:
             self.say(self.region.keep(passed), rule)
             if withdrawn and self.attribution.is_at_prompt and self._is_filled:
@@ -157,7 +167,7 @@ class Printing:
         """The shell marks the beginning of a command's output; return whether that can be trusted."""
         self.say(self.region.release())
         is_marked, self.region.is_marked = self.region.is_marked, False
-        return is_marked and not self.composer.asks_for_paste
+        return is_marked and not self._mode.asks_for_paste
 
     def give_up_prompt(self) -> None:
         """No shell reads although its prompt seemed to begin."""
@@ -168,6 +178,17 @@ class Printing:
         if rows:
             self._speaker.leave_out("prompt", rows)
             self.attribution.publish_open_line("")
+
+    def decide_first_screen(self) -> None:
+        """The screen rests: a program that converses painted chrome before it asked for bracketed paste.
+
+        Else it was printed, by a program that left the cursor hidden to a line editor.
+        """
+        lines, self._first_screen = self._first_screen, []
+        if self._mode.converses:
+            self._speaker.leave_out("first_screen", lines)
+        else:
+            self.say(lines, "repainted")
 
     def _learn_prompt(self, shown: tuple[str, str] | None) -> None:
         """Remember the prompt that a line editor stands behind, and say what stands left of it."""
@@ -216,7 +237,7 @@ class Printing:
         text = ""
         if not self.composer.is_open:
             # An agent paints its first screen so: that is no answer, and no turn.
-            may_converse = self.composer.asks_for_paste or self._greeting is not None
+            may_converse = self._mode.asks_for_paste or self._greeting is not None
             if self._held and not may_converse and (self._wrapped or self._lines.has_passed):
                 self._speaker.begin_turn()
             text = self.attribution.ledger.without_echo(self.open_text).rstrip()
@@ -234,7 +255,7 @@ class Printing:
         """Another program was started in the pane: what the one before asked of the terminal is void."""
         self.say(self.region.release())
         self.say(self.composer.release())
-        self.composer.reset()
+        self.composer.close()
 
     def let_pass(self) -> None:
         """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer."""
@@ -245,8 +266,14 @@ class Printing:
         if not self.composer.is_open:
             self._lines.keep_head()
 
+    def farewell(self) -> None:
+        """A program that conversed leaves: what it prints before a line editor asks for input answers nobody."""
+        if self._greeting is None:
+            self._greeting = []
+
     def close(self) -> None:
         """The pane is gone: whatever stands unfinished is final."""
+        self.decide_first_screen()
         self.end_greeting("program")
         if self._held:
             self.say(self.region.keep(self._passed(self._engine.take(), paints=False)), "repainted")
@@ -283,7 +310,7 @@ class Printing:
                 self.attribution.printed()
                 self._speaker.say_plain([line, *rest], rule)
                 return
-            pieces = self.attribution.explain(line, has_composer=self.composer.asks_for_paste)
+            pieces = self.attribution.explain(line, has_composer=self._mode.asks_for_paste)
             if pieces is None:
                 self._speaker.leave_out("said_already", [line])
             else:

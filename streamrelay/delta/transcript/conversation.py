@@ -8,7 +8,7 @@ the transcript shows it, whole or as that same placeholder. What a person types 
 vanishes from the composer and appears above it was submitted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from streamrelay.delta.layout.chrome import Furniture, has_bordered_composer
 from streamrelay.delta.layout.composer import DraftBox
@@ -96,10 +96,13 @@ class Conversation:
         self._has_worked = self._has_worked or self.works
         return worked
 
-    def take(self, frame: Frame, now: float, *, whole: bool, stands: bool) -> bool:
+    def take(
+        self, frame: Frame, now: float, *, whole: bool, stands: bool, in_dialog: Callable[[Sequence[str]], bool]
+    ) -> bool:
         """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` picture.
 
-        In a flood of repaints pictures are passed over, but for one that `stands`: the last for a while.
+        In a flood of repaints pictures are passed over, but for one that `stands`: the last for a while. What stands
+        in the place of the composer `in_dialog` is no draft, and tells nothing of the composer or of work.
         """
         self._document.take(frame)
         if not whole:
@@ -114,7 +117,7 @@ class Conversation:
             rows = self.rows
             mark = self._composer.empty.mark
             self.in_repaint = bool(mark) and self._composer.holds(*self._place).mark != mark
-            if not self.in_repaint:
+            if not in_dialog(rows) and not self.in_repaint:
                 self._furniture.observe(before, rows, self._cursor)
                 draft = self._composer.draft(*self._place)
                 # A draft can take the place of what says that the program is at work, but not of its spinner.
@@ -145,6 +148,12 @@ class Conversation:
         if not self.awaits_draft and not any(sent.may_stand_in(held) for sent in self._sent):
             self._learn_composer()
         self._draft = ""
+
+    def begin(self) -> None:
+        """The program is seen to converse: what stands there is old, and what a person typed before was a command."""
+        self._sent = [sent for sent in self._sent if sent.message_id is not None]
+        if not self._sent:
+            self.settle_down()
 
     def _learn_composer(self) -> None:
         """Nothing is typed: what stands in the composer is no draft, nor was it one."""
@@ -203,6 +212,11 @@ class Conversation:
         """Whether the composer shows anything that is not there when it is empty."""
         shown = self._composer.holds(*self._place).text
         return bool(shown) and shown != self._composer.empty.text
+
+    @property
+    def shows_input(self) -> bool:
+        """Whether something is typed or was submitted that the transcript has not shown."""
+        return bool(self._draft or self._sent)
 
     def view(self, column: int) -> ComposerView:
         """Return the composer as it stands, with the cursor in `column`."""

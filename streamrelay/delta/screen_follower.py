@@ -1,0 +1,242 @@
+"""The reader of a screen on which a program may converse: when it is at work, and when its words are to be said.
+
+`mode.py` tells whether the program converses. What it shows on the alternate screen in front of a conversation (an
+editor, a view of its transcript) is no part of that.
+"""
+
+from collections.abc import Sequence
+
+from streamrelay.delta.event_builder import Speaker
+from streamrelay.delta.frames import FrameCutter
+from streamrelay.delta.layout.dialogs import find_dialog
+from streamrelay.delta.mode import ModeMachine
+from streamrelay.delta.printing.provenance import Ledger
+from streamrelay.delta.signals import Signals
+from streamrelay.delta.transcript.conversation import Conversation
+from streamrelay.vt.engine import Engine, Frame, TerminalEvent
+
+
+class ScreenFollower:
+    """Lets a conversation follow the screen of one pane while there may be one, and says what is answered."""
+
+    def __init__(
+        self, engine: Engine, speaker: Speaker, *, mode: ModeMachine, cutter: FrameCutter, ledger: Ledger
+    ) -> None:
+        self.conversation = Conversation(engine, speaker.turns)
+        self.signals = Signals()
+        self._speaker = speaker
+        self._turns = speaker.turns
+        self._mode = mode
+        self._cutter = cutter
+        self._ledger = ledger
+        self._awaited = False
+        self._may_continue = False
+        self._seeded = False
+
+    def seed(self, frame: Frame) -> None:
+        """Begin with the screen as it is; what a program does there may have begun before anybody watched.
+
+        A program that asked for bracketed paste before is recognised by its looks: tmux 3.3a does not tell of the
+        request. Below a composer with borders there may also stand the cursor of a program that printed a box: that
+        one does not hide it.
+        """
+        again, self._seeded = self._seeded, True
+        self.look_anew(frame)
+        self._mode.show(alternate=frame.alternate)
+        row = self.conversation.rows[frame.cursor.y]
+        is_seen = self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden)
+        if is_seen and not self._mode.is_followed and self._mode.see("seen_at_attach"):
+            self._mode.asks_for_paste = self._cutter.moved = True
+        self.conversation.was_joined = self.conversation.was_joined or (self._mode.is_followed and not again)
+        if (
+            again
+            and self._mode.converses
+            and (self._turns.is_open or (self._awaited and self.conversation.has_moved_on))
+        ):
+            # What it shows now it may have shown for long, and show nothing more.
+            worked = self.conversation.look_for_work()
+            self._note_change(worked, self._speaker.now)
+
+    def look_anew(self, frame: Frame) -> None:
+        """Go on with a screen on which nothing stands where it stood.
+
+        Between turns a program may paint its transcript again for the new size: that continues nothing.
+        """
+        self._may_continue = False
+        self.conversation.look_anew(frame, answering=self._turns.is_open or self._awaited)
+
+    def inject(self, message_id: str, text: str) -> None:
+        """A message is being pasted."""
+        if self._mode.is_followed:
+            if not self._turns.is_open:
+                self.conversation.settle_down()
+            self.conversation.inject(message_id, text)
+
+    def submit(self, message_id: str) -> bool:
+        """The Enter behind a message is being sent; return whether the composer shows anything of it.
+
+        What the program says to nobody known is said first, if it is not at work: it stands above the message. What it
+        may add to that stands there too, and so does its answer to what a person has submitted meanwhile.
+        """
+        amid = False
+        if self._mode.converses:
+            self.conversation.look_for_typed()
+            if self._note_typed():
+                self._speaker.begin_turn()
+            amid = self._turns.goes_on
+            if amid and not self._turns.is_busy:
+                self._finish_what_goes_on()
+        self._awaited, self._may_continue = True, False
+        return self._mode.is_followed and self.conversation.submit(message_id, amid=amid)
+
+    def _finish_what_goes_on(self) -> None:
+        """Say what is said to nobody known; that turn is over, unless it answers what a person typed unseen."""
+        self.read(certain=True)
+        if self._turns.goes_on or self._turns.is_certain:
+            self._speaker.end_turn(self._turns.supersede())
+
+    def ended(self, *, certain: bool) -> None:
+        """A turn has ended; what comes later continues it, unless it was certain to be over."""
+        self._may_continue = not certain
+
+    def hear(self, event: TerminalEvent) -> None:
+        """Take what the program tells its terminal of its state."""
+        signal = self.signals.read(event)
+        if signal is not None:
+            self._turns.vote(signal.by, signal.says, self._speaker.now)
+            if signal.says == "busy":
+                self._go_to_work()
+
+    def asked_for_input(self, frame: Frame) -> None:
+        """Bracketed paste was asked for."""
+        was_followed, was_running = self._mode.is_followed, self._mode.is_running
+        self._mode.ask()
+        if self._mode.is_followed and not was_followed:
+            self.conversation.forget_composer()
+            self.conversation.look_anew(frame, answering=False)
+        if was_running:
+            self._turns.vote("composer", "idle", self._speaker.now)
+
+    def withdrawn(self) -> None:
+        """The request for bracketed paste was withdrawn."""
+        converses = self._mode.converses
+        if converses and self._turns.is_open:
+            self.read(certain=True)
+        self._mode.withdraw(typed=self.conversation.shows_input)
+        if converses:
+            self._forget_program()
+        elif self._mode.is_running:
+            self._turns.vote("composer", "busy", self._speaker.now)
+
+    def respawned(self) -> None:
+        """Another program was started in the pane, without the one before having left the screen as programs do."""
+        if self._turns.is_open and self._mode.converses:
+            self.read(certain=True, cut_off=self._turns.is_busy, last=True)
+        self._forget_program()
+        self._mode.reset()
+
+    def take(self, frame: Frame, *, whole: bool, stands: bool, printed: float | None) -> None:
+        """Follow a frame; the program `printed` last at that time. See `Conversation.take`."""
+        was_overlaid, was_followed = self._mode.is_overlaid, self._mode.is_followed
+        if self._mode.is_alternate and not frame.alternate and not was_overlaid:
+            if self._turns.is_open:
+                self.read(certain=True)
+            self._forget_program()
+        switched = self._mode.show(alternate=frame.alternate)
+        if was_overlaid and switched:
+            self.conversation.look_anew(frame, answering=self._turns.is_open)
+            if self._turns.is_open and printed is not None:
+                # What stood in front may have looked like a dialog, for which the turn was held.
+                self._turns.output(printed)
+        elif self._mode.is_followed and switched:
+            self.conversation.look_anew(frame, answering=False)
+        elif self._mode.is_followed and was_followed:
+            if self._cutter.moved:
+                self._mode.see("painted")
+            worked = self.conversation.works
+            cursor = (frame.cursor.x, frame.cursor.y)
+            changed = self.conversation.take(
+                frame,
+                self._speaker.now,
+                whole=whole,
+                stands=stands,
+                in_dialog=lambda rows: self._in_dialog(rows, cursor),
+            )
+            if changed and self._mode.converses:
+                self._note_change(worked, printed)
+
+    def _in_dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> bool:
+        """See whether a dialog stands on the screen."""
+        signs = self.conversation.profile.dialogs
+        dialog = find_dialog(rows, cursor, cursor_visible=not self._cutter.hidden, signs=signs)
+        self._mode.see("dialog_closed" if dialog is None else "dialog_opened")
+        return dialog is not None
+
+    def settle(self, *, passed: bool, at_prompt: bool) -> bool:
+        """The screen rests, and a line editor may be at work; return whether this is none, which is news.
+
+        Lines have `passed` that no line editor lets pass; or the screen shows a composer as no line editor does: the
+        cursor is hidden, or rests between borders, or, of a program that nobody knows, something stands below it. Where
+        it rests `at_prompt`, a program that has ended may have hidden it.
+        """
+        conversation = self.conversation
+        below = conversation.has_rows_below and not conversation.awaits_draft and not self._mode.is_line_editor_known
+        if passed:
+            return self._mode.see("passed_lines")
+        is_hidden = self._cutter.hidden and not at_prompt
+        if (below or is_hidden or conversation.is_plain_to_see) and self._mode.see("shows_composer"):
+            conversation.begin()
+            if self._turns.is_open and not conversation.waits:
+                self._speaker.end_turn(self._turns.supersede())
+            return True
+        return False
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether the screen shows something new while a message waits to be answered."""
+        return self._mode.converses and self.conversation.waits and self.conversation.has_moved_on
+
+    def read(self, *, certain: bool, cut_off: bool = False, last: bool = False) -> None:
+        """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
+        trusted = self.signals.tell or not self._mode.is_alternate
+        answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off, last=last)
+        self._cutter.keeps_transcript = self.conversation.proved
+        self._note_typed()
+        self._awaited = self.conversation.waits
+        if answer is not None:
+            self._speaker.tell(answer)
+        self._ledger.forget_submitted()
+
+    def _note_change(self, worked: bool, printed: float | None) -> None:
+        """The screen of a conversation reads differently."""
+        if printed is not None:
+            self._turns.output(printed)
+        self._awaited = self._note_typed() or self._awaited
+        if self._awaited or (self._may_continue and self.conversation.has_moved_on):
+            self._speaker.begin_turn()
+        if self.conversation.works != worked:
+            self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._speaker.now)
+            if self.conversation.works:
+                self._go_to_work()
+
+    def _note_typed(self) -> bool:
+        """Begin a turn for what a person has submitted, if anything was seen of that."""
+        typed, self.conversation.typed = self.conversation.typed, False
+        if typed:
+            self._speaker.next_turn(None)
+        return typed
+
+    def _go_to_work(self) -> None:
+        """The program says that it is at work: if nobody else did, a person has submitted something."""
+        if not self._turns.is_open and not self._awaited and self.conversation.assume_submitted():
+            self._speaker.next_turn(None)
+        if self._turns.turn or self._seeded:
+            self._speaker.begin_turn()
+
+    def _forget_program(self) -> None:
+        """The program that conversed is gone: what it said of itself, and was, tells nothing of the next."""
+        self._turns.dismiss_witnesses()
+        self._cutter.moved = self._cutter.keeps_transcript = False
+        self.signals.forget()
+        self.conversation.forget_program()
+        self._awaited = self._may_continue = False

@@ -1,0 +1,154 @@
+"""The mode of a program: one table of transitions, each with its evidence and reason."""
+
+import pytest
+
+from streamrelay.delta.inputs import Output, Pasted, Submitted, Waited
+from streamrelay.delta.mode import TRANSITIONS, Mode, ModeMachine
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.events import Event, NeedsHuman, Text
+from streamrelay.vt import TmuxScreen
+
+ASK, WITHDRAW = b"\x1b[?25l\x1b[?2004h", b"\x1b[?2004l"
+RULE = "─" * 30
+
+
+def machine(*evidence: str) -> ModeMachine:
+    mode = ModeMachine()
+    for each in evidence:
+        match each:
+            case "ask":
+                mode.ask()
+            case "withdraw":
+                mode.withdraw(typed=False)
+            case "submit":
+                mode.withdraw(typed=True)
+            case "alternate" | "main":
+                mode.show(alternate=each == "alternate")
+            case _:
+                mode.see(each)  # type: ignore[arg-type]
+    return mode
+
+
+def test_evidence_decides_each_mode_once() -> None:
+    cells = [(row.evidence, mode) for row in TRANSITIONS for mode in row.before]
+    assert len(cells) == len(set(cells))
+    assert all(row.reason and not row.reason.endswith(".") for row in TRANSITIONS)
+    reached = {row.after for row in TRANSITIONS} | {Mode.PRINTING}
+    assert reached >= set(Mode)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "mode"),
+    [
+        ("", Mode.PRINTING),
+        ("ask", Mode.UNDECIDED),
+        ("ask submit", Mode.RUNNING),
+        ("ask submit ask", Mode.EDITING),
+        ("ask submit ask shows_composer painted", Mode.CONVERSING),
+        ("ask passed_lines", Mode.LISTENING),
+        ("ask shows_composer painted withdraw", Mode.PRINTING),
+        ("ask shows_composer painted submit", Mode.RUNNING),
+        ("ask dialog_opened", Mode.DIALOG),
+        ("ask dialog_opened shows_composer painted dialog_closed", Mode.CONVERSING),
+        ("ask dialog_opened withdraw ask", Mode.UNDECIDED),
+        ("ask submit ask dialog_opened submit", Mode.PRINTING),
+        ("alternate", Mode.FULL_SCREEN),
+        ("alternate answered", Mode.CONVERSING),
+        ("alternate ask answered withdraw", Mode.FULL_SCREEN),
+        ("alternate answered dialog_opened main", Mode.PRINTING),
+        ("ask submit alternate ask withdraw main", Mode.RUNNING),
+        ("ask alternate withdraw main", Mode.PRINTING),
+        ("alternate ask main", Mode.UNDECIDED),
+        ("ask shows_composer painted alternate main", Mode.CONVERSING),
+    ],
+)
+def test_mode(evidence: str, mode: Mode) -> None:
+    assert machine(*evidence.split()).mode is mode
+
+
+def test_what_stands_in_front_of_a_conversation_is_not_followed() -> None:
+    mode = machine("ask", "shows_composer", "painted", "alternate")
+    assert mode.is_overlaid
+    assert not mode.is_followed
+
+
+def test_another_command_than_the_line_editor_is_undecided() -> None:
+    mode = machine()
+    mode.run("bash")
+    mode.ask()
+    mode.withdraw(typed=True)
+    mode.run("agent")
+    mode.ask()
+    assert mode.mode is Mode.UNDECIDED
+
+
+def test_each_change_tells_its_reason() -> None:
+    changes: list[tuple[Mode, Mode, str]] = []
+    mode = ModeMachine(lambda *change: changes.append(change))
+    mode.ask()
+    mode.see("main")
+    assert changes == [(Mode.PRINTING, Mode.UNDECIDED, "it asked for bracketed paste")]
+
+
+def talk(*, shell_first: bool) -> list[Event]:
+    """An agent whose dialog withdraws bracketed paste when it closes, started from a shell or by itself."""
+    stream = DeltaStream(TmuxScreen(30, 16))
+    events: list[Event] = []
+    now = 0.0
+
+    def paint(data: bytes, rest: float = 2.0) -> None:
+        nonlocal now
+        events.extend(stream.apply(Output(now, "", data)))
+        now += rest
+        events.extend(stream.apply(Waited(now, "")))
+
+    if shell_first:
+        paint(b"\x1b[?2004h$ ")
+        paint(b"agent")
+        paint(b"\r\n\x1b[?2004l\r", rest=0.01)
+    paint(ASK + b"\x1b[2J\x1b[HDo you trust this folder?\r\n\r\n> 1. Yes\r\n  2. No\x1b[1A\x1b[0G")
+    assert any(isinstance(event, NeedsHuman) for event in events)
+    paint(WITHDRAW + b"\x1b[1B\x1b[2K" + b"\x1b[1A\x1b[2K" * 3 + b"\r", rest=0.01)
+
+    def screen(*rows: str) -> bytes:
+        drawn = "\r\n".join([*rows, RULE, "> ", RULE])
+        return ("\x1b[2J\x1b[H" + drawn + "\x1b[1A\x1b[3G").encode()
+
+    paint(ASK + screen("Agent 1.0"))
+    assert stream.needs_human is None
+    events.extend(stream.apply(Pasted(now, "", "m1", "hello there")))
+    paint(b"hello there")
+    events.extend(stream.apply(Submitted(now, "", "m1")))
+    paint(screen("Agent 1.0", "> hello there", "", "* Good morning."))
+    paint(b"", rest=20.0)
+    return events
+
+
+@pytest.mark.parametrize("shell_first", [False, True])
+def test_an_agent_whose_dialog_withdraws_paste_is_heard(shell_first: bool) -> None:
+    said = [event for event in talk(shell_first=shell_first) if isinstance(event, Text) and event.origin == "program"]
+    assert [event.text for event in said] == ["Good morning."]
+
+
+def test_the_first_screen_of_an_agent_and_its_farewell_answer_nobody() -> None:
+    """The agent paints before it asks for bracketed paste, in a shell, and prints a note when it leaves."""
+    stream = DeltaStream(TmuxScreen(30, 16))
+    events: list[Event] = []
+    screen = f"Agent 1.0\r\nTips\r\n{RULE}\r\n> \r\n{RULE}\x1b[1A\x1b[3G"
+    steps: list[tuple[bytes, float]] = [
+        (b"\x1b[?2004h$ ", 1.0),
+        (b"agent", 1.0),
+        (b"\r\n\x1b[?2004l\r", 0.01),
+        (b"\x1b[?25l\x1b[2J\x1b[H" + screen.encode(), 0.1),
+        (b"\x1b[?2004h", 5.0),
+        (b"/exit", 1.0),
+        (b"\x1b[2B\r\x1b[?2004l\x1b[?25hSee you.\r\n", 0.5),
+        (b"\x1b[?2004h$ ", 20.0),
+    ]
+    now = 0.0
+    for data, rest in steps:
+        events.extend(stream.apply(Output(now, "", data)))
+        now += rest
+        events.extend(stream.apply(Waited(now, "")))
+    said = [(event.origin, event.text) for event in events if isinstance(event, Text)]
+    assert said == [("typed", "agent"), ("unknown", "See you.")]
