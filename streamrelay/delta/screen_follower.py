@@ -207,14 +207,16 @@ class ScreenFollower:
             self._speaker.tell(answer)
         self._ledger.forget_submitted()
 
-    def _note_change(self, worked: bool, printed: float | None) -> None:
+    def _note_change(self, worked: bool | None, printed: float | None) -> None:
         """The screen of a conversation reads differently."""
         if printed is not None:
             self._turns.output(printed)
         self._awaited = self._note_typed() or self._awaited
         if self._awaited or (self._may_continue and self.conversation.has_moved_on):
             self._speaker.begin_turn()
-        if self.conversation.works != worked:
+        if self.conversation.works is None:
+            self._turns.doubt("furniture")
+        elif self.conversation.works != worked:
             self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._speaker.now)
             if self.conversation.works:
                 self._go_to_work()

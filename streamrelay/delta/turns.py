@@ -71,6 +71,8 @@ class Turns:
         self._witnesses: dict[Witness, Vote] = {}
         self.is_busy = False
         """Whether a witness says that the program is at work."""
+        self._doubted: Witness | None = None
+        """The witness that said *busy* last and cannot be heard now."""
         self._disagreements = 0
         self._exit_status: int | None = None
         self._busy_since_submission = False
@@ -121,11 +123,19 @@ class Turns:
     def vote(self, witness: Witness, says: Literal["busy", "idle"], now: float) -> None:
         """Take the word of a witness of the program's own state."""
         self._witnesses[witness] = Vote(witness, says, now)
+        if witness == self._doubted:
+            self._doubted = None
         self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
         if says == "idle" and self.is_busy:
             self._disagreements += 1
         if says == "busy":
             self._busy_since_submission = True
+
+    def doubt(self, witness: Witness) -> None:
+        """Note that a witness cannot be heard: something stands in its place. Without another one, quiet decides."""
+        if witness in self._witnesses and self._witnesses.pop(witness).says == "busy":
+            self._doubted = witness
+            self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
 
     def exited(self, status: int | None, now: float) -> None:
         """Note that a shell reads again, and how the command before ended, if the shell has told."""
@@ -143,6 +153,7 @@ class Turns:
     def dismiss_witnesses(self) -> None:
         """The program whose state they told is gone."""
         self._witnesses.clear()
+        self._doubted = None
         self.is_busy = self._busy_since_submission = False
 
     def output(self, now: float) -> None:
@@ -176,14 +187,14 @@ class Turns:
             return None
         if self.is_busy:
             return None
-        if not self._busy_since_submission:
+        if not self._busy_since_submission or self._doubted is not None:
             return self._last_output + self._quiet
         return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + SIGNAL_REST
 
     @property
     def is_certain(self) -> bool:
         """Whether witnesses have said that the turn is over, so that it does not take silence to tell."""
-        return self._busy_since_submission and not self.is_busy
+        return self._busy_since_submission and not self.is_busy and self._doubted is None
 
     @property
     def keeps_still(self) -> bool:

@@ -57,8 +57,9 @@ class Conversation:
         self._draft = ""
         self.typed = False
         """Set when a person's draft was submitted; whoever reads it resets it."""
-        self.works = self._has_worked = False
-        """Whether the screen shows that the program is at work, and whether it ever did."""
+        self.works: bool | None = False
+        """Whether the screen shows that the program is at work; None where that cannot be told."""
+        self._has_worked = False
         self.was_joined = False
         """Whether the conversation had begun before the watching did."""
 
@@ -90,11 +91,22 @@ class Conversation:
         if not answering:
             self.settle_down()
 
-    def look_for_work(self) -> bool:
+    def look_for_work(self) -> bool | None:
         """See whether the screen shows that the program is at work; return whether it did so before."""
         worked, self.works = self.works, self._furniture.shows_work(self.rows, self._cursor, self.profile)
         self._has_worked = self._has_worked or self.works
         return worked
+
+    def _shows_work(self, draft: str) -> bool | None:
+        """Tell whether the program is at work; None where a draft may stand in the place of what says so.
+
+        It does not stand in the place of a spinner.
+        """
+        if self._furniture.shows_work(self.rows, self._cursor, self.profile):
+            return True
+        if not draft or self.works is False:
+            return False
+        return self._furniture.has_spinner(self.rows, self._cursor, self.profile) or None
 
     def take(
         self, frame: Frame, now: float, *, whole: bool, stands: bool, in_dialog: Callable[[Sequence[str]], bool]
@@ -120,10 +132,8 @@ class Conversation:
             if not in_dialog(rows) and not self.in_repaint:
                 self._furniture.observe(before, rows, self._cursor)
                 draft = self._composer.draft(*self._place)
-                # A draft can take the place of what says that the program is at work, but not of its spinner.
-                still = self.works and bool(draft) and self._furniture.has_spinner(rows, self._cursor, self.profile)
-                self.works = still or self._furniture.shows_work(rows, self._cursor, self.profile)
-                self._has_worked = self._has_worked or self.works
+                self.works = self._shows_work(draft)
+                self._has_worked = self._has_worked or self.works is True
                 self._watch_draft(rows, draft)
         elif moved and not self._composer.empty.mark and not self.awaits_draft:
             # A composer that nobody has seen yet is where the cursor comes to rest behind its picture.
