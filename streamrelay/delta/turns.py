@@ -134,7 +134,7 @@ class Turns:
     def doubt(self, witness: Witness) -> None:
         """Note that a witness cannot be heard: something stands in its place. Without another one, quiet decides."""
         if witness in self._witnesses and self._witnesses.pop(witness).says == "busy":
-            self._doubted = witness
+            self._doubted = witness if self._witnesses.keys().isdisjoint(TELLING) else None
             self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
 
     def exited(self, status: int | None, now: float) -> None:

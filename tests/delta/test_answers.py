@@ -367,3 +367,10 @@ def test_whatever_it_paints_an_answer_is_read(hostile: str) -> None:
     for count in (1, 2, 50):
         assert read([hostile] * count, "hello", hostile) is not None
         assert painted_lines([hostile] * count, 40) is not None
+
+
+def test_a_panel_below_the_row_that_sums_up_is_no_answer_and_another_block_is() -> None:
+    rows = ["> hello", "", "● Hi!", "", "◆ Worked for 2s", "", "  1 task (0 done)", "  ◻ Sharpen the plane"]
+    assert read(rows, "hello") == [ECHO, ("text", ["Hi!"])]
+    more = [*rows[:5], "", "● And one more thing."]
+    assert read(more, "hello")[-1] == ("text", ["And one more thing."])

@@ -196,3 +196,14 @@ def test_a_composer_is_known_again_by_its_borders() -> None:
     parked = ["said", "more", "and more", top, "▊ ask away", bottom, "help"]
     assert [furniture.composer_top(parked, cursor) for cursor in (1, 2, 4, 6)] == [3, 3, 3, 3]
     assert furniture.composer_top(["said", "", "> "], 2) == 2, "it is gone"
+
+
+@pytest.mark.parametrize("status_rows", [1, 4, 7])
+def test_a_composer_with_borders_is_known_above_any_number_of_status_rows(status_rows: int) -> None:
+    rows = ["● an answer", "", RULE, "> ", RULE, *(f"status {n}" for n in range(status_rows)), ""]
+    assert composer_top(rows, len(rows) - 1) == 2
+
+
+def test_a_rule_of_the_text_far_above_the_cursor_is_no_composer() -> None:
+    rows = ["● an answer", "", RULE, *(f"text {n}" for n in range(6)), ""]
+    assert composer_top(rows, len(rows) - 1) == len(rows) - 1

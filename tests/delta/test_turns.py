@@ -201,3 +201,24 @@ def test_work_on_one_answer_tells_nothing_of_a_message_that_still_waits() -> Non
     assert turns.deadline() == 6.0 + QUIET
     turns.vote("furniture", "busy", 6.1)
     assert turns.deadline() is None
+
+
+def test_without_a_witness_that_can_be_heard_quiet_decides_and_is_not_certain() -> None:
+    turns = answering(Turns())
+    turns.vote("furniture", "busy", 1.0)
+    turns.output(1.5)
+    turns.doubt("furniture")
+    assert turns.deadline() == 1.5 + QUIET
+    assert not turns.is_certain
+    turns.vote("furniture", "idle", 2.0)
+    assert turns.is_certain
+
+
+def test_a_program_that_tells_its_state_is_not_doubted() -> None:
+    turns = answering(Turns())
+    turns.vote("furniture", "busy", 1.0)
+    turns.vote("title", "busy", 1.0)
+    turns.output(1.5)
+    turns.doubt("furniture")
+    turns.vote("title", "idle", 1.5)
+    assert turns.is_certain

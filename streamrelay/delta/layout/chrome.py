@@ -23,7 +23,8 @@ _INTERRUPTIBLE = regex.compile(
 
 TALLEST_COMPOSER = 14
 """Rows of a composer with its borders; a taller one is not recognised."""
-MOST_STATUS_ROWS = 8
+MOST_STATUS_ROWS, MOST_ROWS_BELOW_RULE = 8, 4
+"""Status rows above or below a composer, and below a single rule, which may as well belong to the text."""
 MOST_LABELS = 64
 MOST_TURNING = 4
 """Rows of which one may be a spinner that turned. Where more change, the screen scrolls, and an item of a list can come
@@ -50,10 +51,11 @@ def composer_top(rows: Sequence[str], cursor: int, mark: str = "") -> int:
     last = cursor
     while last > 0 and not rows[last].strip():
         last -= 1
-    for bottom in range(last, max(last - 4, 0), -1):
+    for bottom in range(last, max(last - MOST_STATUS_ROWS, 0), -1):
         if is_border(rows[bottom]):
             top = _border_above(rows, bottom - 1)
-            return bottom if top is None else top
+            if top is not None or last - bottom < MOST_ROWS_BELOW_RULE:
+                return bottom if top is None else top
         if not rows[bottom].strip():
             break
     return cursor

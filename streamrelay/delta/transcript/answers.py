@@ -337,6 +337,7 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
             said[-1] = said[-1]._replace(fills=False)
     first = next((row.text for row in said if row.text.strip()), "")
     start, stop = _body(said, lambda text, above: _is_footer(text, above, first, look))
+    stop = start + _summed_up(said[start:stop], first, look)
     body, footers = said[start:stop], said[stop:]
     whole = without_cut_off(body) if look.cut_off else body
     width = right_edge([row for row in body if row.fills], look.columns)
@@ -360,6 +361,27 @@ def _body(rows: Sequence[PaintedRow], is_footer: Callable[[str, str], bool]) -> 
     while start < stop and not rows[start].text.strip():
         start += 1
     return start, stop
+
+
+def _summed_up(rows: Sequence[PaintedRow], first: str, look: _Look) -> int:
+    """Return how many rows of an answer stand above a row that sums it up.
+
+    What stands below such a row is a panel, unless the program goes on: with a block behind the mark that the answer's
+    blocks have. It stands at that mark's column, left of all text of the answer.
+    """
+    mark, indent = first.lstrip()[:1], len(first) - len(first.lstrip())
+    if not is_mark(mark or " "):
+        return len(rows)
+    for y in range(len(rows) - 1, 0, -1):
+        text, above = rows[y].text, rows[y - 1].text
+        if text[indent:].startswith(mark):
+            break
+        is_outdented = len(text) - len(text.lstrip()) == indent and not any(
+            row.text.strip() for row in rows[y + 1 : y + 2]
+        )
+        if text.strip() and is_outdented and _is_footer(text, above, first, look):
+            return y
+    return len(rows)
 
 
 def _is_footer(text: str, above: str, first: str, look: _Look) -> bool:
