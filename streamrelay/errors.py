@@ -36,6 +36,11 @@
     ├── DaemonLost               the daemon went away while it was asked
     ├── RedisLost                the Redis server between machines cannot be reached, or does not do what it is asked
     ├── PeerAway                 another node does not answer, or has too much to catch up with
+    ├── AIError                  a model did not answer
+    │   ├── AIUnavailable        for now: too many requests, no connection, the vendor's servers fail; tried again
+    │   ├── AIKeyRefused         the key is missing, or the vendor does not accept it
+    │   ├── AIRequestRefused     the vendor does not take the request
+    │   └── AICutOff             it broke off in the midst of its answer
     ├── ExtraMissing             a feature needs an optional package that is not installed
     └── UsageError               arguments that make no sense together
         └── InvalidGathering     a gathering that cannot be held; carries the fault
@@ -364,3 +369,46 @@ class ConfigError(StreamrelayError):
         where = f"{place}: {key}" if key else place
         known: dict[str, object] = {} if line is None else {"line": line}
         super().__init__(f"{where}: {wrong}", hint=hint, data={"file": file, "key": key, **known})
+
+
+class AIError(StreamrelayError):
+    """A model did not answer; `data` has its `member`, and the vendor's HTTP `status` where there was one.
+
+    The message never holds a key, nor what was said to the model or by it.
+    """
+
+    code = "ai_failed"
+    exit_code = 47
+    default_hint = "docs/council.md#when-a-member-fails"
+
+
+class AIUnavailable(AIError):
+    """A model cannot be had for now: too many requests, no connection, or its vendor's servers fail."""
+
+    code = "ai_unavailable"
+    exit_code = 48
+    default_hint = "try again in a minute: /retry NAME"
+
+
+class AIKeyRefused(AIError):
+    """A key is missing, or the vendor does not accept it."""
+
+    code = "ai_key_refused"
+    exit_code = 49
+    default_hint = "set the variable that the error names, or store the key: keyring set streamrelay VARIABLE"
+
+
+class AIRequestRefused(AIError):
+    """The vendor does not take the request: an unknown model, or too long a conversation."""
+
+    code = "ai_request_refused"
+    exit_code = 50
+    default_hint = "correct the member's `model` in council.toml: streamrelay council check"
+
+
+class AICutOff(AIError):
+    """A model broke off in the midst of its answer."""
+
+    code = "ai_cut_off"
+    exit_code = 51
+    default_hint = "it is asked again after the round; /retry NAME asks at once"

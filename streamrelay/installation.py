@@ -31,13 +31,18 @@ Method = Literal["uv tool", "uvx", "uv sync", "uv pip", "pipx", "pip", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """An optional part of the distribution: the module that its package brings, and what needs it."""
+    """An optional part of the distribution: the module that tells whether it is installed, and what needs it."""
 
     module: str
     purpose: str
+    others: tuple[str, ...] = ()
+    """Further modules that its packages bring."""
 
 
 EXTRAS: Mapping[str, Extra] = {
+    "council": Extra(
+        "anthropic", "models as members of a council", ("google", "httpx2", "keyring", "openai", "stamina")
+    ),
     "redis": Extra("redis", "links between machines"),
     "uvloop": Extra("uvloop", "another event loop"),
     "native": Extra("avt", "a native terminal engine"),
@@ -145,7 +150,7 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package != EXTRAS[extra].module:
+        if package not in {EXTRAS[extra].module, *EXTRAS[extra].others}:
             raise
         raise ExtraMissing(
             f"{what} needs the package {package}, which is not installed",

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
-OPTIONAL = {"redis", "uvloop", "avt"}
+OPTIONAL = {"redis", "uvloop", "avt", "anthropic", "google", "httpx2", "keyring", "openai", "stamina"}
 """Modules of the extras."""
 
 

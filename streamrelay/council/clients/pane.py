@@ -1,0 +1,75 @@
+"""A terminal agent in a tmux pane as a member: heard by its stream, spoken to with receipts.
+
+The agent keeps the conversation itself, so it is given only what is new since its last answer. Its answer is read off
+its screen, and is over when its turn is (docs/delivery.md): it comes line by line from a program that prints, and as a
+whole from one that paints its transcript.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from streamrelay.council.clients.contract import AIClient, ChatMessage
+from streamrelay.delivery.sending import send
+from streamrelay.delivery.shells import is_shell
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import Event, Injected, Text
+from streamrelay.panes.server import Server
+
+ANSWER_TIMEOUT = 900.0
+"""Seconds that an agent may take for an answer, tool calls included."""
+
+
+class PaneClient(AIClient):
+    """A member that is a session, window or pane of tmux."""
+
+    def __init__(self, server: Server, target: str, *, timeout: float = ANSWER_TIMEOUT) -> None:
+        self._server, self._target, self._timeout = server, target, timeout
+        self._told_prompt = ""
+
+    async def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
+        """See `AIClient`; raises what `delivery.sending.send` raises, too."""
+        info = await self._server.find(self._target)
+        lines: asyncio.Queue[str] = asyncio.Queue()
+        turn: int | None = None
+
+        def publish(event: Event) -> None:
+            nonlocal turn
+            if isinstance(event, Injected) and event.state == "entering":
+                turn = event.turn
+            elif isinstance(event, Text) and event.origin == "program" and turn is not None and event.turn == turn:
+                lines.put_nowait(event.text)
+
+        text = self._new(messages, system_prompt)
+        sending = asyncio.create_task(send(self._server, info, text, publish=publish, wait=True, timeout=self._timeout))
+        reading = asyncio.create_task(lines.get())
+        said = 0
+        try:
+            while not sending.done() or not lines.empty() or reading.done():
+                await asyncio.wait({sending, reading}, return_when=asyncio.FIRST_COMPLETED)
+                if reading.done():
+                    yield reading.result() if not said else f"\n{reading.result()}"
+                    said += 1
+                    reading = asyncio.create_task(lines.get())
+                    await asyncio.sleep(0)
+            await sending
+            self._told_prompt = system_prompt
+        finally:
+            reading.cancel()
+            sending.cancel()
+            await asyncio.gather(reading, sending, return_exceptions=True)
+
+    async def health_check(self) -> bool:
+        """Tell whether the pane is there and runs an agent, not a shell."""
+        try:
+            info = await self._server.find(self._target)
+        except StreamrelayError:
+            return False
+        return not is_shell(info.command)
+
+    def _new(self, messages: Sequence[ChatMessage], system_prompt: str) -> str:
+        """Return what the agent has not been told yet; its prompt first, where that is new."""
+        answered = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=-1)
+        news = [message.text for message in messages[answered + 1 :]]
+        if system_prompt != self._told_prompt:
+            news.insert(0, system_prompt)
+        return "\n\n".join(news)

@@ -1,0 +1,78 @@
+"""What the person types: a message, or a command that begins with a slash. Pure."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from streamrelay.council import coordinator as turns
+from streamrelay.errors import UsageError
+
+HELP: Final = """\
+/phase NAME     the prompts of another phase hold from the next speaker on (alone: says which there are)
+/blind [TEXT]   a round in which nobody sees the others' answers before all have answered
+/dissent        each member names what it disagrees with, shown as a table
+/chair NAME     a member sums up
+/retry NAME     asks a member that was skipped again
+/yes, /no       answers what is asked in the status line
+/cost           tokens and dollars so far
+/export [FILE]  writes the session as Markdown (FILE.json: as JSON)
+/bye            ends the session; `streamrelay council --resume ID` goes on with it
+/help           this; a message that begins with a slash: // in its place"""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something to say to the council, in a round of that kind."""
+
+    text: str
+    blind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Something about the session that the person wants to see: `cost`, `help` or `phases`."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The session as a file; without one it gets the session's name."""
+
+    file: str
+
+
+Command = Message | Show | Export | turns.Input
+
+
+def parse(text: str) -> Command:
+    """Return what was typed; raises UsageError for a command that there is not, or that lacks something."""
+    if not text.startswith("/"):
+        return Message(text)
+    if text.startswith("//"):
+        return Message(text[1:])
+    word, _, rest = text.strip().partition(" ")
+    rest = rest.strip()
+    match word.lower():
+        case "/phase":
+            return turns.SetPhase(rest) if rest else Show("phases")
+        case "/blind":
+            return Message(rest, blind=True) if rest else turns.StartRound("blind")
+        case "/dissent":
+            return turns.StartRound("dissent")
+        case "/chair" | "/retry" if not rest:
+            raise UsageError(f"{word} needs a member's name")
+        case "/chair":
+            return turns.StartRound("chair", rest)
+        case "/retry":
+            return turns.Retry(rest)
+        case "/yes":
+            return turns.Yes()
+        case "/no":
+            return turns.No()
+        case "/bye":
+            return turns.Bye()
+        case "/cost" | "/help":
+            return Show(word[1:].lower())
+        case "/export":
+            return Export(rest)
+    raise UsageError(f"there is no {word}", hint="/help lists the commands; // begins a message with a slash")

@@ -1,0 +1,563 @@
+"""Who speaks next in a council: the pure machine. Time comes in with every input (seconds); effects go out.
+
+    state             input                     next state        effects
+    ----------------  ------------------------  ----------------  ---------------------------------------------------
+    IDLE, PAUSED      Say                       AI_GENERATING     Inject it, Speak: a round begins
+    IDLE, PAUSED      StartRound                AI_GENERATING     Speak: a blind, dissent or chair's round begins
+    AI_GENERATING     Say                       AI_GENERATING     Queue: injected before the next speaker
+    AI_GENERATING     StartRound                AI_GENERATING     kept for after this round
+    AI_GENERATING     Finished, others follow   AI_GENERATING     Inject what is queued, Speak: the next
+    AI_GENERATING     Finished, the last one    PAUSED            RoundEnded; a new round where messages are queued
+    AI_GENERATING     Failed, others follow     AI_GENERATING     Skip, Speak: the next; tried again after the round
+    AI_GENERATING     Failed, the last one      PAUSED            Ask at once whether its fallback may speak
+    AI_GENERATING     Failed, second try        as above          Ask
+    any               Yes                       AI_GENERATING     Settle the question, Speak: the member speaks again
+    any               No, or 60 s pass          unchanged         Settle: the member is disabled
+    any               30 s pass                 unchanged         Nudge
+    any               Halt                      PAUSED, after     nobody speaks before Yes; No ends the round
+                                                this turn
+    any               Retry                     AI_GENERATING     the disabled member speaks again, after this round
+    any but ENDED     Bye                       ENDED             Cancel, Inject what is queued, End
+
+A question to the person never blocks: rounds go on without the member that it is about. At most one member speaks at a
+time, each message is injected exactly once, and each question is settled exactly once. No member is ever given another
+model unless the person said yes to it.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from streamrelay.council.members import Markers, Member
+
+NUDGE_AFTER = 30.0
+LAPSE_AFTER = 60.0
+
+State = Literal["idle", "ai_generating", "paused_for_user", "ended"]
+RoundKind = Literal["open", "blind", "dissent", "chair", "again"]
+"""`again` is for members that try again: after a failure, or because the person asked for it."""
+
+
+# What comes in
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A person's message; `blind` starts a round in which nobody sees the others' answers."""
+
+    message_id: str
+    blind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StartRound:
+    """A round of another kind than the one that a message starts; `member` speaks alone."""
+
+    kind: RoundKind
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The member whose turn it is has said all it had to say."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The member whose turn it is could not speak, or not to its end; `code` is that of the error."""
+
+    turn: int
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetPhase:
+    """The prompts of another phase hold from the next speaker on."""
+
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Yes:
+    """The person agrees to what is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class No:
+    """The person does not agree to what is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The person wants a member back."""
+
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disable:
+    """A member does not take part until it is wanted back."""
+
+    member: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Nobody speaks any more before the person has said yes, for this reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Time passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bye:
+    """The session ends; it can be resumed."""
+
+
+Input = Say | StartRound | Finished | Failed | SetPhase | Yes | No | Retry | Disable | Halt | Pass | Bye
+
+
+# What goes out
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A message is shown as queued: somebody speaks."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inject:
+    """These messages are part of the conversation from here on."""
+
+    message_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Speak:
+    """A member has the turn."""
+
+    turn: int
+    member: str
+    round: int
+    kind: RoundKind
+    fallback: bool = False
+    """Whether its fallback speaks, to which the person said yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """The member whose turn it is is to stop."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A member's turn is over without an answer; `again` says that it is tried once more after the round."""
+
+    member: str
+    code: str
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The person is asked whether a member's fallback, or without one the member itself, is to try again."""
+
+    member: str
+    fallback: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """The question still stands."""
+
+    member: str
+
+
+Settlement = Literal["yes", "no", "lapsed", "superseded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """A question stands no more."""
+
+    member: str
+    how: Settlement
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """A member does not take part any more."""
+
+    member: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejoined:
+    """A member takes part again, and has spoken."""
+
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseSet:
+    """Another phase holds."""
+
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """Nobody speaks before the person has said yes."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEnded:
+    """All who were to speak have spoken, or failed to; what a blind round said can be shown."""
+
+    round: int
+    kind: RoundKind
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """An input makes no sense now."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The session is over."""
+
+
+Effect = (
+    Queue | Inject | Speak | Cancel | Skip | Ask | Nudge | Settle | Disabled | Rejoined | PhaseSet | Halted | RoundEnded
+    | Refuse | End
+)  # fmt: skip
+
+
+# The machine
+
+
+@dataclass(slots=True)
+class _Round:
+    number: int
+    kind: RoundKind
+    waiting: deque[str]
+    again: list[str] = field(default_factory=list)
+    """Members that failed, and are tried once more when the others have spoken."""
+    second: bool = False
+    """Whether those that speak now are tried for the second time."""
+
+
+@dataclass(slots=True)
+class _Question:
+    member: str
+    asked_at: float
+    nudged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a session resumes with."""
+
+    phase: str
+    rounds: int
+    turns: int
+    disabled: tuple[str, ...]
+    on_fallback: tuple[str, ...]
+
+
+class Coordinator:
+    """The turns of one session."""
+
+    def __init__(
+        self, members: Sequence[Member], markers: Markers, phases: Sequence[str], saved: Saved | None = None
+    ) -> None:
+        """Begin with the member that has the first marker; `members` come in the order in which they speak."""
+        self._members = {member.name: member for member in members}
+        self._rotation = deque(self._members)
+        self._rotation.rotate(-list(self._members).index(markers.drafter))
+        self.markers = markers
+        self.halted: str | None = None
+        """Why nobody speaks before the person has said yes."""
+        self.state: State = "idle"
+        self.phases = tuple(phases)
+        self.phase = saved.phase if saved is not None and saved.phase in self.phases else self.phases[0]
+        self.rounds = saved.rounds if saved is not None else 0
+        self._turns = saved.turns if saved is not None else 0
+        self._disabled = {name for name in saved.disabled if name in self._members} if saved is not None else set()
+        self._on_fallback = {name for name in (saved.on_fallback if saved is not None else ()) if name in self._members}
+        self._returning: set[str] = set()
+        self._queue: list[str] = []
+        self._unanswered = False
+        """Whether messages were injected behind the last speaker of a round, or amid one that is not open to all."""
+        self._round: _Round | None = None
+        self._turn: Speak | None = None
+        self._later: deque[StartRound] = deque()
+        self._questions: deque[_Question] = deque()
+
+    @property
+    def saved(self) -> Saved:
+        """What the session would resume with."""
+        return Saved(
+            self.phase, self.rounds, self._turns, tuple(sorted(self._disabled)), tuple(sorted(self._on_fallback))
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the session has ended."""
+        return self.state == "ended"
+
+    @property
+    def speaker(self) -> str | None:
+        """The member whose turn it is."""
+        return None if self._turn is None else self._turn.member
+
+    @property
+    def queued(self) -> int:
+        """How many messages wait for the end of a turn."""
+        return len(self._queue)
+
+    @property
+    def disabled(self) -> frozenset[str]:
+        """Members that do not take part."""
+        return frozenset(self._disabled)
+
+    @property
+    def question(self) -> Ask | None:
+        """What the person is asked."""
+        return self._ask(self._questions[0].member) if self._questions else None
+
+    @property
+    def active(self) -> list[str]:
+        """The members that take part, in the order in which they speak."""
+        undecided = {question.member for question in self._questions}
+        return [name for name in self._rotation if name not in self._disabled and name not in undecided]
+
+    def deadline(self) -> float | None:
+        """Return when `Pass` is due; None while nobody is asked."""
+        if not self._questions:
+            return None
+        question = self._questions[0]
+        return question.asked_at + (LAPSE_AFTER if question.nudged else NUDGE_AFTER)
+
+    def handle(self, told: Input, now: float) -> list[Effect]:
+        """Take one input, and return what comes of it."""
+        if self.state == "ended":
+            return [Refuse("the session is over")] if not isinstance(told, Pass | Finished | Failed | Bye) else []
+        effects: list[Effect] = []
+        match told:
+            case Say(message_id, blind):
+                self._queue.append(message_id)
+                if blind:
+                    self._later.append(StartRound("blind"))
+                if self._turn is not None:
+                    effects.append(Queue(message_id))
+                else:
+                    self._go_on(effects, now)
+            case StartRound(_, member) if member is not None and member not in self._members:
+                effects.append(Refuse(f"no member is called {member}"))
+            case StartRound(_, member) if member is not None and member not in self.active:
+                effects.append(Refuse(f"{member} does not take part: /retry {member} first"))
+            case StartRound():
+                self._later.append(told)
+                self._go_on(effects, now)
+            case Finished(turn) if self._turn is not None and turn == self._turn.turn:
+                self._finished(self._turn, effects, now)
+            case Failed(turn, code) if self._turn is not None and turn == self._turn.turn:
+                self._failed(self._turn, code, effects, now)
+            case SetPhase(phase) if phase in self.phases:
+                self.phase = phase
+                effects.append(PhaseSet(phase))
+            case SetPhase(phase):
+                effects.append(Refuse(f"no phase is called {phase}: {', '.join(self.phases)}"))
+            case Halt(reason) if self.halted is None:
+                self.halted = reason
+                effects.append(Halted(reason))
+            case Yes() if self.halted is not None:
+                self.halted = None
+                self._go_on(effects, now)
+            case No() if self.halted is not None:
+                self.halted, self._unanswered = None, False
+                self._later.clear()
+                if self._round is not None:
+                    self._round.waiting.clear()
+                    self._round.again.clear()
+                self._go_on(effects, now)
+            case Yes() | No() if not self._questions:
+                effects.append(Refuse("nothing is asked"))
+            case Yes():
+                question = self._questions[0]
+                if self._members[question.member].fallback is not None:
+                    self._on_fallback.add(question.member)
+                self._settle("yes", effects, now)
+                self._bring_back(question.member, effects, now)
+            case No():
+                self._settle("no", effects, now)
+            case Retry(member) if member not in self._members:
+                effects.append(Refuse(f"no member is called {member}: {', '.join(self._members)}"))
+            case Retry(member):
+                self._retry(member, effects, now)
+            case Disable(member, reason) if member in self._members and member not in self._disabled:
+                self._disable(member, reason, effects)
+            case Pass():
+                self._pass(effects, now)
+            case Bye():
+                self._end(effects)
+            case _:
+                pass
+        return effects
+
+    # Rounds
+
+    def _go_on(self, effects: list[Effect], now: float) -> None:
+        """Take in what is queued, and give the turn to whoever is next, unless somebody has it."""
+        if self._turn is not None:
+            return
+        if self.halted is not None:
+            self.state = "paused_for_user"
+            return
+        if self._queue:
+            effects.append(Inject(tuple(self._queue)))
+            self._queue.clear()
+            self._unanswered = True
+        while self._turn is None:
+            round_ = self._round
+            if round_ is None and self._later:
+                wanted = self._later.popleft()
+                round_ = self._begin(wanted.kind, self.active if wanted.member is None else [wanted.member])
+            elif round_ is None and self._unanswered:
+                round_ = self._begin("open", self.active)
+                self._unanswered = False
+            elif round_ is None:
+                self.state = "paused_for_user" if self.rounds else "idle"
+                return
+            self._next_speaker(round_, effects)
+
+    def _begin(self, kind: RoundKind, speakers: Sequence[str]) -> _Round:
+        self.rounds += 1
+        self._round = _Round(self.rounds, kind, deque(speakers), second=kind == "again")
+        return self._round
+
+    def _next_speaker(self, round_: _Round, effects: list[Effect]) -> None:
+        """Give the turn to the next member of the round; end the round where there is none."""
+        active = set(self.active)
+        if not round_.waiting and round_.again:
+            round_.waiting, round_.again, round_.second = deque(round_.again), [], True
+        while round_.waiting:
+            name = round_.waiting.popleft()
+            if name in active:
+                self._turns += 1
+                self._turn = Speak(self._turns, name, round_.number, round_.kind, fallback=name in self._on_fallback)
+                self.state = "ai_generating"
+                self._unanswered = self._unanswered and round_.kind not in {"open", "blind"}
+                effects.append(self._turn)
+                return
+        if round_.again:
+            self._next_speaker(round_, effects)
+            return
+        self._round = None
+        effects.append(RoundEnded(round_.number, round_.kind))
+
+    def _finished(self, turn: Speak, effects: list[Effect], now: float) -> None:
+        name, self._turn = turn.member, None
+        if name in self._returning:
+            self._returning.discard(name)
+            effects.append(Rejoined(name))
+        self._go_on(effects, now)
+
+    def _failed(self, turn: Speak, code: str, effects: list[Effect], now: float) -> None:
+        name, round_, self._turn = turn.member, self._round, None
+        others_follow = round_ is not None and bool(round_.waiting or round_.again)
+        again = round_ is not None and not round_.second and others_follow
+        effects.append(Skip(name, code, again))
+        if round_ is not None and again:
+            round_.again.append(name)
+        else:
+            self._questions.append(_Question(name, now))
+            if len(self._questions) == 1:
+                effects.append(self._ask(name))
+        self._go_on(effects, now)
+
+    # Members that fail and come back
+
+    def _ask(self, name: str) -> Ask:
+        fallback = self._members[name].fallback
+        return Ask(name, None if name in self._on_fallback else fallback)
+
+    def _settle(self, how: Settlement, effects: list[Effect], now: float) -> None:
+        """Settle the question that stands, and ask the next one."""
+        question = self._questions.popleft()
+        effects.append(Settle(question.member, how))
+        if how in {"no", "lapsed"}:
+            reason = "no answer in a minute" if how == "lapsed" else "you said no"
+            self._disable(question.member, reason, effects)
+        self._ask_next(effects, now)
+
+    def _ask_next(self, effects: list[Effect], now: float) -> None:
+        if self._questions:
+            self._questions[0] = _Question(self._questions[0].member, now)
+            effects.append(self._ask(self._questions[0].member))
+
+    def _retry(self, name: str, effects: list[Effect], now: float) -> None:
+        asked = next((question for question in self._questions if question.member == name), None)
+        if name not in self._disabled and asked is None:
+            effects.append(Refuse(f"{name} takes part already"))
+            return
+        if asked is not None:
+            was_shown = asked is self._questions[0]
+            self._questions.remove(asked)
+            if was_shown:
+                effects.append(Settle(name, "superseded"))
+                self._ask_next(effects, now)
+        self._bring_back(name, effects, now)
+
+    def _bring_back(self, name: str, effects: list[Effect], now: float) -> None:
+        self._disabled.discard(name)
+        self._returning.add(name)
+        self._later.append(StartRound("again", name))
+        self._go_on(effects, now)
+
+    def _disable(self, name: str, reason: str, effects: list[Effect]) -> None:
+        self._disabled.add(name)
+        self._returning.discard(name)
+        effects.append(Disabled(name, reason))
+
+    def _pass(self, effects: list[Effect], now: float) -> None:
+        while (due := self.deadline()) is not None and now >= due:
+            question = self._questions[0]
+            if question.nudged:
+                self._settle("lapsed", effects, now)
+            else:
+                question.nudged = True
+                effects.append(Nudge(question.member))
+
+    def _end(self, effects: list[Effect]) -> None:
+        if self._turn is not None:
+            effects.append(Cancel(self._turn.turn))
+            self._turn = None
+        if self._queue:
+            effects.append(Inject(tuple(self._queue)))
+            self._queue.clear()
+        if self._questions:
+            effects.append(Settle(self._questions[0].member, "superseded"))
+            self._questions.clear()
+        self.state, self._round = "ended", None
+        self._later.clear()
+        effects.append(End())

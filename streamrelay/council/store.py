@@ -1,0 +1,202 @@
+"""Sessions of the council on disk: what was said, by whom, at what cost, and where each session stands.
+
+Everything is written before it is shown, so that a session resumes with every message that anybody saw, whatever ended
+the process. An answer that comes in is written as far as it has come, marked as partial until it is whole.
+"""
+
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from streamrelay.council.clients.contract import Usage
+from streamrelay.council.config import CouncilConfig
+from streamrelay.council.context import Entry
+from streamrelay.council.coordinator import Saved
+from streamrelay.council.members import Markers
+from streamrelay.database import Database
+from streamrelay.errors import UsageError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS sessions (
+    id TEXT PRIMARY KEY, created REAL NOT NULL, ended REAL, title TEXT NOT NULL DEFAULT '', config TEXT NOT NULL,
+    rotation_state TEXT NOT NULL, state TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS messages (
+    number INTEGER PRIMARY KEY, session TEXT NOT NULL REFERENCES sessions(id), id TEXT NOT NULL, at REAL NOT NULL,
+    author TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, round INTEGER NOT NULL, round_kind TEXT NOT NULL,
+    partial INTEGER NOT NULL, queued INTEGER NOT NULL DEFAULT 0, read INTEGER, written INTEGER, cost REAL,
+    UNIQUE (session, id)
+);
+"""
+_MAX_TITLE = 60
+
+
+class SessionInfo(msgspec.Struct, frozen=True):
+    """A session, as `council list` shows it."""
+
+    id: str
+    created: float
+    ended: float | None
+    title: str
+    members: tuple[str, ...]
+    messages: int
+    cost: float
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What one member took in a session."""
+
+    member: str
+    answers: int
+    read: int
+    written: int
+    cost: float | None
+    """Dollars; None where no price is known."""
+
+
+class CouncilStore:
+    """The council's database while it is open; an async context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, create=_SCHEMA, version=1)
+
+    async def __aenter__(self) -> Self:
+        await self._database.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._database.__aexit__(None, None, None)
+
+    async def begin(self, config: CouncilConfig, markers: Callable[[Markers | None], Markers], saved: Saved) -> str:
+        """Begin a session, with the markers that follow from those of the last one; return its id."""
+        session = f"council-{secrets.token_hex(4)}"
+        values = (session, time.time(), msgspec.json.encode(config).decode())
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            row = connection.execute("SELECT rotation_state FROM sessions ORDER BY created DESC, rowid DESC").fetchone()
+            last = msgspec.json.decode(row[0], type=Markers) if row else None
+            state = msgspec.json.encode(markers(last)).decode(), msgspec.json.encode(saved).decode()
+            connection.execute(
+                "INSERT INTO sessions (id, created, config, rotation_state, state) VALUES (?, ?, ?, ?, ?)",
+                (*values, *state),
+            )
+            connection.execute("COMMIT")
+
+        await self._database.do(work)
+        return session
+
+    async def resume(self, session: str) -> tuple[CouncilConfig, Markers, Saved]:
+        """Return what a session was begun with and where it stands; raises UsageError for one that is not known."""
+        row = await self._database.do(
+            lambda connection: connection.execute(
+                "SELECT config, rotation_state, state FROM sessions WHERE id = ?", (session,)
+            ).fetchone()
+        )
+        if row is None:
+            raise UsageError(f"no session of the council is called {session}", hint="streamrelay council list")
+        await self._do("UPDATE sessions SET ended = NULL WHERE id = ?", session)
+        return (
+            msgspec.json.decode(row[0], type=CouncilConfig),
+            msgspec.json.decode(row[1], type=Markers),
+            msgspec.json.decode(row[2], type=Saved),
+        )
+
+    async def save(self, session: str, saved: Saved, *, ended: bool = False) -> None:
+        """Write down where a session stands."""
+        await self._do(
+            "UPDATE sessions SET state = ?, ended = ? WHERE id = ?",
+            msgspec.json.encode(saved).decode(), time.time() if ended else None, session,
+        )  # fmt: skip
+
+    async def put(self, session: str, entry: Entry, *, queued: bool = False) -> None:
+        """Write a message down, or what has become of it; its place is that of the first time."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO messages (session, id, at, author, kind, text, round, round_kind, partial, queued)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO UPDATE SET"
+                " text = excluded.text, partial = excluded.partial, queued = excluded.queued, round = excluded.round",
+                (
+                    session, entry.id, time.time(), entry.author, entry.kind, entry.text, entry.round,
+                    entry.round_kind, entry.partial, queued,
+                ),
+            )  # fmt: skip
+            if entry.kind == "person":
+                title = " ".join(entry.text.split())[:_MAX_TITLE]
+                connection.execute("UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (title, session))
+
+        await self._database.do(work)
+
+    async def take(self, session: str, ids: tuple[str, ...]) -> None:
+        """Note that queued messages are part of the conversation, behind all that is."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            for each in ids:
+                connection.execute(
+                    "UPDATE messages SET queued = 0, number = (SELECT max(number) + 1 FROM messages)"
+                    " WHERE session = ? AND id = ? AND queued",
+                    (session, each),
+                )
+            connection.execute("COMMIT")
+
+        await self._database.do(work)
+
+    async def spend(self, session: str, message: str, usage: Usage, cost: float | None) -> None:
+        """Note what an answer took."""
+        await self._do(
+            "UPDATE messages SET read = ?, written = ?, cost = ? WHERE session = ? AND id = ?",
+            usage.read, usage.written, cost, session, message,
+        )  # fmt: skip
+
+    async def entries(self, session: str) -> list[tuple[Entry, bool]]:
+        """Return all messages of a session in order, each with whether it is queued."""
+        rows = await self._database.do(
+            lambda connection: connection.execute(
+                "SELECT id, author, kind, text, round, round_kind, partial, queued FROM messages"
+                " WHERE session = ? ORDER BY number",
+                (session,),
+            ).fetchall()
+        )
+        return [
+            (Entry(each, author, kind, text, round_, round_kind, bool(partial)), bool(queued))
+            for each, author, kind, text, round_, round_kind, partial, queued in rows
+        ]
+
+    async def spent(self, session: str) -> list[Spent]:
+        """Return what each member took."""
+        rows = await self._database.do(
+            lambda connection: connection.execute(
+                "SELECT author, count(*), coalesce(sum(read), 0), coalesce(sum(written), 0), sum(cost) FROM messages"
+                " WHERE session = ? AND kind = 'member' GROUP BY author ORDER BY min(number)",
+                (session,),
+            ).fetchall()
+        )
+        return [Spent(*row) for row in rows]
+
+    async def sessions(self) -> list[SessionInfo]:
+        """Return all sessions, the newest first."""
+        rows = await self._database.do(
+            lambda connection: connection.execute(
+                "SELECT id, created, ended, title, config, (SELECT count(*) FROM messages WHERE session = sessions.id),"
+                " (SELECT coalesce(sum(cost), 0) FROM messages WHERE session = sessions.id)"
+                " FROM sessions ORDER BY created DESC, rowid DESC"
+            ).fetchall()
+        )
+        return [
+            SessionInfo(session, created, ended, title, _members(config), count, cost)
+            for session, created, ended, title, config, count, cost in rows
+        ]
+
+    async def _do(self, statement: str, *values: object) -> None:
+        await self._database.do(lambda connection: connection.execute(statement, values))
+
+
+def _members(config: str) -> tuple[str, ...]:
+    return tuple(member.name for member in msgspec.json.decode(config, type=CouncilConfig).members)
