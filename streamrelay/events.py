@@ -33,6 +33,9 @@ WithheldReason = Literal[
 ]  # fmt: skip
 NeedKind = Literal["password", "confirmation", "permission", "trust", "login", "picker"]
 
+WitnessName = Literal["screen", "transcript", "hook", "database"]
+WitnessOutcome = Literal["agrees", "repaired", "differs", "silent"]
+
 
 class Vote(msgspec.Struct, frozen=True):
     """One witness of the state of a turn: who says it, what, and since when (seconds, stream time)."""
@@ -109,12 +112,17 @@ class PaneClosed(Event, tag="pane_closed"):
 
 
 class Text(Event, tag="text"):
-    """One logical line: final, unwrapped, without trailing blanks."""
+    """One logical line: final, unwrapped, without trailing blanks.
+
+    `witnesses` names who tells of it: the screen, and where it has one the agent's own record. A line that both tell of
+    is the agent's own source, in its Markdown.
+    """
 
     text: str
     origin: Origin
     message_id: str | None = None
     line: int = 0
+    witnesses: tuple[WitnessName, ...] = ("screen",)
 
 
 class Live(Event, tag="live"):
@@ -312,6 +320,24 @@ class AgentStopped(Event, tag="agent_stopped"):
     answer: str = ""
 
 
+class WitnessCompared(Event, tag="witness_compared"):
+    """An agent's own record of an answer was compared with what its screen showed; it stands behind the text.
+
+    `used` says whether the text before it is the agent's source. The numbers count lines of the source that the screen
+    `shown`, that were `filled` in because the screen could not show them or they were left out, and that are `absent`
+    from the screen; and lines of the screen that the source does not have (`extra`).
+    """
+
+    outcome: WitnessOutcome
+    witnesses: tuple[WitnessName, ...] = ()
+    used: bool = False
+    shown: int = 0
+    filled: int = 0
+    absent: int = 0
+    extra: int = 0
+    reason: str = ""
+
+
 class GatheringOpened(Event, tag="gathering_opened"):
     """A circle begins: who takes part, `structure` as `2-2-2`, and the question it opens with."""
 
@@ -385,7 +411,7 @@ AnyEvent = (
     | NeedsHuman | Activity | Injected | Receipt | Gap | RelayOpened | RelayDelivered
     | RelayWithheld | RelayPaused | RelayMuted | RelayLeft | RelayClosed
     | LinkCreated | LinkSpent | LinkExtended | LinkSuspended | LinkClosed | StopTold
-    | AgentStopped
+    | AgentStopped | WitnessCompared
     | GatheringOpened | GatheringPhase | Piece | Contribution | GatheringPaused | GatheringLeft | GatheringClosed
 )  # fmt: skip
 

@@ -94,7 +94,8 @@ class Speaker:
         if piece.origin == "program":
             self.begin_turn()
         if piece.origin == "program" or piece.text:
-            self.emit(Text(text=piece.text, origin=piece.origin, message_id=piece.message_id, line=self.line))
+            said = Text(piece.text, piece.origin, piece.message_id, self.line, piece.witnesses)
+            self.emit(said)
         if shown is not None and self._reasons is not None:
             # Lines that were held back come out while another one passes.
             rows = [piece.text] if piece.rule in {"held", "echo_late"} else shown.split("\n")
@@ -116,11 +117,15 @@ class Speaker:
             match passage.kind:
                 case "text":
                     for line in passage.lines:
-                        self.say_line([Piece(line, "program")])
+                        self.say_line([Piece(line, "program", witnesses=passage.witnesses)])
                 case "activity":
                     self.emit(Activity(text="\n".join(passage.lines)))
                 case "unsaid":
                     pass
+                case "verdict":
+                    if passage.verdict is not None:
+                        self.emit(passage.verdict)
+                    continue
                 case "gap":
                     self.emit(Gap(reason="unpainted" if passage.lost is None else "history", lost_lines=passage.lost))
                 case origin:

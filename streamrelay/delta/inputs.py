@@ -4,11 +4,15 @@ A live pane's stream is told these, a recorder writes the same ones down, and a 
 inputs at the very same times give the very same events.
 """
 
+from typing import Literal
+
 import msgspec
 
-from streamrelay.events import ClosedReason
+from streamrelay.events import ClosedReason, WitnessName
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.widths import Manners
+
+WitnessPolicy = Literal["prefer", "verify", "off"]
 
 
 class _Input(msgspec.Struct, frozen=True, tag_field="entry", tag=str.lower):
@@ -89,6 +93,36 @@ class HookReported(_Input, frozen=True, tag="told"):
     answer: str = ""
 
 
+class WitnessPassage(msgspec.Struct, frozen=True):
+    """What an agent's own record says: a person's message, the agent's answer in its source, or the end of a turn."""
+
+    speaker: Literal["person", "agent", "end"]
+    text: str = ""
+    at: float = 0.0
+    """When, as the record says (Unix time); 0 where it does not."""
+
+
+class WitnessOpened(_Input, frozen=True):
+    """From here on the agent's own record of its answers is read, with this policy; or, with `off`, no longer."""
+
+    agent: str
+    by: WitnessName
+    lag: float
+    """Seconds that the end of a turn waits for the record."""
+    policy: WitnessPolicy = "prefer"
+    reason: str = ""
+    """Why there is none to be read yet."""
+
+
+class WitnessReported(_Input, frozen=True):
+    """What the agent's own record says since it was read last."""
+
+    agent: str
+    passages: tuple[WitnessPassage, ...] = ()
+    reason: str = ""
+    """Why nothing is reported."""
+
+
 class Waited(_Input, frozen=True):
     """Time passed, and something was due."""
 
@@ -101,4 +135,7 @@ class Ended(_Input, frozen=True):
     tail_certain: bool = False
 
 
-Input = Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | HookReported | Waited | Ended
+Input = (
+    Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | HookReported | WitnessOpened
+    | WitnessReported | Waited | Ended
+)  # fmt: skip

@@ -20,6 +20,7 @@ Rule = Literal[
     "unpainted", "cut_off", "history", "unheard",
     "old_transcript", "reprint", "above_echo", "spinner", "tip", "furniture_of_profile", "footer", "leftover",
     "status_rows", "composer", "prompt", "said_already",
+    "witnessed", "filled", "screen_only", "not_in_record",
 ]  # fmt: skip
 
 WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
@@ -66,6 +67,10 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "composer": "furniture: the composer, and what stands below it",
     "prompt": "a prompt, and nothing behind it",
     "said_already": "all of it was said before the line feed passed it",
+    "witnessed": "the screen showed it and the agent's own record has it: this is its source",
+    "filled": "the screen could not show it, and the agent's own record has it",
+    "screen_only": "it is new in the transcript, and the agent's own record of the answer does not have it",
+    "not_in_record": "the program painted it, and the agent's own record of the whole answer does not have it",
 })  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.printing.provenance import Ledger
 from streamrelay.delta.signals import Signals
 from streamrelay.delta.transcript.conversation import Conversation
+from streamrelay.delta.witness.second_witness import SecondWitness
 from streamrelay.vt.engine import Engine, Frame, TerminalEvent
 
 
@@ -23,6 +24,7 @@ class ScreenFollower:
         self, engine: Engine, speaker: Speaker, *, mode: ModeMachine, cutter: FrameCutter, ledger: Ledger
     ) -> None:
         self.conversation = Conversation(engine, speaker.turns)
+        self.witness = SecondWitness()
         self.signals = Signals()
         self._speaker = speaker
         self._turns = speaker.turns
@@ -204,6 +206,7 @@ class ScreenFollower:
         self._note_typed()
         self._awaited = self.conversation.waits
         if answer is not None:
+            self.witness.compare(answer)
             self._speaker.tell(answer)
         self._ledger.forget_submitted()
 

@@ -30,6 +30,8 @@ from streamrelay.delta.inputs import (
     Resized,
     Submitted,
     Waited,
+    WitnessOpened,
+    WitnessReported,
 )
 from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.pane_state import Standing
@@ -83,6 +85,7 @@ class DeltaStream:
             engine, self._speaker, mode=self._mode, cutter=self._cutter, ledger=self._ledger
         )
         self._conversation = self._following.conversation
+        self._witness = self._following.witness
         self._last_output: float | None = None
         self._rests_at = 0.0
         self._unsettled = False
@@ -125,6 +128,11 @@ class DeltaStream:
     def answers(self) -> bool:
         """Whether an answer is under way, or a witness says that the program is at work."""
         return self._turns.answers
+
+    @property
+    def awaits_witness(self) -> bool:
+        """Whether a turn is over by the screen, and its text waits for the agent's own record of it."""
+        return self._witness.due is not None
 
     @property
     def standing(self) -> Standing:
@@ -170,7 +178,14 @@ class DeltaStream:
                 return self._looked(told.t)
             case HookReported():
                 self._turns.stopped(told.t)
+                self._witness.hear_hook(told.answer)
                 return self._say(told.t, AgentStopped(agent=told.agent, answer=told.answer))
+            case WitnessOpened():
+                self._witness.open(told)
+                return self._advance(told.t)
+            case WitnessReported():
+                self._witness.hear(told)
+                return self._advance(told.t)
             case Ended():
                 return self._ended(told)
 
@@ -209,6 +224,7 @@ class DeltaStream:
         """Take bytes the program printed."""
         self._speaker.now = now
         self._last_output = now
+        self._witness.due = None
         self._unsettled = True
         self._attention.changed(now)
         printed_any = not self.converses
@@ -243,6 +259,7 @@ class DeltaStream:
         head = self._printing.open_head
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
+        self._witness.send(text)
         if self.converses and not self._turns.is_open and self._conversation.waits:
             self._following.read(certain=True)
         if self._mode.is_followed:
@@ -266,7 +283,7 @@ class DeltaStream:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
         due = self._rest_due
         for other in (
-            self._turns.deadline(),
+            self._turns.deadline() if self._witness.due is None else self._witness.due,
             self._attention.due,
             self._printing.greeting_due,
             self._printing.region.due,
@@ -286,7 +303,9 @@ class DeltaStream:
             self._printing.end_greeting("program")
         if self._printing.region.due is not None and now >= self._printing.region.due:
             self._printing.give_up_prompt()
-        if self._turns.is_over(now) and not (self.converses and self._goes_on()):
+        if not self._turns.is_over(now) or (self.converses and self._goes_on()):
+            self._witness.due = None
+        elif not (self.converses and self._witness.must_wait(now)):
             if self.converses:
                 self._following.read(certain=self._turns.is_certain)
             self._printing.release()

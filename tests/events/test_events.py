@@ -50,6 +50,7 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
     Vote,
+    WitnessCompared,
     decode,
     encode,
 )
@@ -105,6 +106,7 @@ EVENTS: list[Event] = [
     ),
     StopTold(caller="$1", target="$2", reason="signal", **COMMON),
     AgentStopped(agent="claude", answer="**Done.**", **COMMON),
+    WitnessCompared(outcome="agrees", witnesses=("transcript",), used=True, shown=4, **COMMON),
     GatheringOpened(
         gathering="gathering-1",
         rhythm="weekly",

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from streamrelay.delta.printing.echo import ShownLine, squeeze
 from streamrelay.delta.reasons import Rule
-from streamrelay.events import Origin
+from streamrelay.events import Origin, WitnessName
 
 SHORTEST_TAIL = 100
 """Characters of a message's end by which it is known."""
@@ -38,6 +38,7 @@ class Piece(NamedTuple):
     origin: Origin
     message_id: str | None = None
     rule: Rule = "passed"
+    witnesses: tuple[WitnessName, ...] = ("screen",)
 
 
 @dataclass(slots=True)

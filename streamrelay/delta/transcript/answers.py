@@ -23,6 +23,7 @@ from streamrelay.delta.transcript.blocks import blocks_of
 from streamrelay.delta.transcript.echoes import Block, EchoSearch, spelling
 from streamrelay.delta.transcript.known_text import first_new_row
 from streamrelay.delta.transcript.line_joining import logical_lines, right_edge, without_earlier_pictures
+from streamrelay.events import WitnessCompared, WitnessName
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
@@ -36,7 +37,7 @@ _TIP = regex.compile(rf"\s*[{CORNERS}]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
 
 
-Kind = Literal["text", "activity", "injected", "typed", "gap", "unsaid"]
+Kind = Literal["text", "activity", "injected", "typed", "gap", "unsaid", "verdict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ class Passage(NamedTuple):
     """Rows that a gap stands for, where they could be counted."""
     rule: Rule = "answer"
     rows: Sequence[PaintedRow] = ()
+    witnesses: tuple[WitnessName, ...] = ("screen",)
+    verdict: WitnessCompared | None = None
+    """How the agent's own record compares with the passages before."""
 
 
 class Painted(NamedTuple):

@@ -1,0 +1,251 @@
+"""One record of an answer beside the lines that the screen showed: what both have, and what is said of it. Pure."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.reasons import Rule
+from streamrelay.delta.transcript.answers import Kind, Passage
+from streamrelay.delta.transcript.echoes import in_common
+from streamrelay.delta.witness.alignment import SHORT, Alignment
+from streamrelay.delta.witness.source import SourceLine, normal
+from streamrelay.events import WitnessName, WitnessOutcome
+
+MIN_IDENTIFIED: Final = 12
+"""Characters that the screen and the record must share before the record may fill a gap of an unknown message."""
+MIN_SHARED: Final = 0.5
+"""Part of the screen's characters that the record must spell to be a record of this answer."""
+_SCREEN: Final[tuple[WitnessName, ...]] = ("screen",)
+
+
+_KINDS: Final[dict[Rule, Kind]] = {"not_in_record": "activity", "leftover": "unsaid"}
+_NEAR: Final = 20
+MAX_REPEATED: Final = 2_000
+MAX_COMPARED: Final = 100_000
+"""Pairs of lines that are compared in one place where the screen has a gap."""
+
+
+class _Said(NamedTuple):
+    """One line that is said in place of what the screen showed."""
+
+    text: str
+    witnesses: tuple[WitnessName, ...]
+    rule: Rule
+
+
+@dataclass(slots=True)
+class Record:
+    """The record that one stretch of an answer is compared with."""
+
+    answers: list[str]
+    names: list[tuple[WitnessName, ...]]
+    """The witnesses of each of the answers."""
+    is_whole: bool
+    """Whether nothing more belongs to the answer."""
+    is_matched: bool
+    """Whether it is known to answer the message that was sent."""
+
+
+class Comparison:
+    """One record beside the lines of one screen."""
+
+    def __init__(
+        self,
+        record: Record,
+        source: Sequence[SourceLine],
+        lines: Sequence[str],
+        alignment: Alignment,
+        *,
+        has_gap: bool,
+    ) -> None:
+        self.alignment = alignment
+        self._record, self._source, self._lines = record, source, lines
+        self._has_gap = has_gap
+        shared = alignment.shown_characters
+        # A hook may tell only the end of what the screen shows.
+        whole = alignment.screen_characters
+        if record.names[-1] == ("hook",) and not record.is_whole:
+            whole = min(whole, alignment.source_characters)
+        self.is_trusted = shared >= MIN_SHARED * whole if whole else has_gap and record.is_matched
+        looks = self.is_trusted and has_gap and (record.is_matched or shared >= MIN_IDENTIFIED)
+        self._fills, self._pieces = self._look_into_gaps() if looks else (set[int](), set[int]())
+        self.extra = len(alignment.extra) - len(self._pieces)
+        self.filled = len(self._fills)
+        self.absent = self.count("absent") - self.filled
+
+    def count(self, state: str) -> int:
+        """Return how many source lines fared so."""
+        return sum(one == state for one in self.alignment.states)
+
+    @property
+    def _demotes(self) -> bool:
+        """Whether the record is known to hold the whole answer: what else the screen shows is no part of it."""
+        return self.is_trusted and self._record.is_whole and self._record.is_matched and not self.absent
+
+    @property
+    def outcome(self) -> WitnessOutcome:
+        """Return the verdict."""
+        if not self.is_trusted or self.absent:
+            return "differs"
+        if self.alignment.is_whole and not self._has_gap:
+            return "agrees"
+        return "repaired" if not self.extra or self._demotes else "differs"
+
+    def _look_into_gaps(self) -> tuple[set[int], set[int]]:
+        """Return the source lines that the screen could not show, and the pieces of them that it did.
+
+        A line that stands on the screen in their place, and is no piece of them, contradicts the record.
+        """
+        alignment = self.alignment
+        fills: set[int] = set()
+        pieces: set[int] = set()
+        bounds = [
+            (number, alignment.places[number], alignment.ends[number] + 1)
+            for number, state in enumerate(alignment.states)
+            if state == "shown"
+        ]
+        known = {form for line in self._source for form in line.forms[:1]}
+        previous, top = -1, 0
+        for number, place, end in [*bounds, (len(self._source), len(self._lines), 0)]:
+            absent = [between for between in range(previous + 1, number) if alignment.states[between] == "absent"]
+            strange = [row for row in range(top, place) if row in alignment.extra]
+            # A part of the next lines may have been painted before them, too.
+            near = [*absent, *range(number, min(number + _NEAR, len(self._source)))]
+            forms = [form for between in near for form in self._source[between].forms]
+            if len(strange) * len(forms) <= MAX_COMPARED:
+                found = {row for row in strange if _is_piece(normal(self._lines[row]), forms, known)}
+                pieces |= found
+                contradicted = [self._contradicted(row, absent) for row in strange if row not in found]
+                fills |= set(absent).difference(*contradicted)
+            previous, top = number, end
+        return fills, pieces
+
+    def _contradicted(self, row: int, absent: Sequence[int]) -> Sequence[int]:
+        """Return which absent source lines a line of the screen stands for in other words: one, or any of them."""
+        line = normal(self._lines[row])
+        enough = max(MIN_IDENTIFIED, len(line) // 4)
+        alike = [number for number in absent if in_common(line, self._source[number].forms[0]) >= enough]
+        return alike[:1] or absent
+
+    def _is_used(self) -> list[bool]:
+        """Tell for each source line whether it is said: a neutral one where both its neighbours are."""
+        states = self.alignment.states
+        used = [state in {"shown", "aside"} or number in self._fills for number, state in enumerate(states)]
+        before, after = [True] * len(states), [True] * len(states)
+        last = True
+        for number, state in enumerate(states):
+            last = last if state == "neutral" else used[number]
+            before[number] = last
+        last = True
+        for number in reversed(range(len(states))):
+            last = last if states[number] == "neutral" else used[number]
+            after[number] = last
+        return [
+            before[number] and after[number] if state == "neutral" else used[number]
+            for number, state in enumerate(states)
+        ]
+
+    def _slots(self) -> tuple[dict[int, list[_Said]], list[_Said]]:
+        """Return what stands in place of each screen line, and what could not be given a place on the screen."""
+        slots: dict[int, list[_Said]] = {}
+        leading: list[_Said] = []
+        current: list[_Said] | None = None
+        message = -1
+        for number, (line, used) in enumerate(zip(self._source, self._is_used(), strict=True)):
+            if not used:
+                continue
+            names = self._record.names[line.message]
+            is_filled = number in self._fills
+            said = _Said(line.text, names, "filled") if is_filled else _Said(line.text, (*_SCREEN, *names), "witnessed")
+            if self.alignment.states[number] == "shown":
+                current = slots.setdefault(self.alignment.places[number], [])
+                message = line.message
+                current += [*leading, said]
+                leading = []
+            elif current is None or line.message != message:
+                leading.append(said)
+            else:
+                current.append(said)
+        return slots, leading
+
+    def merged(self, part: Sequence[Passage]) -> list[Passage]:
+        """Return the passages with the agent's source in place of the lines that the screen showed of it."""
+        if not self.is_trusted:
+            return list(part)
+        slots, rest = self._slots()
+        said: list[Passage] = []
+        is_closed = self._has_gap and not self.absent and self._record.is_whole
+        last = max((number for number, passage in enumerate(part) if passage.kind in {"text", "gap"}), default=-1)
+        first = 0
+        for number, passage in enumerate(part):
+            if passage.kind == "gap" and is_closed:
+                said.append(passage._replace(kind="unsaid", rule="filled"))
+            elif passage.kind == "text":
+                said += self._merged_text(passage, first, slots)
+                first += len(passage.lines)
+            else:
+                said.append(passage)
+            if number == last and rest:
+                said += _grouped(rest, ())
+        return said
+
+    def _merged_text(self, passage: Passage, first: int, slots: dict[int, list[_Said]]) -> list[Passage]:
+        lines: list[_Said] = []
+        rule: Rule = "not_in_record" if self._demotes else "screen_only"
+        for number, line in enumerate(passage.lines, first):
+            if number in slots:
+                lines += slots[number]
+            elif number in self._pieces and self._fills:
+                lines.append(_Said(line, _SCREEN, "leftover"))
+            elif number in self.alignment.extra:
+                lines.append(_Said(line, _SCREEN, rule))
+        return _grouped(lines, passage.rows)
+
+    def verified(self, part: Sequence[Passage]) -> list[Passage]:
+        """Return the passages with the screen's own lines, each with its witnesses."""
+        names = tuple(dict.fromkeys(name for names in self._record.names for name in names))
+        both = (*_SCREEN, *names) if self.is_trusted else _SCREEN
+        said: list[Passage] = []
+        first = 0
+        for passage in part:
+            if passage.kind != "text":
+                said.append(passage)
+                continue
+            lines = [
+                _Said(line, _SCREEN if number in self.alignment.extra else both, passage.rule)
+                for number, line in enumerate(passage.lines, first)
+            ]
+            first += len(passage.lines)
+            said += _grouped(lines, passage.rows)
+        return said
+
+
+def _grouped(lines: Sequence[_Said], rows: Sequence[PaintedRow]) -> list[Passage]:
+    """Return passages of consecutive lines of one kind."""
+    passages: list[Passage] = []
+    for text, names, rule in lines:
+        if passages and (passages[-1].witnesses, passages[-1].rule) == (names, rule):
+            passages[-1].lines.append(text)
+        else:
+            kind: Kind = _KINDS.get(rule, "text")
+            passages.append(Passage(kind, [text], rule=rule, rows=rows if not passages else (), witnesses=names))
+    return passages
+
+
+def _is_piece(line: str, forms: Sequence[str], known: Set[str]) -> bool:
+    """Tell whether a screen line is a piece of a source line: its beginning, its end, or a line painted twice.
+
+    A link that was painted while it was being written stands there twice: `https://a (https://a)`.
+    """
+    if line in known:
+        return True
+    return len(line) >= SHORT and any(form.endswith(line) or _begins(line, form) for form in forms)
+
+
+def _begins(line: str, form: str) -> bool:
+    """Tell whether a line is the beginning of a text, once what it repeats of itself is left out."""
+    shared = in_common(line, form)
+    head, rest = line[:shared], line[shared:]
+    repeats = range(len(rest), -1, -1) if len(rest) <= MAX_REPEATED else ()
+    return any(head.endswith(rest[:count]) and form.startswith(rest[count:], shared) for count in repeats)

@@ -1,0 +1,248 @@
+"""An agent's own record of an answer repairs what was read off its screen, and never puts a wrong word there."""
+
+from typing import TypeVar
+
+import pytest
+
+from streamrelay.delta.inputs import HookReported, WitnessOpened, WitnessPassage, WitnessPolicy, WitnessReported
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.answers import Answer, Passage
+from streamrelay.delta.witness.second_witness import MAX_ANSWER, SecondWitness
+from streamrelay.events import Event, Gap, Text, TurnEnded, WitnessCompared
+from streamrelay.testing.painted_talk import SILENT, Talk
+
+SOURCE = "Use **this**:\n\n```sh\nmake all\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+SHOWN = ["Use this:", "", "make all", "", "a | b", "1 | 2"]
+
+pytestmark = pytest.mark.requirement("DEL-11")
+
+
+def report(*answers: str, message: str = "do it please", ended: bool = True) -> WitnessReported:
+    said = [WitnessPassage("person", message), *(WitnessPassage("agent", answer) for answer in answers)]
+    return WitnessReported(1.0, "%0", "agent", (*said, *([WitnessPassage("end")] if ended else [])))
+
+
+def witness_of(
+    *reports: WitnessReported, policy: WitnessPolicy = "prefer", message: str = "do it please"
+) -> SecondWitness:
+    heard = SecondWitness()
+    heard.open(WitnessOpened(0.0, "%0", "agent", "transcript", lag=0.5, policy=policy))
+    heard.send(message)
+    for reported in reports:
+        heard.hear(reported)
+    return heard
+
+
+def answer(*parts: Passage | list[str], message: str = "do it please") -> Answer:
+    passages = [part if isinstance(part, Passage) else Passage("text", part) for part in parts]
+    return Answer([Passage("injected", [message], "m1"), *passages])
+
+
+def lines(compared: Answer, kind: str = "text") -> list[str]:
+    return [line for passage in compared.passages if passage.kind == kind for line in passage.lines]
+
+
+def verdict(compared: Answer) -> WitnessCompared:
+    [found] = [passage.verdict for passage in compared.passages if passage.verdict is not None]
+    return found
+
+
+def compared(heard: SecondWitness, screen: Answer) -> Answer:
+    heard.compare(screen)
+    return screen
+
+
+GAP = Passage("gap", [], rule="unpainted")
+
+
+def test_an_answer_on_both_is_its_source_with_both_witnesses() -> None:
+    said = compared(witness_of(report(SOURCE)), answer(SHOWN))
+    assert lines(said) == SOURCE.split("\n")
+    assert {passage.witnesses for passage in said.passages if passage.kind == "text"} == {("screen", "transcript")}
+    assert (verdict(said).outcome, verdict(said).used) == ("agrees", True)
+
+
+def test_the_screen_is_left_as_it_is_where_it_is_only_verified() -> None:
+    said = compared(witness_of(report(SOURCE), policy="verify"), answer([*SHOWN, "✻ 3s"]))
+    assert lines(said) == [*SHOWN, "✻ 3s"]
+    assert [passage.witnesses for passage in said.passages if passage.kind == "text"] == [
+        ("screen", "transcript"), ("screen",),
+    ]  # fmt: skip
+    assert not verdict(said).used
+
+
+def test_off_means_that_nothing_is_compared() -> None:
+    said = compared(witness_of(report(SOURCE), policy="off"), answer(SHOWN))
+    assert lines(said) == SHOWN
+    assert all(passage.verdict is None for passage in said.passages)
+
+
+@pytest.mark.requirement("DEL-09")
+def test_a_gap_is_filled_and_closed() -> None:
+    findings = [f"- finding {n}: fine" for n in range(30)]
+    said = compared(witness_of(report("\n".join(findings))), answer(GAP, findings[:3], findings[20:]))
+    assert lines(said) == findings
+    assert not any(passage.kind == "gap" for passage in said.passages)
+    assert (verdict(said).outcome, verdict(said).filled) == ("repaired", 17)
+    filled = [passage for passage in said.passages if passage.rule == "filled" and passage.lines]
+    assert {passage.witnesses for passage in filled} == {("transcript",)}
+
+
+def test_a_gap_stays_where_the_record_is_not_whole() -> None:
+    findings = [f"- finding {n}: fine" for n in range(9)]
+    said = compared(witness_of(report("\n".join(findings), ended=False)), answer(GAP, findings[:3]))
+    assert any(passage.kind == "gap" for passage in said.passages)
+
+
+def test_a_line_that_contradicts_the_record_keeps_it_out_of_the_gap() -> None:
+    said = compared(
+        witness_of(report("Fine so far, yes.\nIt is 43 in all.")),
+        answer(GAP, ["Fine so far, yes.", "It is 42 in all."]),
+    )
+    assert lines(said) == ["Fine so far, yes.", "It is 42 in all."]
+    assert (verdict(said).outcome, verdict(said).absent, verdict(said).extra) == ("differs", 1, 1)
+
+
+def test_what_the_program_paints_besides_its_answer_is_no_text() -> None:
+    said = compared(witness_of(report(SOURCE)), answer([*SHOWN, "Baked for 3s · 1 shell"]))
+    assert lines(said) == SOURCE.split("\n")
+    assert lines(said, "activity") == ["Baked for 3s · 1 shell"]
+    assert (verdict(said).outcome, verdict(said).extra) == ("repaired", 1)
+
+
+def test_a_line_taken_for_a_footer_is_said_after_all() -> None:
+    footer = Passage("unsaid", [], rule="footer", rows=[PaintedRow("* 3 tokens · 2s")])
+    said = compared(witness_of(report("It is:\n* 3 tokens · 2s")), answer(["It is:"], footer))
+    assert lines(said) == ["It is:", "* 3 tokens · 2s"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        report("Something else entirely, of another session."),
+        report("Use that:\nrm -rf everything\nmake none"),
+        report(SOURCE, message="another question"),
+        report("Use **this**:"),
+        report(""),
+        report(SOURCE.replace("make all", "make evil")),
+        report(SOURCE + "\n\nAnd run rm -rf now."),
+        report("x" * (MAX_ANSWER + 1)),
+    ],
+    ids=["other", "forged", "other message", "truncated", "empty", "one word", "appended", "too long"],
+)
+def test_a_wrong_record_puts_no_word_of_its_own_into_the_answer(wrong: WitnessReported) -> None:
+    said = compared(witness_of(wrong), answer(SHOWN))
+    words = set(" ".join(lines(said)).replace("|", " ").replace("*", "").replace("`", "").split())
+    assert words - {"---"} <= set(" ".join(SHOWN).replace("|", " ").split()) | {"sh"}
+    assert lines(said)
+    assert verdict(said).outcome in {"differs", "silent"}
+
+
+def test_a_stale_record_is_not_taken_for_the_next_answer() -> None:
+    heard = witness_of(report("The first answer.", message="the first question"))
+    assert heard.must_wait(2.0)
+    assert not heard.must_wait(2.6)
+    said = compared(heard, answer(["Another answer."]))
+    assert lines(said) == ["Another answer."]
+    assert (verdict(said).outcome, verdict(said).reason) == ("silent", "late")
+
+
+def test_an_answer_in_parts_around_tools_keeps_its_order() -> None:
+    said = compared(
+        witness_of(report("I **look**.", "It *works*.")),
+        answer(["I look."], Passage("activity", ["Bash(ls)"]), ["It works."]),
+    )
+    kinds = [(passage.kind, passage.lines) for passage in said.passages if passage.kind in {"text", "activity"}]
+    assert kinds == [("text", ["I **look**."]), ("activity", ["Bash(ls)"]), ("text", ["It *works*."])]
+
+
+def test_two_answers_read_at_once_each_have_their_record() -> None:
+    heard = witness_of(report("*One* it is."), report("*Two* it is.", message="and the other one?"))
+    screen = answer(["One it is."])
+    screen.passages += answer(["Two it is."], message="and the other one?").passages
+    heard.compare(screen)
+    assert lines(screen) == ["*One* it is.", "*Two* it is."]
+
+
+@pytest.mark.requirement("AGT-03")
+def test_a_stop_hooks_answer_is_a_witness_like_any_other() -> None:
+    heard = SecondWitness()
+    heard.send("do it please")
+    heard.hear_hook(SOURCE)
+    said = compared(heard, answer(["I look first."], Passage("activity", ["Bash(ls)"]), SHOWN))
+    assert lines(said) == ["I look first.", *SOURCE.split("\n")]
+    assert verdict(said).witnesses == ("hook",)
+
+
+def test_a_hook_and_a_transcript_that_say_the_same_are_two_witnesses() -> None:
+    heard = witness_of(report(SOURCE))
+    heard.hear_hook(SOURCE)
+    assert verdict(compared(heard, answer(SHOWN))).witnesses == ("transcript", "hook")
+
+
+# The stream
+
+Kind = TypeVar("Kind", bound=Event)
+
+
+def open_witness(talk: Talk, lag: float = 0.5) -> None:
+    pane = talk.pane
+    pane.events += pane.stream.apply(WitnessOpened(pane.now, "%0", "agent", "transcript", lag=lag))
+
+
+def events(talk: Talk, kind: type[Kind]) -> list[Kind]:
+    return [event for event in talk.pane.events if isinstance(event, kind)]
+
+
+@pytest.mark.requirement("DEL-11")
+def test_a_turn_waits_for_its_witness_and_ends_when_it_has_spoken() -> None:
+    talk = Talk(SILENT[0])
+    open_witness(talk)
+    talk.sends("do it please")
+    pane = talk.pane
+    awaited = [pane.stream.awaits_witness]
+    talk.paints(talk.program.says("It works."), talk.program.rests(), rest=0.1)
+    while not awaited[-1]:
+        pane.rests(0.1)
+        awaited.append(pane.stream.awaits_witness)
+    assert not awaited[0]
+    assert not events(talk, TurnEnded)
+    pane.events += pane.stream.apply(
+        WitnessReported(
+            pane.now, "%0", "agent",
+            (WitnessPassage("person", "do it please"), WitnessPassage("agent", "It *works*."), WitnessPassage("end")),
+        )
+    )  # fmt: skip
+    assert not pane.stream.awaits_witness
+    assert pane.said() == ["It *works*."]
+    assert [event.outcome for event in events(talk, WitnessCompared)] == ["agrees"]
+    assert len(events(talk, TurnEnded)) == 1
+    [text] = [event for event in events(talk, Text) if event.origin == "program"]
+    assert text.witnesses == ("screen", "transcript")
+
+
+def test_a_turn_waits_no_longer_than_the_lag_of_its_witness() -> None:
+    talk = Talk(SILENT[0])
+    open_witness(talk, lag=0.4)
+    talk.sends("do it please")
+    talk.paints(talk.program.says("It works."), talk.program.rests(), rest=0.1)
+    while not talk.pane.stream.awaits_witness:
+        talk.pane.rests(0.1)
+    due = talk.pane.stream.deadline()
+    assert due is not None
+    assert due <= talk.pane.now + 0.4
+    talk.pane.rests(0.5)
+    assert talk.pane.said() == ["It works."]
+    assert [(event.outcome, event.reason) for event in events(talk, WitnessCompared)] == [("silent", "late")]
+    assert not events(talk, Gap)
+
+
+def test_a_hook_alone_makes_nobody_wait() -> None:
+    talk = Talk(SILENT[0])
+    talk.sends("do it please")
+    talk.paints(talk.program.says("It works."), talk.program.rests(), rest=0.6)
+    pane = talk.pane
+    pane.events += pane.stream.apply(HookReported(pane.now, "%0", "agent", "It **works**."))
+    pane.rests(3.0)
+    assert pane.said() == ["It **works**."]
+    assert not pane.stream.awaits_witness
