@@ -5,6 +5,7 @@ of a person, whatever the echo is, and a program that did not ask for bracketed 
 there that never reads, or leaves with something unread, is not noticed.
 """
 
+from streamrelay.delivery.foreground import shell_works
 from streamrelay.delivery.tty_input import hides_input, reads_lines
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
@@ -26,6 +27,11 @@ class Terminal:
     def path(self) -> str:
         """Where it is; empty where it cannot be had."""
         return self._server.terminal(self._pipeline.info)
+
+    @property
+    def shell_works(self) -> bool:
+        """Whether the pane's first program is a shell of this machine that runs a command."""
+        return self.is_here and shell_works(self._pipeline.info.pid)
 
     @property
     def hides_input(self) -> bool:

@@ -7,6 +7,7 @@ an outbox, a message is on disk before anything is typed, and its predecessors' 
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NoReturn
@@ -36,6 +37,10 @@ from streamrelay.panes.tasks import until_first
 READ_TIMEOUT = 30.0
 _LEAVING = 0.02
 """Seconds in which the stream hears what tmux knows already: that the program is leaving, or has painted."""
+_SHELL_LOOKS = 0.1
+"""Seconds between two looks whether a shell still runs a command: one that ends in silence says nothing."""
+_SHELL_RETURNS = 1.5
+"""Seconds in which tmux notices that the shell is in the foreground again."""
 _LANDING = 0.001
 """Seconds between two looks for what tmux is about to write."""
 _MOST_MOVED = 25
@@ -70,6 +75,9 @@ class PaneWriter:
         self._pipeline = pipeline
         self._pane = pipeline.info.pane
         self._program = program
+        self._allow_shell = allow_shell
+        self._shell_worked_at = -math.inf
+        """When a shell that may be typed to was last seen to run a command."""
         self._report = report
         self._policy = policy or Policy()
         self._outbox = outbox
@@ -200,10 +208,8 @@ class PaneWriter:
             self._news.clear()
             if self._pipeline.closed and not self._machine.idle:
                 raise PaneGone(f"pane {self._pane} was closed", data={"pane": self._pane})
-            if not self._machine.idle and self._pipeline.info.command != self._program:
-                self._unread.take_back()
-                raise left(self._pane, self._program, self._pipeline.info.command)
             if not self._machine.idle:
+                self._check_program()
                 look = self._look()
                 if look.standing.withdrawn and self._unread.look(self._now()):
                     await self._take_back()
@@ -221,8 +227,26 @@ class PaneWriter:
                 self._progressed.set()
             await self._until_something_happens()
 
+    def _check_program(self) -> None:
+        """Check that the program is there that was judged fit, or its shell, at work or not; raises ProgramLeft."""
+        command = self._pipeline.info.command
+        if self._allow_shell and self._terminal.shell_works:
+            self._shell_worked_at = self._now()
+        elif self._shell_works and is_shell(command):
+            self._program, self._shell_worked_at = command, -math.inf
+        elif command != self._program and not self._shell_works:
+            self._unread.take_back()
+            raise left(self._pane, self._program, command)
+
+    @property
+    def _shell_works(self) -> bool:
+        """Whether a shell that may be typed to runs a command, or has until a moment ago."""
+        return self._now() < self._shell_worked_at + _SHELL_RETURNS
+
     async def _until_something_happens(self) -> None:
         due = None if self._machine.idle else self._machine.deadline()
+        if self._shell_works and not self._machine.idle:
+            due = self._now() + _SHELL_LOOKS if due is None else min(due, self._now() + _SHELL_LOOKS)
         waiting = [asyncio.ensure_future(self._news.wait())]
         if not self._machine.idle:
             waiting.append(asyncio.ensure_future(self._pipeline.changed()))
@@ -239,6 +263,8 @@ class PaneWriter:
         standing = self._pipeline.standing
         if asks_for_secret(self._pipeline.open_line) and self._terminal.hides_input:
             standing = standing.asking_for("password")
+        if self._shell_works:
+            standing = replace(standing, withdrawn=True)
         profile = self._server.profile(standing.profile)
         return Look(standing, profile, self._pipeline.last_output, self._pipeline.cursor)
 

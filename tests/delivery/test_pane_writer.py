@@ -155,6 +155,19 @@ def place(private_tmux: PrivateTmux, tmp_path: Path) -> Place:
     return Place(private_tmux, tmp_path)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no /proc tells there what a process waits for")
+async def test_a_shell_that_runs_a_command_is_waited_for(place: Place) -> None:
+    pane = await place.runs(["env", "PS1=$ ", "bash", "--norc", "-i"], name="bash")
+    place.tmux.run("send-keys", "-t", pane, "sleep 1; echo first", "Enter")
+    await wait_until_async(lambda: place.current(pane) == "sleep", PATIENCE)
+    async with place.delivers(pane) as delivery:
+        await delivery.writer.put(Message("m1", "echo second"))
+        await delivery.until("m1", "submitted")
+        await wait_until_async(lambda: place.screen(pane).count("second") == 2, PATIENCE)
+    rows = [row.rstrip() for row in place.screen(pane).splitlines() if row.strip()]
+    assert rows == ["$ sleep 1; echo first", "first", "$ echo second", "second", "$"]
+
+
 @pytest.mark.requirement("DLV-06a")
 async def test_text_arrives_byte_for_byte_in_a_program_that_reads_lines(place: Place, tmp_path: Path) -> None:
     pane = await place.reads_lines()
