@@ -60,6 +60,8 @@ class Step(NamedTuple):
     pane: str
     entry: Input | None
     events: Batch
+    stream: DeltaStream
+    """The pane's stream as it stands behind this step."""
 
 
 def steps(
@@ -80,14 +82,14 @@ def steps(
             screen = TmuxScreen(recording.columns, recording.lines)
             streams[pane] = DeltaStream(screen, pane=pane, newborn=True, profiles=profiles, reasons=taking)
             clocked[pane] = streams[pane]
-            yield Step(pane, None, streams[pane].opened(entry.t))
-        yield Step(pane, entry, streams[pane].apply(entry))
+            yield Step(pane, None, streams[pane].opened(entry.t), streams[pane])
+        yield Step(pane, entry, streams[pane].apply(entry), streams[pane])
         if isinstance(entry, Ended):
             del streams[pane]
             clocked.pop(pane, None)
     yield from _advance(streams, until=None)
     for pane, stream in streams.items():
-        yield Step(pane, None, stream.apply(Ended(max(now, stream.now), pane, "recording_ended")))
+        yield Step(pane, None, stream.apply(Ended(max(now, stream.now), pane, "recording_ended")), stream)
 
 
 def _watched(began: Began, profiles: Sequence[Profile], reasons: Reasons | None) -> DeltaStream:
@@ -110,4 +112,5 @@ def _advance(streams: dict[str, DeltaStream], until: float | None) -> Iterator[S
         if not due or (until is not None and min(due)[0] > until):
             return
         deadline, pane = min(due)
-        yield Step(pane, None, streams[pane].apply(Waited(max(deadline, streams[pane].now), pane)))
+        stream = streams[pane]
+        yield Step(pane, None, stream.apply(Waited(max(deadline, stream.now), pane)), stream)

@@ -234,3 +234,9 @@ def some_screens() -> st.SearchStrategy[Sequence[str]]:
 @given(some_screens(), st.tuples(st.integers(-1, 300), st.integers(-1, 300)), st.booleans())
 def test_no_screen_makes_it_raise(screen: Sequence[str], cursor: tuple[int, int], visible: bool) -> None:
     find_dialog(screen, cursor, cursor_visible=visible)
+
+
+def test_a_panel_may_stand_below_the_hint_of_a_dialog_in_which_the_cursor_points() -> None:
+    panel = [*MENU, "", "  1 task (0 done, 1 open)", "  ◻ Sharpen the plane"]
+    assert find_dialog(panel, POINTER, cursor_visible=False) == Dialog("permission", "Do you want to proceed?")
+    assert find_dialog(panel, (2, len(panel) - 1), cursor_visible=False) is None

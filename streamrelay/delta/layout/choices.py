@@ -120,6 +120,9 @@ def _ending(screen: DialogScreen, choices: Choices) -> _Ending | None:
         return "nothing"
     if len(remarks) <= 2 and all(is_hint(row, ANY_KEY) for row in remarks):
         return "hint"
+    if screen.cursor == (choices.pointed.pointer, choices.pointed.y) and is_hint(remarks[0], DECIDING_KEY):
+        # The cursor points: what stands below the hint is a panel of the program's, such as its list of tasks.
+        return "hint"
     if any(map(is_bullet, remarks)):
         return None
     if len(remarks) <= FURTHEST and is_hint(remarks[-1], DECIDING_KEY):
