@@ -125,6 +125,7 @@ class _Recognise(msgspec.Struct, forbid_unknown_fields=True):
 class _State(msgspec.Struct, forbid_unknown_fields=True):
     busy_titles: _Patterns = []
     idle_titles: _Patterns = []
+    rest: Annotated[float, msgspec.Meta(ge=0, le=10)] | None = None
 
 
 class _Screen(msgspec.Struct, forbid_unknown_fields=True):
@@ -186,6 +187,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
         signs=patterns.compiled("recognise.signs", recognise.signs),
         busy_titles=patterns.compiled("state.busy_titles", file.state.busy_titles),
         idle_titles=patterns.compiled("state.idle_titles", file.state.idle_titles),
+        rest=file.state.rest,
         footers=patterns.compiled("screen.footers", file.screen.footers),
         furniture=patterns.compiled("screen.furniture", file.screen.furniture),
         activity=patterns.compiled("screen.activity", file.screen.activity),

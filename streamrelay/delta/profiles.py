@@ -38,6 +38,8 @@ class Profile:
     """Found in a title, a state sequence or a row of the screen."""
     busy_titles: Patterns = ()
     idle_titles: Patterns = ()
+    rest: float | None = None
+    """Seconds that the screen may still change after it has stopped saying that the program works."""
     footers: Patterns = ()
     """Rows at the end of an answer that are not part of it."""
     furniture: Patterns = ()

@@ -52,7 +52,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "outcome": "a deed: an outcome (✔) for a bullet",
     "activity_of_profile": "a deed: the program's profile knows its first row",
     "unpainted": "a picture vanished without having scrolled: rows between may never have been painted",
-    "cut_off": "the program was still writing it when its pane closed: it is no whole line",
+    "cut_off": "the program was still writing the last line when it broke off or its pane closed",
     "history": "rows left the history before they were read",
     "unheard": "the screen never showed the message, so nobody can tell what answers it",
     "old_transcript": "old transcript: it stood there when the last turn was over",

@@ -41,6 +41,7 @@ from streamrelay.delta.profiles import Profile, Recogniser
 from streamrelay.delta.prompt_detection import Attention
 from streamrelay.delta.reasons import Reasons
 from streamrelay.delta.screen_follower import ScreenFollower
+from streamrelay.delta.turns import SIGNAL_REST
 from streamrelay.events import (
     AgentStopped,
     Event,
@@ -386,6 +387,8 @@ class DeltaStream:
         if command:
             self._mode.run(command)
         self._recogniser.see(rows)
+        rest = self._recogniser.profile.rest
+        self._turns.screen_rest = SIGNAL_REST if rest is None else rest
         self._following.signals.profile = self._conversation.profile = self._recogniser.profile
 
     def _seed(self, snapshot: Snapshot) -> None:

@@ -2,7 +2,8 @@
 
 * A turn begins with the program's first output after something was submitted to it.
 * A witness that has said *busy* since then is believed: while it says so, no silence ends the turn; when it says
-  *idle* and the screen has rested for `SIGNAL_REST`, the turn has ended, and that is certain.
+  *idle* and the screen has rested for `SIGNAL_REST` (`screen_rest` if only the screen itself has told), the turn has
+  ended, and that is certain.
 * The program's own stop hook says both: that it was at work, and that it is over. Where it comes within `HOOK_LAG` of
   a message it can be the word on the turn before, and then it is a vote like any other.
 * While a dialog stands a turn is not over, whoever says so: its answer is read when the dialog is gone, for nobody can
@@ -59,6 +60,8 @@ class Turns:
 
     def __init__(self) -> None:
         self.turn = 0
+        self.screen_rest = SIGNAL_REST
+        """Seconds of rest where no witness but the screen has told; a profile may know that the program paints late."""
         self._open = False
         self._answered = 0
         """The turn that is answered while one is open: messages may wait by now, and have counted."""
@@ -189,7 +192,8 @@ class Turns:
             return None
         if not self._busy_since_submission or self._doubted is not None:
             return self._last_output + self._quiet
-        return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + SIGNAL_REST
+        rest = self.screen_rest if self._witnesses.keys() == {"furniture"} else SIGNAL_REST
+        return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + rest
 
     @property
     def is_certain(self) -> bool:

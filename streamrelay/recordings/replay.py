@@ -3,6 +3,7 @@
 Time and injections come from the recording, and nothing is known of what comes later: before each entry the pipeline
 is advanced to every deadline that falls before it. In the recording of a live pane time has passed already: there the
 pipeline is advanced where the live one was, and to what is due behind the last entry only if the recording was cut off.
+An earlier version of the pipeline had other deadlines: one that lies `OVERDUE` back was none of its own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,9 @@ from streamrelay.vt.widths import unicode14
 
 CONTROL_SUFFIXES: Final = frozenset({".gz", ".jsonl"})
 ASCIICAST_SUFFIX: Final = ".cast"
+
+OVERDUE: Final = 1.0
+"""Seconds by which no live pipeline was late."""
 
 
 def is_recording(path: Path) -> bool:
@@ -70,13 +74,15 @@ def steps(
     """Yield what a replay does, step by step; `reasons` gives each pane what takes up the reasons for its events."""
     streams: dict[str, DeltaStream] = {}
     clocked: dict[str, DeltaStream] = {}
+    live: dict[str, DeltaStream] = {}
     now = 0.0
     for entry in recording.entries():
+        yield from _advance(live, until=entry.t - OVERDUE)
         yield from _advance(clocked, until=entry.t)
         now, pane = max(now, entry.t), entry.pane
         taking = reasons(pane) if reasons is not None and pane not in streams else None
         if isinstance(entry, Began):
-            streams[pane] = _watched(entry, profiles, taking)
+            streams[pane] = live[pane] = _watched(entry, profiles, taking)
             clocked.pop(pane, None)
         elif pane not in streams:
             screen = TmuxScreen(recording.columns, recording.lines)
@@ -87,6 +93,7 @@ def steps(
         if isinstance(entry, Ended):
             del streams[pane]
             clocked.pop(pane, None)
+            live.pop(pane, None)
     yield from _advance(streams, until=None)
     for pane, stream in streams.items():
         yield Step(pane, None, stream.apply(Ended(max(now, stream.now), pane, "recording_ended")), stream)

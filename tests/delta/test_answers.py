@@ -1,5 +1,7 @@
 """What an answer is, of the rows that a program has painted since it was spoken to."""
 
+from dataclasses import replace
+
 import pytest
 import regex
 
@@ -374,3 +376,19 @@ def test_a_panel_below_the_row_that_sums_up_is_no_answer_and_another_block_is() 
     assert read(rows, "hello") == [ECHO, ("text", ["Hi!"])]
     more = [*rows[:5], "", "● And one more thing."]
     assert read(more, "hello")[-1] == ("text", ["And one more thing."])
+
+
+@pytest.mark.requirement("DEL-03c")
+@pytest.mark.parametrize(
+    ("rows", "gaps"),
+    [
+        (["● So far", "", "▣ Build · interrupted"], 1),
+        (["● So far and no more.", "", "▣ Build · interrupted"], 0),
+        (["● The build was interrupted"], 0),
+    ],
+)
+def test_an_answer_that_was_broken_off_amid_a_line_leaves_a_gap(rows: list[str], gaps: int) -> None:
+    profile = replace(GENERIC, footers=(regex.compile("^▣ Build"),))
+    passages = read(["> hello", "", *rows], "hello", profile=profile)
+    assert [kind for kind, _ in passages].count("gap") == gaps
+    assert ("text", [rows[0].lstrip("● ")]) in passages

@@ -222,3 +222,14 @@ def test_a_program_that_tells_its_state_is_not_doubted() -> None:
     turns.doubt("furniture")
     turns.vote("title", "idle", 1.5)
     assert turns.is_certain
+
+
+@pytest.mark.requirement("DEL-04a")
+def test_the_screen_alone_is_given_the_time_that_a_profile_knows() -> None:
+    turns = answering(Turns())
+    turns.screen_rest = 0.5
+    turns.vote("furniture", "busy", 1.0)
+    turns.vote("furniture", "idle", 4.0)
+    assert turns.deadline() == 4.5
+    turns.vote("title", "idle", 4.1)
+    assert turns.deadline() == 4.1 + SIGNAL_REST

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from streamrelay.delta.inputs import (
     Began,
@@ -25,7 +26,7 @@ from streamrelay.delta.inputs import (
     Waited,
 )
 from streamrelay.errors import RecordingError
-from streamrelay.events import PaneClosed, PaneOpened
+from streamrelay.events import PaneClosed, PaneOpened, TurnEnded
 from streamrelay.recordings import RecordingWriter, open_recording, replay
 from streamrelay.recordings.writing import line_of
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
@@ -145,6 +146,18 @@ def test_a_recording_of_nothing_opens_and_closes(tmp_path):
     assert isinstance(closed, PaneClosed)
     assert (opened.command, opened.session, opened.columns) == ("node", "work", 20)
     assert (closed.t, closed.reason) == (2.0, "recording_ended")
+
+
+def test_a_deadline_that_an_earlier_version_did_not_have_passes_too(tmp_path):
+    empty = replace(SCREEN, rows=(b"", b""), cursor=Cursor(0, 0), wrapped=(False, False), modes=Modes(), pending=b"")
+    entries = [
+        structs.replace(BEGAN, screen=empty),
+        Output(0.2, "%3", b"hello\r\n"),
+        Ended(9.0, "%3", "recording_ended"),
+    ]
+    written(tmp_path / "a.jsonl", entries)
+    (ended,) = [event for event in replay(open_recording(tmp_path / "a.jsonl")) if isinstance(event, TurnEnded)]
+    assert (ended.reason, ended.t) == ("quiet", 1.7)
 
 
 @pytest.mark.parametrize(

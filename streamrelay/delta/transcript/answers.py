@@ -19,7 +19,7 @@ from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, LINES, SIDE, is_bo
 from streamrelay.delta.layout.rows import PaintedRow, cells_of, without_cut_off
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
-from streamrelay.delta.transcript.blocks import blocks_of
+from streamrelay.delta.transcript.blocks import blocks_of, is_broken_off
 from streamrelay.delta.transcript.echoes import Block, EchoSearch, spelling
 from streamrelay.delta.transcript.known_text import first_new_row
 from streamrelay.delta.transcript.line_joining import logical_lines, right_edge, without_earlier_pictures
@@ -345,9 +345,14 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
     body, footers = said[start:stop], said[stop:]
     whole = without_cut_off(body) if look.cut_off else body
     width = right_edge([row for row in body if row.fills], look.columns)
+    notices, text = list(footers), list[PaintedRow]()
     for kind, lines, because, read in blocks_of(whole, width, look.profile):
         answer.passages.append(Passage(kind, lines, rule=because, rows=read))
-    if len(whole) < len(body):
+        if kind == "text":
+            text += read
+        else:
+            notices += read
+    if len(whole) < len(body) or (is_broken_off(notices) and len(without_cut_off(text)) < len(text)):
         answer.passages.append(Passage("gap", [], rule="cut_off", rows=body[len(whole) :]))
     answer.leave_out("footer", footers)
 

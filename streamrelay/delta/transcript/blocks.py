@@ -26,7 +26,8 @@ _BULLET = regex.compile(
     rf"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠ℹ]|{BULLETS}(?=\s|$|\p{{L}})|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)"
 )
 _OUTCOMES = frozenset("✔✓✗✘⚠")
-_BROKEN_OFF = regex.compile(r"(?i)\W*(?:\w+ ){0,2}(?:interrupted|cancell?ed|aborted)\b")
+_BROKEN_OFF = regex.compile(r"\W*(?i:(?:\w+ ){0,2}(?:interrupted|cancell?ed|aborted)\b)")
+_ENDED_EARLY = regex.compile(rf"(?:^|[·•|]){_BROKEN_OFF.pattern}")
 _NOTICES = frozenset("■ℹ")
 _CALL = regex.compile(r"[\w.-]+(?: \w+)?\(")
 _CORNER = regex.compile(rf"\s*[{CORNERS}]\s?")
@@ -71,6 +72,11 @@ def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
         return _deed(rows, "activity_of_profile")
     plain = _without_line_numbers(list(_cells(_without_bullet(rows))))
     return Block("text", _trimmed(_dedented(logical_lines(plain, width))), "answer", rows)
+
+
+def is_broken_off(rows: Sequence[PaintedRow]) -> bool:
+    """Tell whether rows around an answer say that it was broken off."""
+    return any(_ENDED_EARLY.search(row.text) is not None for row in rows)
 
 
 def _is_notice(glyph: str, rows: Sequence[PaintedRow]) -> bool:
