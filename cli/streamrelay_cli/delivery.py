@@ -17,11 +17,11 @@ from streamrelay.delivery.sending import open_outbox
 from streamrelay.errors import StreamrelayError, TargetNotFound, UsageError
 from streamrelay.service.api import Delivery, Listed, Session
 from streamrelay.sessions.sessions import Sessions
-from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.attention import attention_lines
+from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.output import Output
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
 MAX_TEXT = 40

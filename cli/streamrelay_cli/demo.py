@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from streamrelay_cli.options import TmuxBinary
 from streamrelay_cli.output import Output
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 if TYPE_CHECKING:
     from streamrelay.demo.stage import Outcome

@@ -80,7 +80,7 @@ def streamrelay_command(
 ) -> None:
     """Load the configuration for the command that runs."""
     if context.invoked_subcommand not in {None, "help", "version"}:
-        from streamrelay_cli.configuring import configure
+        from streamrelay_cli.config import configure
 
         configure(context)
 

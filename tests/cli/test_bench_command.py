@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from streamrelay_cli.benching import checkout
+from streamrelay_cli.bench import checkout
 
 import streamrelay
 from streamrelay.errors import UsageError

@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from streamrelay_cli.explaining import LEAST, _fitted
+from streamrelay_cli.explain import LEAST, _fitted
 
 from streamrelay import errors
 from streamrelay.vt.widths import unicode14

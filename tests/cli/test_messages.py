@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 import typer
 from streamrelay_cli.command_group import TYPED, Command
-from streamrelay_cli.controlling import extended_by
-from streamrelay_cli.conversing import LiveView, notes_on
-from streamrelay_cli.gathering import invited, start
+from streamrelay_cli.daemon_commands import extended_by
+from streamrelay_cli.gather import invited, start
+from streamrelay_cli.live_view import LiveView, notes_on
 from streamrelay_cli.output import Output
-from streamrelay_cli.rendering import render
+from streamrelay_cli.render import render
 from typer.main import get_command
 
 from streamrelay.counts import counted, deliveries

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from streamrelay_cli.telling import socket_paths, tell
+from streamrelay_cli.hook_client import socket_paths, tell
 
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 import typer
-from streamrelay_cli.configuring import TABLES
+from streamrelay_cli.config import TABLES
 from streamrelay_cli.main import app
 
 import streamrelay.delivery.message

@@ -36,7 +36,7 @@ asyncio.run(main(*sys.argv[1:]))
 IMPORTED = """
 import sys
 import streamrelay, streamrelay.service.local, streamrelay.federation.streams
-import streamrelay_cli.main, streamrelay_cli.daemonising
+import streamrelay_cli.main, streamrelay_cli.daemon
 print(sorted(name for name in sys.modules if name.split(".")[0] == "redis"))
 """
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from streamrelay_cli.listing import ls
+from streamrelay_cli.ls import ls
 
 from streamrelay.mcp.wording import LIST_SESSIONS
 from streamrelay.sessions.model import STATES, SessionState

@@ -7,10 +7,10 @@ import msgspec
 from streamrelay import Server
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Sessions
-from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.attention import attention_lines, state_cell
+from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, Printing, ServerAnywhere, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 HEADINGS = ("PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE")
 _MORE = ("SESSION", "NAME", "AGENT", "STATE")

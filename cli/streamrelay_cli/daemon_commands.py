@@ -10,11 +10,11 @@ from streamrelay import counts
 from streamrelay.counts import counted
 from streamrelay.links.link import Link
 from streamrelay.service.api import Delivery, Relay, Service, Status
-from streamrelay_cli.asking import service_needed
 from streamrelay_cli.attention import attention_lines
+from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.output import Output
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
 Session = Annotated[str, typer.Argument(help="A session: its id, its title, or a pane as tmux writes it.")]

@@ -11,12 +11,12 @@ from streamrelay.links.link import BUDGET
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.places import Typing
 from streamrelay.service.api import Service
-from streamrelay_cli.asking import service_if_any
-from streamrelay_cli.configuring import delivery_policy, settings
-from streamrelay_cli.controlling import link_shown
-from streamrelay_cli.conversing import LiveView, named, told_in_tmux
+from streamrelay_cli.config import delivery_policy, settings
+from streamrelay_cli.daemon_client import service_if_any
+from streamrelay_cli.daemon_commands import link_shown
 from streamrelay_cli.exchange import Budget, Exchange
 from streamrelay_cli.keys import has_terminal
+from streamrelay_cli.live_view import LiveView, named, told_in_tmux
 from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
@@ -25,7 +25,7 @@ from streamrelay_cli.options import (
     Printing,
     takes_options,
 )
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found, written_out
 
 Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, with a title if wanted: Ann=%3.")]

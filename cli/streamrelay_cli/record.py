@@ -20,7 +20,7 @@ from streamrelay.panes.recorder import Recorded
 from streamrelay.panes.tasks import until_first
 from streamrelay_cli.options import ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found
 
 SHOW_EVERY = 0.5

@@ -15,7 +15,7 @@ from streamrelay.errors import PaneGone, UsageError
 from streamrelay.events import Gap, NeedsHuman, PaneClosed, Text
 from streamrelay_cli.options import AsEvents, ConnectionAnywhere, Printing, takes_options
 from streamrelay_cli.output import Output, as_events, as_lines
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import HERE, found, named_here
 
 

@@ -7,9 +7,9 @@ import typer
 
 from streamrelay.gathering.library import find_rhythm
 from streamrelay.service.api import TakePulse
-from streamrelay_cli.asking import service_needed
+from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 
 @takes_options

@@ -11,10 +11,10 @@ from streamrelay.delivery.sending import open_outbox
 from streamrelay.links.configured import relay_rules
 from streamrelay.relay.session import RelaySession
 from streamrelay.service.api import CreateRelay, RelayParticipant, Service
-from streamrelay_cli.asking import service_if_any
-from streamrelay_cli.configuring import delivery_policy, settings
-from streamrelay_cli.conversing import LiveView, named, told_in_tmux
+from streamrelay_cli.config import delivery_policy, settings
+from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.exchange import Budget, Exchange
+from streamrelay_cli.live_view import LiveView, named, told_in_tmux
 from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
@@ -23,7 +23,7 @@ from streamrelay_cli.options import (
     Printing,
     takes_options,
 )
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found, written_out
 
 READ_TIMEOUT = 30.0

@@ -14,12 +14,12 @@ from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid, until_ended
 from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
 from streamrelay.version import VERSION
-from streamrelay_cli.asking import no_daemon
 from streamrelay_cli.command_group import is_group
+from streamrelay_cli.daemon_client import no_daemon
 from streamrelay_cli.options import Printing, ServerOptions, Transport, TransportOption, takes_options
 from streamrelay_cli.output import Output
-from streamrelay_cli.paging import Listen
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
+from streamrelay_cli.web import Listen
 
 FOLLOW_EVERY = 0.25
 """Seconds between two looks for new lines of the log."""

@@ -14,12 +14,12 @@ from streamrelay.loops import new_event_loop
 from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.version import VERSION
-from streamrelay_cli.asking import service_needed
 from streamrelay_cli.command_group import is_group
-from streamrelay_cli.daemonising import command
+from streamrelay_cli.daemon import command
+from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import ServerOptions, takes_options
 from streamrelay_cli.output import Output
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.standard_output import writing
 
 

@@ -15,13 +15,13 @@ from streamrelay.counts import counted
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.service.api import Gathering, Invited, Service, StartGathering
 from streamrelay.sessions.programs import own_search_path
-from streamrelay_cli.asking import service_needed
 from streamrelay_cli.command_group import TYPED
+from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.files import write_private
 from streamrelay_cli.gathering_view import GatheringView
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
 from streamrelay_cli.output import Output
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
 _PARTICIPANTS = ("speaker", "human", "harvester")

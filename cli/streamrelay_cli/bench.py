@@ -18,7 +18,7 @@ from streamrelay.children import send_signal, start_child
 from streamrelay.errors import UsageError
 from streamrelay_cli.options import TmuxBinary
 from streamrelay_cli.output import Output
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 
 def checkout() -> Path:

@@ -14,10 +14,10 @@ from streamrelay.events import Event
 from streamrelay.service.api import SendMessage, Service
 from streamrelay.service.following import send_through
 from streamrelay.sessions.sessions import Sessions
-from streamrelay_cli.asking import service_if_any
-from streamrelay_cli.configuring import settings
-from streamrelay_cli.conversing import told_in_tmux
+from streamrelay_cli.config import settings
+from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.delivery_notes import DeliveryNotes
+from streamrelay_cli.live_view import told_in_tmux
 from streamrelay_cli.options import (
     AllowShell,
     AsEvents,
@@ -28,7 +28,7 @@ from streamrelay_cli.options import (
     Printing,
     takes_options,
 )
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found, written_out
 
 

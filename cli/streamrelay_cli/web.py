@@ -6,9 +6,9 @@ import typer
 
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
-from streamrelay_cli.asking import no_daemon
+from streamrelay_cli.daemon_client import no_daemon
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 Listen = Annotated[
     str,

@@ -10,7 +10,7 @@ from streamrelay.delivery.state import state_home
 from streamrelay.history.journal import Journal
 from streamrelay.history.retention import journal_files, keep_to
 from streamrelay_cli.options import AsJson, Printing, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 _DEFAULTS = HistoryTable()
 

@@ -19,9 +19,9 @@ from streamrelay.leftovers import (
     planned,
     summarised,
 )
-from streamrelay_cli.hooking import own_hooks
+from streamrelay_cli.hooks import own_hooks
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 
 @takes_options

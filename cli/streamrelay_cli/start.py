@@ -17,13 +17,13 @@ from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import asking, check_start
 from streamrelay.sessions.programs import own_search_path
 from streamrelay.sessions.sessions import Sessions
-from streamrelay_cli.asking import service_if_any
 from streamrelay_cli.attention import attention_lines
-from streamrelay_cli.configuring import settings
+from streamrelay_cli.config import settings
+from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.delivery_notes import DeliveryNotes
 from streamrelay_cli.keys import is_typed
 from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 
 @takes_options

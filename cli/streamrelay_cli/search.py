@@ -12,9 +12,9 @@ from streamrelay.daemon.address import address_of
 from streamrelay.errors import UsageError
 from streamrelay.history import Found, History, HistorySearch, Journal, SearchHistory
 from streamrelay.history.places import Place
-from streamrelay_cli.asking import service_if_any
+from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 ALL = "all"
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

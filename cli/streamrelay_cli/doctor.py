@@ -3,7 +3,7 @@
 import dataclasses
 
 from streamrelay_cli.options import AsJson, Printing, ServerAnywhere, takes_options
-from streamrelay_cli.running import run_to_end
+from streamrelay_cli.runner import run_to_end
 
 SIGNS = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
 FAILED = 1

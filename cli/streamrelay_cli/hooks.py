@@ -11,9 +11,9 @@ import typer
 from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import InstalledHook, StopHooks
 from streamrelay.delivery.state import state_folder
+from streamrelay_cli.hook_client import tell
 from streamrelay_cli.options import AsJson, Printing, takes_options
 from streamrelay_cli.output import Output
-from streamrelay_cli.telling import tell
 
 Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another whose profile knows how.")]
 
