@@ -166,7 +166,7 @@ class DeltaStream:
                 return self._resized(told.t, told.columns, told.lines)
             case Began():
                 self._seed(told.screen)
-                self._printing.attribution.begin(self._printing.line_at_cursor)
+                self._printing.begin()
                 return self.opened(told.t, command=told.command, title=told.title)
             case Reseeded():
                 return self._reseeded(told.t, told.screen, respawned=told.respawned)
@@ -257,6 +257,7 @@ class DeltaStream:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._speaker.now = now
         self._settle()
+        self._printing.await_echo()
         head = self._printing.open_head
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
@@ -288,6 +289,8 @@ class DeltaStream:
             self._attention.due,
             self._printing.greeting_due,
             self._printing.region.due,
+            # What is due while the screen may show half of a repaint waits for its rest.
+            None if self._unsettled else self._printing.due,
         ):
             if other is not None and (due is None or other < due):
                 due = other
@@ -304,6 +307,8 @@ class DeltaStream:
             self._printing.end_greeting("program")
         if self._printing.region.due is not None and now >= self._printing.region.due:
             self._printing.give_up_prompt()
+        if not self._unsettled:
+            self._printing.tick()
         if not self._turns.is_over(now) or (self.converses and self._goes_on()):
             self._witness.due = None
         elif not (self.converses and self._witness.must_wait(now)):
@@ -358,7 +363,7 @@ class DeltaStream:
     @property
     def _just_prints(self) -> bool:
         """Whether a program prints, nothing is awaited from it, and nobody is asked."""
-        repaints = self._mode.is_followed or self._cutter.is_unsettled
+        repaints = self._mode.is_followed or self._cutter.is_unsettled or not self._printing.is_plain
         return not (repaints or self._unpainted or self._attention.kind is not None)
 
     @property
@@ -413,7 +418,7 @@ class DeltaStream:
         else:
             paints = self._cutter.painting and not self._mode.is_followed
             more = self._cutter.more and not self._cutter.at_landmark
-            self._printing.take(frame, paints=paints, more=more, hides=self._cutter.hidden)
+            self._printing.take(frame, whole=whole, paints=paints, more=more, hides=self._cutter.hidden)
         for event in frame.events:
             if event.kind in {"title", "agent_state"}:
                 self._recognise(rows=[event.payload])

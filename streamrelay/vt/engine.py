@@ -83,6 +83,22 @@ class Rows(Protocol):
         """Return the texts of all rows, without blanks at their ends, if none is soft-wrapped: the way of a flood."""
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """The program began the main screen anew: it cleared the screen, or moved up to its first row.
+
+    What it prints next may be a second copy of rows that history holds already, and rows that clearing pushed into
+    history were replaced, not printed.
+    """
+
+    total: int
+    """`history_total` right after."""
+    erased: int = 0
+    """How many of the newest rows of history clearing pushed there (tmux 3.3a grid-view.c, grid_view_clear_history)."""
+    cleared: bool = False
+    """Whether the program cleared the screen; otherwise it only moved up."""
+
+
 # These two are made for every picture of every pane, and C makes them.
 class Cursor(msgspec.Struct, frozen=True, gc=False):
     """Zero-based position; `x` equals the number of columns while a wrap is pending (tmux's own rule)."""
@@ -112,6 +128,8 @@ class Frame(msgspec.Struct):
     """The texts of the rows from where the cursor was at the last take to where it is now, without blanks at their
     ends, where all that happened was that these were printed and none is soft-wrapped; None where that is not known.
     All of them are among the committed rows or on the screen as well: this is the way of a flood."""
+    restarts: tuple[Restart, ...] = ()
+    """Where the program began the main screen anew, in order; at most one for each state of history."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,17 @@ The rules other terminals don't follow:
 * Inserting as many cells as there are right of the cursor changes nothing.
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 
+from streamrelay.vt.engine import Restart
 from streamrelay.vt.history import StoredRow
 from streamrelay.vt.rows import Line
 from streamrelay.vt.scrollback import Scrollback
 from streamrelay.vt.symbols import Symbols
+
+MAX_RESTARTS = 1 << 14
+"""How many restarts are kept for a frame; the oldest go first. A read of 64 KiB holds fewer."""
 
 
 class Grid:
@@ -34,11 +39,19 @@ class Grid:
         """How wide the screen was then."""
         self.dirty = 0
         self.scrolled = 0
+        self.restarts: deque[Restart] = deque(maxlen=MAX_RESTARTS)
+        """Where the program began the main screen anew since the last `forget`."""
 
     def forget(self) -> None:
         """Let nothing up to here count as changed or committed."""
         self.history.forget()
         self.dirty = self.scrolled = 0
+        self.restarts.clear()
+
+    def restart(self) -> None:
+        """Note that the cursor moved up to the first row; again without a row committed meanwhile, it says nothing."""
+        if self.keeps_history and not (self.restarts and self.restarts[-1].total == self.history.total):
+            self.restarts.append(Restart(self.history.total))
 
     def touch(self, top: int, bottom: int) -> None:
         """Mark the lines `top` to `bottom` (inclusive) as changed."""
@@ -142,6 +155,11 @@ class Grid:
         if last:
             self.history.commit(self.lines[:last])
             self.history.fence()
+        erased = last
+        if self.restarts and self.restarts[-1].total == self.history.total:
+            # Nothing was pushed now: the screen was blank, cleared a moment ago or with the cursor on its first row.
+            erased = self.restarts.pop().erased
+        self.restarts.append(Restart(self.history.total, erased, cleared=True))
         self.lines = [self.blank(style) for _ in range(height)]
         self.dirty >>= last
         self.scrolled += last

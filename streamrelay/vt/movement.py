@@ -78,6 +78,8 @@ def cursor_up(state: State, count: int) -> None:
     if state.x == state.columns:
         state.x -= 1
     state.y = y - count if count < room else y - room
+    if y and not state.y:
+        state.grid.restart()
 
 
 def cursor_down(state: State, count: int) -> None:
@@ -127,6 +129,8 @@ def cursor_to_line(state: State, line: int) -> None:
     y = line - 1
     if state.modes.origin:
         y = min(y + state.top, state.bottom)
+    if not y and state.y:
+        state.grid.restart()
     state.y = min(y, state.lines - 1)
 
 
@@ -150,6 +154,8 @@ def restore_cursor(state: State) -> None:
     state.charsets = saved.charsets
     state.set_style(saved.style)
     state.change_mode("origin", saved.origin)
+    if state.y and not saved.y:
+        state.grid.restart()
     state.move_to(saved.x, saved.y)
 
 

@@ -130,6 +130,8 @@ def set_margins(state: State, top: int, bottom: int) -> None:
     top, bottom = min(top, state.lines) - 1, min(bottom, state.lines) - 1
     if top < bottom:
         state.top, state.bottom = top, bottom
+        if state.y:
+            state.grid.restart()
         state.x = state.y = 0
 
 

@@ -205,6 +205,7 @@ class Terminal:
             ground=self.ground,
             events=state.events.take(),
             passed=None if self._flow is None else self._flow.take(),
+            restarts=tuple(grid.restarts),
         )
         grid.forget()
         return frame

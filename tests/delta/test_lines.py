@@ -1,4 +1,4 @@
-from streamrelay.delta.printing.lines import LineTracker
+from streamrelay.delta.printing.lines import PROVING, REPAINT_REST, LineTracker
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Snapshot
 
@@ -11,9 +11,9 @@ class Followed:
         self.lines = LineTracker(self.screen)
         self.lines.seed(self.screen.take())
 
-    def feed(self, data: str) -> list[str]:
+    def feed(self, data: str, now: float = 0.0) -> list[str]:
         self.screen.feed(data.encode())
-        return self.lines.passed(self.screen.take())
+        return [line.rstrip(" ") for line in self.lines.take(self.screen.take(), now)]
 
 
 def test_a_line_passes_with_its_line_feed_and_not_before() -> None:
@@ -42,17 +42,43 @@ def test_a_line_longer_than_the_screen_comes_once_and_whole() -> None:
     assert pane.feed("end\r\nnext") == ["0123456789" * 5 + "end"]
 
 
-def test_a_row_repainted_after_it_was_passed_is_not_a_new_line() -> None:
+def test_a_line_rewritten_after_it_was_said_is_said_once_more_when_its_program_leaves_it_alone() -> None:
+    pane = Followed(lines=8)
+    assert pane.feed("one\r\ntwo\r\nthree\r\n") == ["one", "two", "three"]
+    for state in range(100):
+        assert pane.feed(f"\x1b[2A\r\x1b[K{state}\x1b[2B\r", state / 100) == []
+    assert pane.feed("four\r\n", 1.0) == []
+    assert pane.lines.habit == "repaints"
+    assert pane.lines.due == 0.99 + REPAINT_REST
+    assert pane.lines.tick(pane.lines.due) == ["99", "four"]
+    assert pane.lines.habit == "plain"
+    assert pane.feed("five\r\n", 3.0) == ["five"]
+
+
+def test_a_line_above_all_that_is_repainted_is_said_while_the_repainting_goes_on() -> None:
+    pane = Followed(lines=8)
+    pane.feed("1%\r\n", 0.0)
+    pane.feed("\x1b[Alog\r\n2%\r\n", 1.0)
+    pane.feed("\x1b[A3%\r\n", 2.0)
+    assert pane.lines.tick(1.0 + REPAINT_REST) == ["log"]
+    assert pane.lines.habit == "repaints"
+
+
+def test_the_first_lines_of_an_unproven_program_wait_until_it_is_known_how_it_prints() -> None:
     pane = Followed()
-    assert pane.feed("one\r\ntwo\r\n") == ["one", "two"]
-    assert pane.feed("\x1b[2A1!\r\n2!\r\n") == []
-    assert pane.feed("three\r\n") == ["three"]
+    pane.lines.doubt()
+    assert pane.feed("one\r\n", 1.0) == []
+    assert pane.lines.due == 1.0 + PROVING
+    assert pane.lines.tick(1.0 + PROVING) == ["one"]
+    assert pane.feed("two\r\n", 2.0) == ["two"]
 
 
-def test_rows_keep_their_number_when_they_scroll() -> None:
-    pane = Followed(lines=2)
-    assert pane.feed("".join(f"{n}\r\n" for n in range(10))) == [str(n) for n in range(10)]
-    assert pane.feed("\x1b[Hnew top\x1b[2;1H") == []
+def test_an_unproven_program_that_fills_the_screen_is_plain() -> None:
+    pane = Followed(lines=3)
+    pane.lines.doubt()
+    assert pane.feed("1\r\n2\r\n") == []
+    assert pane.feed("3\r\n") == ["1", "2", "3"]
+    assert pane.lines.habit == "plain"
 
 
 def test_the_head_ends_at_the_cursor() -> None:
@@ -66,8 +92,7 @@ def test_above_the_open_line_there_is_no_head() -> None:
     pane = Followed()
     pane.feed("one\r\ntwo")
     pane.feed("\x1b[A")
-    assert pane.lines.open_head() == ""
-    assert pane.lines.open_text() == "two"
+    assert pane.lines.open_text() == ""
 
 
 def test_the_alternate_screen_says_nothing_and_the_main_screen_goes_on() -> None:
@@ -86,7 +111,7 @@ def test_what_stood_above_the_cursor_before_anybody_watched_is_not_new() -> None
     lines.seed(screen.take())
     assert lines.open_text() == "0123456789ab"
     screen.feed(b"c\r\nnew\r\n")
-    assert lines.passed(screen.take()) == ["0123456789abc", "new"]
+    assert lines.take(screen.take(), 0.0) == ["0123456789abc", "new"]
 
 
 def test_watched_from_the_alternate_screen_the_line_is_known_when_it_is_left() -> None:
@@ -95,8 +120,8 @@ def test_watched_from_the_alternate_screen_the_line_is_known_when_it_is_left() -
     screen.seed(Snapshot(10, 3, (b"vi", b"", b""), (False,) * 3, Cursor(0, 0), alternate=True))
     lines.seed(screen.take())
     screen.feed(b"x\r\ny\r\n")
-    assert lines.passed(screen.take()) == []
+    assert lines.take(screen.take(), 0.0) == []
     screen.feed(b"\x1b[?1049l")
-    assert lines.passed(screen.take()) == []
+    assert lines.take(screen.take(), 0.0) == []
     screen.feed(b"after\r\n")
-    assert lines.passed(screen.take())[-1].endswith("after")
+    assert lines.take(screen.take(), 0.0)[-1].endswith("after")

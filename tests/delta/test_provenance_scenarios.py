@@ -224,7 +224,7 @@ def test_several_lines_in_a_line_editor_are_one_message(pane: ScriptedPane) -> N
     pane.prints(f"{BRACKETS_ON}$ ")
     pane.rests()
     pane.sends("echo one\necho two", painted="\x1b[7mecho one\x1b[27m\r\n\r\x1b[7mecho two\x1b[27m")
-    pane.prints(f"\x1bM\x1b[C\x1b[Cecho one\r\n\recho two\r\n{BRACKETS_OFF}\rone\r\ntwo\r\n{BRACKETS_ON}$ ")
+    pane.prints(f"\x1b[A\r\x1b[C\x1b[Cecho one\r\n\recho two\r\n{BRACKETS_OFF}\rone\r\ntwo\r\n{BRACKETS_ON}$ ")
     pane.ends()
     assert pane.said() == ["one", "two"]
     assert {event.message_id for event in pane.texts() if event.origin != "program"} == {"m1"}

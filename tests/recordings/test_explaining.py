@@ -43,7 +43,7 @@ def about(name: str, text: str) -> list[tuple[str, str]]:
         ("python/short", "print('hello from python')", "injected", "echo_at_once"),
         ("cat/multi", "line four", "injected", "echo_at_once"),
         ("progress/rich", "alpha ", "program", "repainted"),
-        ("progress/rich", "start", "program", "passed"),
+        ("progress/rich", "start", "program", "repainted"),
         ("sqlite3/short", "SQLite version", "unknown", "greeting"),
         ("sqlite3/short", "sqlite>", "unsaid", "prompt"),
         ("less/file", "line 1", "unsaid", "unread"),

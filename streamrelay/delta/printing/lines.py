@@ -1,19 +1,60 @@
-"""From frames to logical lines: each line of a linear program once, when the line feed has passed it.
+"""From frames to logical lines: each line of a program that prints once, when nothing can change it any more.
 
-A row of the main screen is named by its absolute number, `history_total + y`: it keeps its number when it scrolls
-into history. Everything above the *open line*, the one that holds the cursor, has been passed; the number of its
-first row only grows. So a row repainted after it was passed is not a new line, and no line comes twice.
+How long a line waits depends on the program's *habit*:
+
+| habit | a line is final when |
+|---|---|
+| plain | the line feed has passed it |
+| unproven | it left the screen, or has stood for `PROVING` seconds: the program is plain then |
+| repaints | it left the screen, or the program has not gone up to it, or above it, for `REPAINT_REST` seconds |
+| paints | it left the screen, or the program has shown its cursor again |
+
+A program is unproven when somebody begins to watch it and when a shell starts a command. It repaints from its first
+move above the open line (the one that holds the cursor) on, until it has stopped that for `REPAINT_REST` seconds; it
+paints while it hides its cursor. `release` makes everything above the cursor final: the turn is over, or the program
+asks for input.
+
+While a program is plain, a row is named by `history_total + y`, and everything above the open line was said. For every
+other habit a `Page` (page.py) knows by their text which lines were said: no row number survives a repaint. Of a line
+that is rewritten only what it finally reads is said, and a page that is cleared before its lines are final was a state
+of the next one.
 
 Soft-wrapped rows are joined: the terminal's width is not something the program said. Trailing blanks are left out,
 since on a screen a written blank at the end and an erased cell look the same.
 """
 
+from collections import deque
+from collections.abc import Sequence
 from itertools import islice
+from typing import Literal, NamedTuple
 
+from streamrelay.delta.printing.page import MAX_LINES, Page
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row, Rows
 
 LONGEST_LINE = 200_000
 """Rows of a line that a terminal wrapped; a longer one is said in pieces: nothing may grow without end."""
+PROVING = 0.5
+"""Seconds that the first lines of an unproven program stand before they are said."""
+REPAINT_REST = 1.5
+"""Seconds after which a line that a repainting program has left alone is final, as long as quiet ends a turn."""
+MAX_WAITING = 500
+"""Rows that left the screen between two rests and wait for the second one."""
+
+Habit = Literal["plain", "unproven", "repaints", "paints"]
+
+
+class _Touch(NamedTuple):
+    """The program went up to a row, known by its number."""
+
+    t: float
+    row: int
+
+
+class _Stood(NamedTuple):
+    """A row as it stood; `wrapped` if the next one continues it."""
+
+    text: str
+    wrapped: bool
 
 
 class LineTracker:
@@ -28,6 +69,25 @@ class LineTracker:
         self._head = ""
         self.lost = 0
         """Rows that left history before anybody could look at them."""
+        self.habit: Habit = "plain"
+        self.due: float | None = None
+        """When `tick` is due; None while time makes no line final."""
+        self._page: Page | None = None
+        """What was said of the page, while the program is not plain."""
+        self._remembered: list[str] = []
+        """What was said of it since the program first repainted, while it is plain."""
+        self._above: list[str] | None = None
+        """The lines above the open line at the last rest or landmark; None where more has passed since."""
+        self._gone: list[_Stood] = []
+        """Rows that left the screen and are not said; the last ones may belong to a line that goes on."""
+        self._committed = 0
+        """`history_total` of the last frame."""
+        self._lowest = 0
+        """The lowest row that the cursor has reached while the program is not plain, by its number."""
+        self._began_at = 0
+        """The number of the open line when the program became unproven."""
+        self._touched: deque[_Touch] = deque()
+        """Where a repainting program went up to in the last `REPAINT_REST` seconds; later ones are lower ones."""
 
     def keep_head(self) -> None:
         """Keep the open line up to the cursor, for a `seed` that shows only the end of it."""
@@ -40,7 +100,9 @@ class LineTracker:
         """
         head, self._head = self._head, ""
         self._frame = frame
-        self._scrolled.clear()
+        self._be_plain()
+        self._scrolled = []
+        self._above, self._remembered, self._committed = None, [], frame.history_total
         self._unknown = frame.alternate
         if frame.alternate:
             return
@@ -49,24 +111,260 @@ class LineTracker:
             y -= 1
         self._first_row = frame.history_total + y
         # A narrower screen holds fewer rows of a long line, and no snapshot shows those above it.
+        self._above = self._lines_until(y)
         shown = self.open_head() if y == 0 and head else ""
         if shown and head.endswith(shown):
             self._scrolled.append(head.removesuffix(shown))
 
-    def passed(self, frame: Frame, *, held: bool = False, keep_blanks: bool = False) -> list[str]:
-        """Return the logical lines that this frame has passed, in order, without blanks at their ends or with them.
+    # Frames
 
-        `held` says that the program may still repaint what is on the screen: only what has left it has been passed.
+    def take(
+        self, frame: Frame, now: float, *, whole: bool = True, paints: bool = False, edits: bool = False,
+        more: bool = False,
+    ) -> list[str]:  # fmt: skip
+        """Return the lines that a frame makes final, in order; of a program that is not plain, with blanks at the end.
+
+        The screen is `whole` at a rest or a landmark: what it shows then is meant. The program `paints` while its
+        cursor is hidden, and `edits` while a line editor may be at work, which rewrites its own rows. With `more` of
+        the same read to come, what is still on the screen can wait: looking at all of it would take half of the time.
         """
         self._frame = frame
         if frame.alternate:
             return []
         if self._unknown:
             self.seed(frame)
+        if edits and self._page is not None:
+            self._be_plain()
+        if self._page is None and not edits and (paints or self._goes_up(frame)):
+            self._follow("paints" if paints else "repaints", now)
+        if self._page is not None:
+            return self._take_page(self._page, frame, now, whole=whole, paints=paints)
+        if edits and frame.restarts and frame.restarts[-1].cleared:
+            # An editor that clears the screen prints its line again.
+            self._first_row = frame.restarts[-1].total
+            self._scrolled = []
+        lines = self._passed(frame, held=more or (edits and paints))
+        self._committed = frame.history_total
+        if lines:
+            self._above = None
+            if self._remembered:
+                self._remembered = [*self._remembered, *lines][-MAX_LINES:]
+        if whole and (edits or not more):
+            self._above = self._lines_until(self._first_row - frame.history_total)
+        return lines
+
+    def skip(self, frame: Frame) -> None:
+        """Pass over what a frame holds: it is not printed."""
+        self._be_plain()
+        self._frame, self._above, self._remembered = frame, None, []
+        if not frame.alternate and not self._unknown:
+            self._passed(frame)
+            self._committed = frame.history_total
+        self.lost = 0
+
+    def doubt(self) -> None:
+        """Begin anew with a program of which it is not known how it prints; what stands above its line was said."""
+        if self._frame is None or self._frame.alternate or self._unknown:
+            return
+        self._remembered, self._above = [], None
+        self._note_cursor(self._frame)
+        self._follow("unproven", 0.0)
+
+    def trust(self) -> None:
+        """Take the program for a plain one."""
+        self._be_plain()
+
+    def tick(self, now: float) -> list[str]:
+        """Return the lines that are final because the program has left them alone for so long."""
+        if self.due is None or now < self.due or self._frame is None:
+            return []
+        touched = self._touched
+        while touched and now >= touched[0].t + REPAINT_REST:
+            touched.popleft()
+        if self.habit == "unproven" or not touched:
+            return self.release()
+        self.due = touched[0].t + REPAINT_REST
+        return self._say_until(touched[0].row - self._frame.history_total)
+
+    def release(self) -> list[str]:
+        """Return what stands above the cursor and was not said: nobody waits for it to change any longer."""
+        page, frame = self._page, self._frame
+        if page is None or frame is None or frame.alternate:
+            return []
+        y = self._first_row - frame.history_total
+        lines = self._say_until(y)
+        self._touched.clear()
+        self.due = None
+        end = y
+        while end < self._engine.lines - 1 and self._engine.row(end).wrapped:
+            end += 1
+        if end + 1 < self._engine.lines and not self._engine.is_blank(end + 1, self._engine.lines):
+            # Some of what stands below may have been said, and the program may go down over it.
+            self.habit = "repaints"
+            return lines
+        self._remembered = page.lines if self.habit != "unproven" else []
+        self._above = page.lines[page.top :]
+        self._be_plain()
+        return lines
+
+    @property
+    def waiting(self) -> list[str]:
+        """The lines that `release` would return, without those that are blank."""
+        page, frame = self._page, self._frame
+        if page is None or frame is None or frame.alternate:
+            return []
+        gone, final, below = self._shown(self._first_row - frame.history_total)
+        lines = [*gone, *final]
+        news = page.news(_stripped(gone), _stripped(final), _stripped(below))
+        return [lines[number] for number in news if lines[number].strip()]
+
+    def _goes_up(self, frame: Frame) -> bool:
+        """Tell whether a plain program has moved above its open line since the screen was whole last."""
+        if self._above is None:
+            return False
+        y = self._first_row - frame.history_total
+        if frame.restarts or frame.cursor.y < y:
+            return True
+        if y <= 0 or not frame.dirty & ((1 << y) - 1):
+            return False
+        # Rows count as changed where a part of the screen has scrolled, too, or the main screen has come back.
+        rows = [*frame.committed, *self._engine.rows(0, y)]
+        return _stripped(_logical([_Stood(row.text, row.wrapped) for row in rows])) != self._above
+
+    def _follow(self, habit: Habit, now: float) -> None:
+        """Follow the page of a program that is not plain; what stands above its open line was said."""
+        above = self._above
+        if above is None:
+            above = self._lines_until(self._first_row - self._committed)
+        before = self._remembered[: len(self._remembered) - len(above)] if self._remembered else []
+        self._page = Page([*before, *above], len(before))
+        self._gone = [_Stood(text, True) for text in self._scrolled]
+        self._lowest = self._began_at = self._first_row
+        self._touched.clear()
+        self.habit, self.due = habit, now + REPAINT_REST if habit == "repaints" else None
+
+    def _be_plain(self) -> None:
+        self._page, self.habit, self.due = None, "plain", None
+        self._gone.clear()
+
+    def _take_page(self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool) -> list[str]:
+        committed = [_Stood(row.text, row.wrapped) for row in frame.committed]
+        total = frame.history_total
+        first = total - len(committed)
+        if first > self._committed:
+            self.lost += first - self._committed
+            self._gone.clear()
+            page.forget()
+        lines: list[str] = []
+        start = 0
+        for restart in frame.restarts:
+            stop = max(start, restart.total - restart.erased - first)
+            self._gone += committed[start:stop]
+            lines += self._say_gone(page, ())
+            if self.habit == "unproven":
+                erased = _logical(committed[stop : max(stop, min(restart.total, self._lowest) - first)])
+                lines += [erased[number] for number in page.say((), _stripped(erased), ())]
+            page.restart(cleared=restart.cleared)
+            self._gone.clear()
+            start = max(stop, restart.total - first)
+        self._gone += committed[start:]
+        self._committed = total
+        self._note_cursor(frame)
+        touched = self._went_up_to(frame)
+        self._lowest = max(self._lowest, self._first_row)
+        if touched is not None:
+            while self._touched and self._touched[-1].row >= touched:
+                self._touched.pop()
+            self._touched.append(_Touch(now, touched))
+            while len(self._touched) > 1 and now >= self._touched[0].t + REPAINT_REST and paints:
+                self._touched.popleft()
+        if paints:
+            self.habit, self.due = "paints", None
+        elif self.habit == "paints" and whole and not self._touched:
+            return lines + self.release()
+        elif (self.habit == "paints" and whole) or (self.habit == "unproven" and touched is not None):
+            self.habit = "repaints"
+        if self.habit == "repaints" and (self._touched or self.due is None):
+            self.due = (self._touched[0].t if self._touched else now) + REPAINT_REST
+        if whole or len(self._gone) > MAX_WAITING:
+            lines += self._say_gone(page, self._shown(0)[2])
+        if self.habit == "unproven":
+            if lines:
+                return lines + self.release()
+            if self.due is None and self._first_row > self._began_at:
+                self.due = now + PROVING
+        return lines + self.tick(now) if whole else lines
+
+    def _note_cursor(self, frame: Frame) -> None:
+        """Take the line that holds the cursor for the open one."""
+        y = frame.cursor.y
+        while y > 0 and self._engine.row(y - 1).wrapped:
+            y -= 1
+        self._first_row = frame.history_total + y
+        self._scrolled = [row.text for row in _unfinished(self._gone)] if y == 0 else []
+
+    def _went_up_to(self, frame: Frame) -> int | None:
+        """Return the highest row above `_lowest` that this frame shows the program to have gone up to."""
+        rows = [restart.total for restart in frame.restarts]
+        y = self._lowest - frame.history_total
+        dirty = frame.dirty & ((1 << y) - 1) if y > 0 else 0
+        if dirty:
+            rows.append(frame.history_total + (dirty & -dirty).bit_length() - 1)
+        if self._first_row < self._lowest:
+            rows.append(self._first_row)
+        return min(rows, default=None)
+
+    # Lines of a page
+
+    def _say_gone(self, page: Page, below: Sequence[str]) -> list[str]:
+        """Return what is news of the lines that left the screen; `below` is what the screen shows."""
+        tail = _unfinished(self._gone)
+        lines = _logical(self._gone[: len(self._gone) - len(tail)])
+        if not lines:
+            return []
+        self._gone = tail
+        return [lines[number] for number in page.say(_stripped(lines), (), _stripped(below))]
+
+    def _say_until(self, y: int) -> list[str]:
+        """Return what is news of the lines above screen row `y`."""
+        if self._page is None:
+            return []
+        gone, final, below = self._shown(y)
+        self._gone = _unfinished(self._gone)
+        lines = [*gone, *final]
+        return [lines[number] for number in self._page.say(_stripped(gone), _stripped(final), _stripped(below))]
+
+    def _shown(self, y: int) -> tuple[list[str], list[str], list[str]]:
+        """Return the lines that left the screen, those on it above row `y`, or above the line it is in, and the rest.
+
+        A line of which only the beginning left the screen counts as on it.
+        """
+        rows = [_Stood(row.text, row.wrapped) for row in self._engine.rows(0, self._engine.lines)]
+        y = max(0, min(y, len(rows)))
+        while 0 < y < len(rows) and rows[y - 1].wrapped:
+            y -= 1
+        tail = _unfinished(self._gone)
+        gone = _logical(self._gone[: len(self._gone) - len(tail)])
+        if y == 0:
+            return gone, [], _logical([*tail, *rows])
+        return gone, _logical([*tail, *rows[:y]]), _logical(rows[y:])
+
+    def _lines_until(self, y: int) -> list[str]:
+        """Return the lines above screen row `y`, without blanks at their ends."""
+        if y <= 0:
+            return []
+        rows = self._engine.rows(0, min(y, self._engine.lines))
+        texts = rows.texts()
+        if texts is None:
+            texts = _stripped(_logical([_Stood(row.text, row.wrapped) for row in rows]))
+        return texts
+
+    def _passed(self, frame: Frame, *, held: bool = False) -> list[str]:
+        """Return the lines of a plain program that a line feed has passed; `held`, only those that left the screen."""
         cursor_row = frame.history_total + (0 if held else frame.cursor.y)
         unfinished = self._scrolled
         printed = frame.passed
-        if not (printed is None or held or keep_blanks or unfinished) and self._first_row + len(printed) == cursor_row:
+        if not (printed is None or held or unfinished) and self._first_row + len(printed) == cursor_row:
             self._first_row = cursor_row
             return printed
         first_committed = frame.history_total - len(frame.committed)
@@ -82,7 +380,7 @@ class LineTracker:
             start, stop = number - first, min(cursor_row - first, len(rows))
             if start >= stop:
                 continue
-            texts = None if unfinished or keep_blanks else rows.texts()
+            texts = None if unfinished else rows.texts()
             if texts is not None:
                 lines += texts[start:stop]
                 number = first_unfinished = first + stop
@@ -91,8 +389,7 @@ class LineTracker:
                 number += 1
                 unfinished.append(row.text)
                 if not row.wrapped or len(unfinished) >= LONGEST_LINE:
-                    line = "".join(unfinished)
-                    lines.append(line if keep_blanks else line.rstrip(" "))
+                    lines.append("".join(unfinished).rstrip(" "))
                     unfinished.clear()
                     first_unfinished = number
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
@@ -101,6 +398,8 @@ class LineTracker:
             del unfinished[-on_screen:]
         self._first_row = max(self._first_row, number - on_screen)
         return lines
+
+    # The open line
 
     def exceeds(self, characters: int) -> bool:
         """Tell quickly whether so many characters of the open line, and more, have left the screen."""
@@ -111,16 +410,10 @@ class LineTracker:
         return False
 
     @property
-    def has_passed(self) -> bool:
-        """Whether lines stand above the cursor that were not returned, since they may still be repainted."""
-        frame = self._frame
-        return frame is not None and not frame.alternate and self._first_row < frame.history_total + frame.cursor.y
-
-    @property
     def is_past_all(self) -> bool:
         """Whether the cursor stands at the beginning of an empty line, with nothing below it."""
         frame, engine = self._frame, self._engine
-        if frame is None or frame.alternate or frame.cursor.x or self._scrolled:
+        if frame is None or frame.alternate or frame.cursor.x or self._scrolled or self._page is not None:
             return False
         y = frame.cursor.y
         if engine.row(y).text.strip():
@@ -134,7 +427,7 @@ class LineTracker:
 
     def open_text(self) -> str:
         """Return the open line as it stands, up to its last cell in use."""
-        if self._frame is None or self._frame.alternate:
+        if self._frame is None or self._frame.alternate or self._stands_on_said:
             return ""
         return "".join(self._scrolled) + "".join(row.text for row in self._open_rows())
 
@@ -142,10 +435,33 @@ class LineTracker:
         """Return the open line up to the cursor; empty while the cursor is on the other screen or above the line."""
         frame = self._frame
         rows = self._open_rows(until=frame.cursor.y) if frame is not None else []
-        if frame is None or not rows:
+        if frame is None or not rows or self._stands_on_said:
             return ""
         head = rows[-1].columns(0, frame.cursor.x)
         return "".join(self._scrolled) + "".join(row.text for row in rows[:-1]) + head
+
+    @property
+    def _stands_on_said(self) -> bool:
+        """Whether the cursor went up to a line that was said and reads as it did."""
+        if self._page is None or self._first_row >= self._lowest:
+            return False
+        gone, final, below = self._below_cursor()
+        return bool(below) and len(gone) + len(final) not in self._page.news(gone, [*final, below[0]], below[1:])
+
+    def unsaid_below(self) -> list[str]:
+        """Return the lines below the open one that hold text and were not said: the pane is gone."""
+        if self._page is None:
+            return []
+        gone, final, below = self._below_cursor()
+        lines = [*gone, *final, *below]
+        news = self._page.news(gone, [*final, *below], ())
+        return [lines[number] for number in news if number > len(gone) + len(final) and lines[number]]
+
+    def _below_cursor(self) -> tuple[list[str], list[str], list[str]]:
+        """Return what `_shown` does for the cursor's row, without blanks at the ends of lines."""
+        top = self._frame.history_total if self._frame is not None else 0
+        gone, final, below = self._shown(self._first_row - top)
+        return _stripped(gone), _stripped(final), _stripped(below)
 
     def _open_rows(self, until: int | None = None) -> list[Row]:
         if self._frame is None or self._frame.alternate:
@@ -159,3 +475,27 @@ class LineTracker:
                 break
             y += 1
         return rows
+
+
+def _logical(rows: Sequence[_Stood]) -> list[str]:
+    """Return the lines that rows hold, with the blanks at their ends; the last one may go on below."""
+    lines: list[str] = []
+    begun: list[str] = []
+    for row in rows:
+        begun.append(row.text)
+        if not row.wrapped:
+            lines.append("".join(begun))
+            begun.clear()
+    return [*lines, "".join(begun)] if begun else lines
+
+
+def _unfinished(rows: Sequence[_Stood]) -> list[_Stood]:
+    """Return the rows at the end of which the line goes on in the row below all of them."""
+    start = len(rows)
+    while start and rows[start - 1].wrapped and len(rows) - start < LONGEST_LINE:
+        start -= 1
+    return list(rows[start:])
+
+
+def _stripped(lines: Sequence[str]) -> list[str]:
+    return [line.rstrip(" ") for line in lines]

@@ -8,14 +8,16 @@ And what a program prints first, having begun before our eyes, is held until it 
 said to nobody and nobody's answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from streamrelay.delta.event_builder import Speaker
 from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
 from streamrelay.delta.printing.line_editor import Composer
-from streamrelay.delta.printing.lines import LineTracker
+from streamrelay.delta.printing.lines import Habit, LineTracker
 from streamrelay.delta.printing.prompt_region import PromptRegion
 from streamrelay.delta.printing.provenance import Piece
 from streamrelay.delta.reasons import Rule
@@ -33,6 +35,11 @@ MOST_SWITCHES, LONGEST_EDITED = 8, 16_384
 """Switches of bracketed paste between two rests, and characters of an open line that were off the screen already, from
 which on no editor is at work: looking at the whole line with every switch, a flood of them would take minutes."""
 
+_RULES: Final[Mapping[Habit, Rule]] = MappingProxyType(
+    {"plain": "passed", "unproven": "passed", "repaints": "repainted", "paints": "repainted"}
+)
+"""What makes a line final, by the habit of its program."""
+
 
 class Printing:
     """Says the lines of one pane as they pass."""
@@ -46,9 +53,10 @@ class Printing:
         self._speaker = speaker
         self._lines = LineTracker(engine)
         self._lines.seed(engine.take())
-        self._held = False
+        self._paints = False
+        """Whether the program has hidden its cursor since it was plain last: it wraps its lines itself."""
         self._wrapped: list[str] = []
-        """Rows of a line that have left the screen while the program painted; the next one may go on with it."""
+        """Rows of a line that are final while the program paints; the next one may go on with it."""
         self._greeting: list[str] | None = [] if newborn else None
         self._prompt = ""
         """The open line as it stood when the shell marked the end of its prompt."""
@@ -96,7 +104,7 @@ class Printing:
     @property
     def is_past_all(self) -> bool:
         """Whether the cursor stands at the beginning of an empty line below everything, and nothing is held back."""
-        if self._held or self._switches or self._mode.asks_for_paste or self.composer.is_open:
+        if self._switches or self._mode.asks_for_paste or self.composer.is_open:
             return False
         return self._lines.is_past_all
 
@@ -105,22 +113,24 @@ class Printing:
         """Where the cursor is."""
         return self._lines.cursor
 
-    def take(self, frame: Frame, *, paints: bool, more: bool, hides: bool = False) -> None:
-        """Say what a frame has passed; of a program that `paints`, only what can no longer be repainted.
+    def take(self, frame: Frame, *, whole: bool, paints: bool, more: bool, hides: bool = False) -> None:
+        """Say what a frame makes final; see `LineTracker.take`.
 
         A program that still `hides` its cursor when it asks for bracketed paste may have painted its first screen.
-
-        With `more` to come in the same read, what is still on the screen can wait: in a flood, looking at all of it
-        again and again would take half of the time.
         """
-        rule: Rule = "repainted" if self._held and not paints else "passed"
-        was_held = self._held
-        passed = self._passed(frame, paints=paints, more=more)
+        edits = self.composer.is_open or self.region.phase != "output"
+        self._paints = self._paints or (paints and not edits)
+        habit = self._lines.habit
+        lines = self._lines.take(frame, self._speaker.now, whole=whole, paints=paints, edits=edits, more=more)
+        asked = any(event.kind == "bracketed_paste_on" for event in frame.events)
+        if asked:
+            lines += self._lines.release()
+        passed, rule = self._unwrapped(lines, habit), _RULES[habit]
         if self._lines.lost:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
-        if was_held and hides and any(event.kind == "bracketed_paste_on" for event in frame.events):
+        if asked and hides and habit in {"repaints", "paints"}:
             self._first_screen += passed
             return
         if not self.composer.is_open:
@@ -129,16 +139,42 @@ class Printing:
                 self._submit([])
         elif withdrawn:
             self._submit(passed)
+            self._lines.doubt()
         else:
             self.say(self.composer.keep(passed))
+
+    def begin(self) -> None:
+        """Begin with a program that printed before anybody watched."""
+        self.attribution.begin(self.line_at_cursor)
+        self._lines.doubt()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each line is said as soon as it has passed."""
+        return self._lines.habit == "plain"
+
+    def await_echo(self) -> None:
+        """A message is being pasted: what passes before its Enter is its echo, which its delivery waits for."""
+        if not self.is_plain:
+            self._release()
+            self._lines.trust()
+
+    @property
+    def due(self) -> float | None:
+        """When `tick` is due."""
+        return self._lines.due
+
+    def tick(self) -> None:
+        """Say what the program has left alone for so long that it is final."""
+        habit = self._lines.habit
+        self.say(self._unwrapped(self._lines.tick(self._speaker.now), habit), _RULES[habit])
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
         self.say(painted_lines(self._wrapped, self._engine.columns, goes_on=True).lines)
         self._wrapped = []
-        self._lines.passed(frame)
-        self._lines.lost = 0
-        self._held = False
+        self._lines.skip(frame)
+        self._paints = False
 
     def ask(self) -> None:
         """Note that the open line, as it rests, asks a person for something: it is no output."""
@@ -148,6 +184,7 @@ class Printing:
         """What ran is over, as a mark of the shell's tells, or `end`, with which it ends an unfinished line."""
         if self.composer.is_open:
             return
+        self._release()
         self.say(self.region.begin(self._speaker.now, mark))
         unfinished = self.open_head.rstrip().removesuffix(end)
         if unfinished.strip() and not self.attribution.is_at_prompt:
@@ -166,6 +203,7 @@ class Printing:
     def command_began(self) -> bool:
         """The shell marks the beginning of a command's output; return whether that can be trusted."""
         self.say(self.region.release())
+        self._lines.doubt()
         is_marked, self.region.is_marked = self.region.is_marked, False
         return is_marked and not self._mode.asks_for_paste
 
@@ -201,6 +239,7 @@ class Printing:
 
     def asked_for_input(self) -> bool:
         """A line editor begins: bracketed paste was asked for. Return whether it is seen to be a shell's."""
+        self._release()
         self.end_greeting("unknown")
         self.say(self.composer.release())
         is_shell = self.region.phase != "output"
@@ -230,24 +269,26 @@ class Printing:
         self._learn_prompt(self.composer.settle(self.open_head))
 
     def show_live(self) -> None:
-        """Show people the line at the cursor, as far as it is the program's; what is held begins a turn.
+        """Show people the line at the cursor, as far as it is the program's, or the last one that is held back.
 
-        The quiet that ends it ends the holding: a program may never show its cursor again.
+        What is held back begins a turn: the quiet that ends it ends the holding, for a program may never show its
+        cursor again.
         """
         text = ""
         if not self.composer.is_open:
+            waiting = [*self._wrapped, *self._lines.waiting]
             # An agent paints its first screen so: that is no answer, and no turn.
-            may_converse = self._mode.asks_for_paste or self._greeting is not None
-            if self._held and not may_converse and (self._wrapped or self._lines.has_passed):
+            if waiting and not (self._mode.asks_for_paste or self._greeting is not None):
                 self._speaker.begin_turn()
             text = self.attribution.ledger.without_echo(self.open_text).rstrip()
+            if not text and waiting and self._lines.habit != "paints":
+                text = waiting[-1].rstrip()
         if text not in self.attribution.prompts:
             self._speaker.show(text)
 
     def release(self) -> None:
         """A turn is over: nothing that was held back for its sake can change any more."""
-        if self._held:
-            self.say(self.region.keep(self._passed(self._engine.take(), paints=False)), "repainted")
+        self._look_and_release()
         for piece in self.attribution.ledger.rest(self.open_text):
             self._speaker.say_piece(piece, piece.text)
 
@@ -259,9 +300,7 @@ class Printing:
 
     def let_pass(self) -> None:
         """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer."""
-        if self._held:
-            passed = self._passed(self._engine.take(), paints=False)
-            self.say(self.composer.keep(passed) if self.composer.is_open else self.region.keep(passed), "repainted")
+        self._look_and_release()
         self.say(self.region.release())
         if not self.composer.is_open:
             self._lines.keep_head()
@@ -275,8 +314,7 @@ class Printing:
         """The pane is gone: whatever stands unfinished is final."""
         self.decide_first_screen()
         self.end_greeting("program")
-        if self._held:
-            self.say(self.region.keep(self._passed(self._engine.take(), paints=False)), "repainted")
+        self._look_and_release()
         in_prompt = self.region.phase != "output"
         self.say(self.region.release())
         self.say(self.composer.release())
@@ -285,6 +323,8 @@ class Printing:
             self._speaker.leave_out("prompt", [rest])
         elif rest:
             self.say([rest], "closed")
+        if not self.composer.is_open:
+            self.say(self._lines.unsaid_below(), "closed")
 
     def end_greeting(self, origin: Origin) -> None:
         """Say what a program that began before our eyes printed first."""
@@ -355,15 +395,30 @@ class Printing:
         else:
             self._speaker.leave_out("prompt", rows)
 
-    def _passed(self, frame: Frame, *, paints: bool, more: bool = False) -> list[str]:
-        """Return the lines that are final; those of a program that hides its cursor are when it is done with them."""
-        columns, was_held, self._held = self._engine.columns, self._held, paints
-        if not (was_held or paints) or (paints and self.composer.is_open):
-            return self._lines.passed(frame, held=paints or more)
-        lines = [*self._wrapped, *self._lines.passed(frame, held=paints or more, keep_blanks=True)]
-        ended = ended_lines(lines, columns) if paints and len(lines) < MOST_WRAPPED_ROWS else len(lines)
-        self._wrapped = lines[ended:]
-        painted = painted_lines(lines[:ended], columns, goes_on=paints)
+    def _look_and_release(self) -> None:
+        """Say what stands on the screen and was held back, whatever the program did last."""
+        if self._lines.habit != "plain" and not self.composer.is_open:
+            self.take(self._engine.take(), whole=True, paints=False, more=False)
+            self._release()
+
+    def _release(self) -> None:
+        """Say what was held back because it might still be repainted."""
+        habit = self._lines.habit
+        self.say(self._unwrapped(self._lines.release(), habit), _RULES[habit])
+
+    def _unwrapped(self, lines: list[str], habit: Habit) -> list[str]:
+        """Return the logical lines of what is final; a program that paints has wrapped its lines itself.
+
+        The program had this `habit` before they were.
+        """
+        goes_on = self._lines.habit != "plain"
+        if not self._paints:
+            return [line.rstrip(" ") for line in lines] if goes_on or habit != "plain" else lines
+        columns = self._engine.columns
+        lines = [*self._wrapped, *lines]
+        ended = ended_lines(lines, columns) if goes_on and len(lines) < MOST_WRAPPED_ROWS else len(lines)
+        self._wrapped, self._paints = lines[ended:], goes_on
+        painted = painted_lines(lines[:ended], columns, goes_on=goes_on)
         for passage in painted.left_out:
             self._speaker.leave_out(passage.rule, [row.text for row in passage.rows])
         return painted.lines
