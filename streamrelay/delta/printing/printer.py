@@ -155,7 +155,7 @@ class Printing:
 
     def await_echo(self) -> None:
         """A message is being pasted: what passes before its Enter is its echo, which its delivery waits for."""
-        if not self.is_plain:
+        if self._lines.habit == "unproven":
             self._release()
             self._lines.trust()
 
