@@ -8,7 +8,7 @@ from streamrelay.errors import UsageError
 
 HELP: Final = """\
 /phase NAME     the prompts of another phase hold from the next speaker on (alone: says which there are)
-/blind [TEXT]   a round in which nobody sees the others' answers before all have answered
+/blind [TEXT]   a round in which members see no other answers before all have answered
 /dissent        each member names what it disagrees with, shown as a table
 /chair NAME     a member sums up
 /retry NAME     asks a member that was skipped again

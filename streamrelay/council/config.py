@@ -62,7 +62,7 @@ class CouncilConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     context_tokens: Annotated[int, Meta(ge=1000)] = 30_000
     """About how many tokens it is given in all."""
     blind_first: bool = False
-    """Whether nobody sees the others' answers in the first round of a session."""
+    """Whether the first round of a session is blind: members do not see the other answers of the round."""
     cost_limit: Annotated[float, Meta(ge=0)] = 0.0
     """Dollars after which the person is asked before anybody speaks again; 0 for no limit."""
 

@@ -14,7 +14,7 @@
     any               Yes                       AI_GENERATING     Settle the question, Speak: the member speaks again
     any               No, or 60 s pass          unchanged         Settle: the member is disabled
     any               30 s pass                 unchanged         Nudge
-    any               Halt                      PAUSED, after     nobody speaks before Yes; No ends the round
+    any               Halt                      PAUSED, after     no member speaks before Yes; No ends the round
                                                 this turn
     any               Retry                     AI_GENERATING     the disabled member speaks again, after this round
     any but ENDED     Bye                       ENDED             Cancel, Inject what is queued, End
@@ -44,7 +44,7 @@ RoundKind = Literal["open", "blind", "dissent", "chair", "again"]
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A person's message; `blind` starts a round in which nobody sees the others' answers."""
+    """A person's message; `blind` starts a round in which members do not see the other answers."""
 
     message_id: str
     blind: bool = False
@@ -107,7 +107,7 @@ class Disable:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Nobody speaks any more before the person has said yes, for this reason."""
+    """No member speaks any more before the person has said yes, for this reason."""
 
     reason: str
 
@@ -130,7 +130,7 @@ Input = Say | StartRound | Finished | Failed | SetPhase | Yes | No | Retry | Dis
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A message is shown as queued: somebody speaks."""
+    """A message is shown as queued: a member speaks."""
 
     message_id: str
 
@@ -220,7 +220,7 @@ class PhaseSet:
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """Nobody speaks before the person has said yes."""
+    """No member speaks before the person has said yes."""
 
     reason: str
 
@@ -295,7 +295,7 @@ class Coordinator:
         self._rotation.rotate(-list(self._members).index(markers.drafter))
         self.markers = markers
         self.halted: str | None = None
-        """Why nobody speaks before the person has said yes."""
+        """Why no member speaks before the person has said yes."""
         self.state: State = "idle"
         self.phases = tuple(phases)
         self.phase = saved.phase if saved is not None and saved.phase in self.phases else self.phases[0]
@@ -351,7 +351,7 @@ class Coordinator:
         return [name for name in self._rotation if name not in self._disabled and name not in undecided]
 
     def deadline(self) -> float | None:
-        """Return when `Pass` is due; None while nobody is asked."""
+        """Return when `Pass` is due; None while no question stands."""
         if not self._questions:
             return None
         question = self._questions[0]
@@ -427,7 +427,7 @@ class Coordinator:
     # Rounds
 
     def _go_on(self, effects: list[Effect], now: float) -> None:
-        """Take in what is queued, and give the turn to whoever is next, unless somebody has it."""
+        """Inject what is queued, and give the turn to the next member, unless a member has it."""
         if self._turn is not None:
             return
         if self.halted is not None:

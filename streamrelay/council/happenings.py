@@ -1,4 +1,4 @@
-"""What a session of the council shows: values, in order, to whoever looks on (the app, plain lines, the page)."""
+"""What a session of the council shows: values, in order, to its onlookers (the app, plain lines, the page)."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ class _Happening(msgspec.Struct, frozen=True, tag_field="happening", tag=str.low
 
 
 class MessageShown(_Happening, frozen=True):
-    """A whole message; `queued` while somebody speaks, until `MessagesTaken`."""
+    """A whole message; `queued` while a member speaks, until `MessagesTaken`."""
 
     entry: Entry
     queued: bool = False

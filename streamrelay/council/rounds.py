@@ -13,7 +13,7 @@ INSTRUCTIONS: Final[Mapping[RoundKind, str]] = MappingProxyType({
     "with the one word: none",
     "chair": "[streamrelay] You have the chair. Sum up the conversation for all: what is agreed, what is open, who "
     "disagrees with what, and what is to be done next. Add nothing of your own.",
-    "blind": "[streamrelay] In this round nobody sees the others' answers before all have answered.",
+    "blind": "[streamrelay] In this round you do not see the others' answers before all have answered.",
 })  # fmt: skip
 
 _ROW = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*\|?(?P<cells>[^|]+(?:\|[^|]*){1,2})\|?\s*")
@@ -43,9 +43,9 @@ def read_dissent(member: str, text: str) -> list[Dissent]:
 
 
 def dissent_table(dissents: Iterable[Dissent]) -> str:
-    """Return a Markdown table of claims and members; a sentence where nobody disagrees."""
+    """Return a Markdown table of claims and members; a sentence if no member disagrees."""
     cells = ((each.claim, each.whose, each.member, each.why) for each in dissents)
     rows = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in cells]
     if not rows:
-        return "Nobody disagrees with anything."
+        return "No member disagrees with anything."
     return "\n".join(["| Claim | Made by | Disputed by | Why |", "|---|---|---|---|", *(f"| {row} |" for row in rows)])

@@ -1,6 +1,6 @@
 """One session of the council: the coordinator, its members' clients and the store, at work.
 
-What is typed goes in through `say` and `command`; whoever looks on gets every happening in order (`watch`). All
+What is typed goes in through `say` and `command`; each onlooker gets every happening in order (`watch`). All
 happenings are written down before they are shown.
 """
 
@@ -396,7 +396,7 @@ class CouncilSession:
 
     def _system_prompt(self, member: Member) -> str:
         others = [name for name in self._members if name != member.name]
-        known = {"name": member.name, "others": " and ".join(others) or "nobody else", "person": self.config.person}
+        known = {"name": member.name, "others": " and ".join(others) or "no other member", "person": self.config.person}
         parts = [self.config.prompt.format_map(known), self.config.all_phases[self._machine.phase]]
         markers: Markers = self._machine.markers
         if member.name == markers.drafter and len(self._members) > 1:

@@ -161,5 +161,5 @@ none of it"""
         Dissent("Bob", "Ship now", "You", ""),
     ]
     assert read_dissent("Bob", "none") == []
-    assert dissent_table([]) == "Nobody disagrees with anything."
+    assert dissent_table([]) == "No member disagrees with anything."
     assert "| a\\|b | " in dissent_table([Dissent("Bob", "a|b", "Ada", "")])

@@ -1,1 +1,1 @@
-"""Lines to whoever serves a member: models over the SDKs of their vendors, terminal agents, scripts."""
+"""One client for each kind of member: models over their vendors' SDKs, terminal agents, scripts."""

@@ -1,4 +1,4 @@
-"""What every member of a council can do, whoever serves it."""
+"""The contract of all members' clients."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
@@ -23,7 +23,7 @@ class Usage:
 
 
 class AIClient(ABC):
-    """One member's line to whoever serves it; an async context manager."""
+    """One member's connection to its model or agent; an async context manager."""
 
     usage: Usage | None = None
     """What the last answer took, where the vendor tells."""
