@@ -121,6 +121,11 @@ class ModeMachine:
         return self._ground in {Mode.CONVERSING, Mode.FULL_SCREEN}
 
     @property
+    def is_full_screen(self) -> bool:
+        """Whether what the alternate screen shows is nobody's word as far as is known."""
+        return self._ground is Mode.FULL_SCREEN
+
+    @property
     def has_composer(self) -> bool:
         """Whether the program is seen to have a composer: it converses, or is known not to be a line editor."""
         return self.converses or self._ground is Mode.LISTENING

@@ -105,6 +105,7 @@ class ScreenFollower:
         """Take what the program tells its terminal of its state."""
         signal = self.signals.read(event)
         if signal is not None:
+            self._mode.see("answered")
             self._turns.vote(signal.by, signal.says, self._speaker.now)
             if signal.says == "busy":
                 self._go_to_work()
@@ -162,6 +163,7 @@ class ScreenFollower:
                 self._speaker.now,
                 whole=whole,
                 stands=stands,
+                trusted=not self._mode.is_full_screen,
                 in_dialog=lambda rows: self._in_dialog(rows, cursor),
             )
             if changed and self._mode.converses:
@@ -200,8 +202,10 @@ class ScreenFollower:
 
     def read(self, *, certain: bool, cut_off: bool = False, last: bool = False) -> None:
         """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
-        trusted = self.signals.tell or not self._mode.is_alternate
+        trusted = not self._mode.is_full_screen
         answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off, last=last)
+        if self.conversation.proved:
+            self._mode.see("answered")
         self._cutter.keeps_transcript = self.conversation.proved
         self._note_typed()
         self._awaited = self.conversation.waits

@@ -152,3 +152,33 @@ def test_the_first_screen_of_an_agent_and_its_farewell_answer_nobody() -> None:
         events.extend(stream.apply(Waited(now, "")))
     said = [(event.origin, event.text) for event in events if isinstance(event, Text)]
     assert said == [("typed", "agent"), ("unknown", "See you.")]
+
+
+FILE = [f"content row {n}" for n in range(1, 12)]
+
+
+@pytest.mark.parametrize("head", ["", "> ", "- "])
+def test_the_rows_of_a_file_in_an_editor_are_nobodys_words(head: str) -> None:
+    """As vim paints them: its insert mode withdraws bracketed paste, and what was typed vanishes with the file."""
+    stream = DeltaStream(TmuxScreen(40, 12))
+    events: list[Event] = []
+    now = 0.0
+    rows = [head + row for row in FILE]
+    steps = [
+        "\x1b[?2004h$ ",
+        "vim",
+        "\r\n\x1b[?2004l\r",
+        "\x1b[?1049h\x1b[?2004h\x1b[H\x1b[J\x1b[?25l" + "\r\n".join(rows) + "\x1b[H\x1b[?25h",
+        "\x1b[?2004l",
+        f"\x1b[?25lhello{rows[0]}\rhello\x1b[?25h",
+        "\x1b[?2004h\x08",
+        "\x1b[?25l\x1b[12;1H\x1b[K:q!\x1b[?25h",
+        "\r\x1b[?25l\x1b[?2004l\x1b[12;1H\x1b[K\x1b[?1049l\x1b[?25h\x1b[?2004h$ ",
+    ]
+    for step in steps:
+        events.extend(stream.apply(Output(now, "", step.encode())))
+        while (due := stream.deadline()) is not None and due < now + 1.0:
+            events.extend(stream.apply(Waited(due, "")))
+        now += 1.0
+    said = [(event.origin, event.text) for event in events if isinstance(event, Text)]
+    assert said == [("typed", "vim")]

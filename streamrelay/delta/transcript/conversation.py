@@ -55,6 +55,7 @@ class Conversation:
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._message_mark = ""
         self._draft = ""
+        self._trusted = False
         self.typed = False
         """Set when a person's draft was submitted; whoever reads it resets it."""
         self.works: bool | None = False
@@ -109,13 +110,22 @@ class Conversation:
         return self._furniture.has_spinner(self.rows, self._cursor, self.profile) or None
 
     def take(
-        self, frame: Frame, now: float, *, whole: bool, stands: bool, in_dialog: Callable[[Sequence[str]], bool]
+        self,
+        frame: Frame,
+        now: float,
+        *,
+        whole: bool,
+        stands: bool,
+        trusted: bool,
+        in_dialog: Callable[[Sequence[str]], bool],
     ) -> bool:
         """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` picture.
 
         In a flood of repaints pictures are passed over, but for one that `stands`: the last for a while. What stands
-        in the place of the composer `in_dialog` is no draft, and tells nothing of the composer or of work.
+        in the place of the composer `in_dialog` is no draft, and tells nothing of the composer or of work. An editor
+        may be on a screen that is not `trusted`.
         """
+        self._trusted = trusted
         self._document.take(frame)
         if not whole:
             return False
@@ -227,6 +237,13 @@ class Conversation:
     def shows_input(self) -> bool:
         """Whether something is typed or was submitted that the transcript has not shown."""
         return bool(self._draft or self._sent)
+
+    @property
+    def _is_composer_empty(self) -> bool:
+        """Whether the cursor is in a composer, known by a mark or a border, in which nothing is typed."""
+        rows, top, _ = self._place
+        held, empty = self._composer.holds(*self._place), self._composer.empty
+        return held == empty and bool(empty.mark or (rows and is_border(rows[top])))
 
     def view(self, column: int) -> ComposerView:
         """Return the composer as it stands, with the cursor in `column`."""
@@ -428,8 +445,13 @@ class Conversation:
             self.look_for_typed()
 
     def look_for_typed(self) -> None:
-        """See whether the transcript shows a draft that vanished: it was submitted (see `typed`)."""
+        """See whether the transcript shows a draft that vanished: it was submitted (see `typed`).
+
+        An editor shows what was typed too, where it was typed: it has no composer that stands empty again below that.
+        """
         rows = self._new_transcript() if drafts_vanished(self._sent) else []
+        if rows and not (self._trusted or self.proved or self._is_composer_empty):
+            return
         for sent in drafts_shown(self._sent, rows, self._mark_of_messages):
             sent.looks_left = 0
             sent.amid = self._turns.goes_on or any(other.amid for other in self._sent)
