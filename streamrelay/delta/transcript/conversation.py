@@ -240,10 +240,14 @@ class Conversation:
 
     @property
     def _is_composer_empty(self) -> bool:
-        """Whether the cursor is in a composer, known by a mark or a border, in which nothing is typed."""
+        """Whether the cursor is in a composer, known by a mark or a border, in which nothing is typed.
+
+        What vanished from it when somebody typed, and stands there again, is its placeholder.
+        """
         rows, top, _ = self._place
         held, empty = self._composer.holds(*self._place), self._composer.empty
-        return held == empty and bool(empty.mark or (rows and is_border(rows[top])))
+        stands_again = any(sent.spells(held.text) for sent in drafts_vanished(self._sent))
+        return (held == empty or stands_again) and bool(held.mark or (rows and is_border(rows[top])))
 
     def view(self, column: int) -> ComposerView:
         """Return the composer as it stands, with the cursor in `column`."""
