@@ -182,3 +182,28 @@ def test_the_rows_of_a_file_in_an_editor_are_nobodys_words(head: str) -> None:
         now += 1.0
     said = [(event.origin, event.text) for event in events if isinstance(event, Text)]
     assert said == [("typed", "vim")]
+
+
+@pytest.mark.requirement("DEL-06")
+def test_what_is_printed_behind_an_agent_that_left_above_its_last_row_is_heard() -> None:
+    stream = DeltaStream(TmuxScreen(30, 16))
+    events: list[Event] = []
+    screen = f"Agent 1.0\r\nTips\r\n{RULE}\r\n> \r\n{RULE}\r\nready\x1b[2A\x1b[3G"
+    steps: list[tuple[bytes, float]] = [
+        (b"\x1b[?2004h$ ", 1.0),
+        (b"agent", 1.0),
+        (b"\r\n\x1b[?2004l\r", 0.01),
+        (b"\x1b[?25l\x1b[?2004h" + screen.encode(), 5.0),
+        (b"/exit\x1b[10;1H\x1b[3;1H", 1.0),
+        (b"\x1b[3;1H\x1b[J\x1b[?2004l\x1b[?25h", 0.01),
+        (b"\x1b[?2004h$ ", 1.0),
+        (b"echo two", 1.0),
+        (b"\r\n\x1b[?2004l\rtwo\r\n\x1b[?2004h$ ", 20.0),
+    ]
+    now = 0.0
+    for data, rest in steps:
+        events.extend(stream.apply(Output(now, "", data)))
+        now += rest
+        events.extend(stream.apply(Waited(now, "")))
+    said = [(event.origin, event.text) for event in events if isinstance(event, Text)]
+    assert said == [("typed", "agent"), ("typed", "echo two"), ("program", "two")]

@@ -158,7 +158,11 @@ class LineTracker:
         self._be_plain()
         self._frame, self._above, self._remembered = frame, None, []
         if not frame.alternate and not self._unknown:
-            self._passed(frame)
+            # It paints below its cursor, and may clear its rows when it leaves: what is printed then begins below them.
+            y = self._engine.lines
+            while y > frame.cursor.y and not self._engine.row(y - 1).text.strip():
+                y -= 1
+            self._first_row, self._scrolled = frame.history_total + y, []
             self._committed = frame.history_total
         self.lost = 0
 
