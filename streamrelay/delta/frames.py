@@ -18,7 +18,7 @@ Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: th
 
 import re
 from collections.abc import Generator, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 SETTLE = 0.012
 """Seconds without output after which a repaint counts as finished (coarser cuts lost rows on recorded agents)."""
@@ -95,6 +95,10 @@ class FrameCutter:
         """Whether the same read goes on behind the piece last yielded."""
         self.at_wipe = False
         """Whether the piece last yielded ends with a wipe of history (`CSI 3J`, a reset)."""
+        self.at_last_repaint = False
+        """Whether the piece last yielded ends where a line editor that has withdrawn erased what it showed."""
+        self._may_repaint: Literal["", "withdrawn", "above"] = ""
+        """Whether a line editor may still erase what it shows: it has withdrawn, and has moved above its last row."""
         self.ended_line: EndedLine | None = None
         """How a shell ended an unfinished line, where the piece last yielded ends with that."""
         self.moved = False
@@ -157,6 +161,13 @@ class FrameCutter:
         # A flood of plain text has none, and `in` knows that ten times as fast.
         for landmark in landmarks.finditer(scanned) if b"\x1b" in scanned else ():
             after = landmark.end() - carried
+            if self._may_repaint and self._erases(landmark, data[start : max(0, landmark.start() - carried)]):
+                self.at_landmark, self.at_last_repaint = False, True
+                self.linear = True
+                yield data[start:after], True
+                self.at_last_repaint = False
+                start = after
+                continue
             goes_on = landmark.lastgroup == "vertical" and not self.linear and after < self._calm_at
             if goes_on and landmark[0] not in _WIPES:
                 # The commonest by far, in the midst of a repaint.
@@ -221,8 +232,11 @@ class FrameCutter:
                     self.moved = self.moved and (is_set or self.keeps_transcript)
                     self.at_switch = True
                 yield data[start:after], True
+                self._may_repaint = "withdrawn" if _BRACKETED_PASTE in modes and not is_set else ""
                 start = self._taken = after
                 self.linear = not self.painting
+        if self._may_repaint and b"\n" in data[start:]:
+            self._may_repaint = ""
         self._carry(data)
         if not (self.linear or self.hidden) and len(data) >= self._calm_at:
             start = yield from self._calmed(data, start)
@@ -232,6 +246,16 @@ class FrameCutter:
         self._carry_taken(scanned, carried)
         self._last_move -= len(data)
         self._stretch_began -= len(data)
+
+    def _erases(self, landmark: re.Match[bytes], before: bytes) -> bool:
+        """Whether a line editor that has withdrawn erases what it showed: moves up and erases below (zle)."""
+        movement = landmark[0][-1:] if landmark["vertical"] is not None else b""
+        was_above, self._may_repaint = self._may_repaint == "above", ""
+        if b"\n" in before:
+            return False
+        if movement in {b"M", b"A"}:
+            self._may_repaint = "above"
+        return was_above and landmark[0] in {b"\x1b[J", b"\x1b[0J"}
 
     def _calmed(self, data: bytes, start: int) -> Generator[tuple[bytes, bool], None, int]:
         calm = max(0, self._calm_at)

@@ -243,6 +243,8 @@ class DeltaStream:
             ended = self._cutter.ended_line
             if ended is not None and not self.converses and ended.blanks >= self._engine.columns - len(ended.mark) - 1:
                 self._printing.shell_returned(end=ended.mark)
+            if self._cutter.at_last_repaint and not self.converses:
+                self._printing.editor_repaints()
             printed_any = printed_any or not self.converses
         self._rests_at = self._cutter.rests_at(now)
         if printed_any:
@@ -412,6 +414,9 @@ class DeltaStream:
             for event in frame.events:
                 if event.kind == "prompt_mark":
                     self._hear_mark(event.payload)
+                elif event.kind == "bracketed_paste_off" and self._printing.may_have_read:
+                    self._mode.ask()
+                    self._printing.read_since_attach()
         self._following.take(frame, whole=whole, stands=stands, printed=self._last_output)
         if self.converses:
             self._printing.skip(frame)

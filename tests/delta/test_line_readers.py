@@ -58,6 +58,34 @@ def test_output_that_rests_behind_a_typed_line_is_no_prompt(output: str) -> None
     assert pane.said() == [f"{output}done"]
 
 
+def test_a_prompt_that_recurs_is_one() -> None:
+    pane = ScriptedPane()
+    pane.prints("Python 3.11\r\n>>> ")
+    pane.rests()
+    types(pane, "1 + 1", "2\r\n", ">>> ")
+    types(pane, "print('a', end='')", "a", ">>> ")
+    types(pane, "3", "3\r\n", ">>> ")
+    assert pane.said() == ["Python 3.11", ">>> 1 + 1", "2", "a", "3"]
+
+
+@pytest.mark.parametrize("head", ["Working: ", "50% ", "Sure? ", "file ... ", "item * "])
+def test_output_that_recurs_is_no_prompt(head: str) -> None:
+    pane = ScriptedPane()
+    for _ in range(4):
+        pane.prints(head)
+        pane.rests(0.1)
+        pane.prints("ok\r\n")
+    assert pane.said() == [f"{head}ok"] * 4
+
+
+def test_a_short_prompt_is_none_amid_a_longer_one() -> None:
+    pane = begins("> ")
+    pane.prints("out\r\n>>> ")
+    pane.rests(0.1)
+    pane.prints("more\r\n")
+    assert pane.said() == ["out", ">>> more"]
+
+
 def test_a_sign_alone_is_output_unless_a_line_was_typed_above() -> None:
     pane = begins(">>> ")
     pane.prints("... ")

@@ -5,6 +5,7 @@ import pytest
 from streamrelay.delta.printing.prompt_region import MAX_ROWS, PATIENCE
 from streamrelay.events import TurnEnded
 from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.vt.engine import Cursor, Snapshot
 
 ON, OFF = "\x1b[?2004h", "\x1b[?2004l"
 
@@ -145,3 +146,65 @@ def test_a_shell_in_a_shell_needs_no_marks_of_its_own() -> None:
     runs(pane, "echo outer", f"{mark('C')}outer\r\n", bash_prompt(0))
     assert pane.said() == ["inner", "outer"]
     assert ends(pane)[-1] == (True, 0)
+
+
+def attached(*rows: str, cursor: Cursor) -> ScriptedPane:
+    """Return a pane of which these rows stood there when the watching began; tmux tells of no bracketed paste."""
+    pane = ScriptedPane()
+    shown = [row.encode() for row in rows] + [b""] * (24 - len(rows))
+    pane.begins(Snapshot(80, 24, tuple(shown), (False,) * 24, cursor))
+    return pane
+
+
+REDRAW = "\x1b[0m\x1b[27m\x1b[24m\x1b[J"
+
+
+@pytest.mark.parametrize("read_size", [None, 1, 4])
+@pytest.mark.parametrize("last", ["➤ ", "\r\n┌─ ~/work\r\n└─➤ "], ids=["shorter", "the same"])
+def test_a_prompt_that_is_painted_anew_at_the_submission_is_prompt(last: str, read_size: int | None) -> None:
+    """zle with `reset-prompt` in line-finish: it withdraws first, then erases all rows of its prompt."""
+    pane = attached("┌─ ~/work", "└─➤ ", cursor=Cursor(4, 1))
+    prompt = f"\x1b[7m%\x1b[27m{' ' * 79}\r \r\r{REDRAW}\r\n┌─ ~/work\r\n└─➤ \x1b[K{ON}"
+    up = "\x1bM"
+    for command, output in (("seq 2", "1\r\n2\r\n"), ("ls", "tools\r\nls\r\n"), ("true", "")):
+        pane.prints(command)
+        pane.rests(0.1)
+        pane.prints(f"{OFF}\r\r{up}{REDRAW}{last}{command}\x1b[K\r\r\n{output}{prompt}", read_size=read_size)
+        pane.rests(1)
+        up = "\x1bM\x1bM"
+    assert pane.said() == ["1", "2", "tools", "ls"]
+    assert pane.said("typed") == ["seq 2", "ls", "true"]
+
+
+def test_output_behind_a_repaint_that_does_not_show_the_line_is_not_lost() -> None:
+    pane = attached("$ ", cursor=Cursor(2, 0))
+    pane.prints("clear")
+    pane.rests(0.1)
+    pane.prints(f"{OFF}\r\x1b[A\x1b[Jone\r\ntwo\r\n")
+    pane.rests(PATIENCE + 0.1)
+    assert pane.said() == ["one", "two"]
+
+
+def test_an_editor_that_stood_there_at_the_attach_is_one() -> None:
+    pane = attached("chat> ", cursor=Cursor(6, 0))
+    pane.prints("hi\r\r\n\x1b[J")
+    pane.prints(f"{OFF}answer\r\n")
+    pane.rests(10)
+    assert pane.said() == ["answer"]
+    assert ends(pane) == []
+    pane.prints(f"{ON}chat> ")
+    pane.rests(1)
+    assert ends(pane) == [(True, None)]
+
+
+def test_a_right_prompt_is_not_typed() -> None:
+    pane = ScriptedPane()
+    for second, command in ((10, "one"), (11, "two")):
+        pane.prints(f"{ON}$ \x1b[K\x1b[70C12:00:{second}\r\x1b[2C")
+        pane.rests()
+        pane.prints(f"{command}\x1b[K\r\x1b[70C12:00:{second + 5}\r\x1b[7C")
+        pane.rests(0.1)
+        pane.prints(f"\r\n{OFF}{command}\r\n")
+    pane.ends()
+    assert pane.said("typed") == ["one", "two"]
+    assert pane.said() == ["one", "two"]

@@ -56,6 +56,11 @@ class Attribution:
         elif open_head.strip():
             self._awaited = Awaited("unknown", open_head)
 
+    def learn_what_stood_there(self) -> None:
+        """Note that what stood at the cursor when the watching began was a prompt."""
+        if self._awaited is not None and self._awaited.kind == "unknown":
+            self.prompts.learn(self._awaited.head)
+
     def publish_open_line(self, open_text: str) -> None:
         """Note that the open line, as it stands, is published: an editor withdrew with the cursor on it (zle)."""
         self._published = open_text
@@ -75,8 +80,13 @@ class Attribution:
             self._awaited is not None and self._awaited.kind != "unknown" and line == self._awaited.head.rstrip()
         )
 
+    def submitted(self) -> None:
+        """Note that a line editor's line was typed or sent."""
+        self._follows_typed = True
+
     def printed(self) -> None:
         """Note that lines passed which needed no explanation."""
+        self.prompts.pass_line()
         self._follows_typed = False
 
     def settle(self, open_head: str) -> str:
@@ -84,6 +94,7 @@ class Attribution:
 
         What is returned counts as published.
         """
+        self.prompts.rest(open_head)
         unfinished, prompt = self.prompts.split(open_head)
         if prompt or (self._follows_typed and self.prompts.ask_for_more(open_head)):
             self._awaited = Awaited("prompt", prompt or open_head)
@@ -94,6 +105,7 @@ class Attribution:
 
     def explain(self, passed: str, *, has_composer: bool) -> list[Piece] | None:
         """Return the pieces of a passed line; None if nothing of it is left to say."""
+        self.prompts.pass_line()
         published, self._published = self._published, ""
         line = passed.removeprefix(published)
         if published and not line:

@@ -116,6 +116,11 @@ class LineTracker:
         if shown and head.endswith(shown):
             self._scrolled.append(head.removesuffix(shown))
 
+    def restart(self) -> None:
+        """Start at the line that holds the cursor, wherever that is: what stood there was erased."""
+        if self._frame is not None and not self._frame.alternate:
+            self.seed(self._frame)
+
     # Frames
 
     def take(

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+import regex
+
 from streamrelay.delta.event_builder import Speaker
 from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.pane_state import ComposerView
@@ -19,6 +21,7 @@ from streamrelay.delta.printing.attribution import Attribution
 from streamrelay.delta.printing.line_editor import Composer
 from streamrelay.delta.printing.lines import Habit, LineTracker
 from streamrelay.delta.printing.prompt_region import PromptRegion
+from streamrelay.delta.printing.prompts import ending_in
 from streamrelay.delta.printing.provenance import Piece
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import ended_lines, painted_lines
@@ -58,6 +61,12 @@ class Printing:
         self._wrapped: list[str] = []
         """Rows of a line that are final while the program paints; the next one may go on with it."""
         self._greeting: list[str] | None = [] if newborn else None
+        self._is_attached = self._is_unpassed = False
+        """Whether at most the line has passed that stood begun when the watching began; and whether not even that."""
+        self._right_prompt: regex.Pattern[str] | None = None
+        """What stands right of the cursor where nothing is typed."""
+        self._submitted = ""
+        """The last row that a line editor submitted."""
         self._prompt = ""
         """The open line as it stood when the shell marked the end of its prompt."""
         self.greeting_due: float | None = None
@@ -68,6 +77,18 @@ class Printing:
     def seed(self, frame: Frame) -> None:
         """Start at the line that holds the cursor."""
         self._lines.seed(frame)
+        self._is_attached = self._is_unpassed = bool(self._lines.open_head().strip())
+        self._look_right()
+
+    @property
+    def may_have_read(self) -> bool:
+        """Whether a line editor may have been at work since before anybody watched, unknown to tmux."""
+        return self._is_attached and not self._mode.asks_for_paste and not self._mode.is_running
+
+    def read_since_attach(self) -> None:
+        """A line editor withdraws that was at work since before anybody watched."""
+        self.composer.begin(None)
+        self.attribution.learn_what_stood_there()
 
     @property
     def open_text(self) -> str:
@@ -133,8 +154,12 @@ class Printing:
         if asked and hides and habit in {"repaints", "paints"}:
             self._first_screen += passed
             return
+        if passed and not withdrawn:
+            # prompt_toolkit ends its line before it withdraws.
+            self._is_attached = self._is_attached and self._is_unpassed and len(passed) == 1
+            self._is_unpassed = False
         if not self.composer.is_open:
-            self.say(self.region.keep(passed), rule)
+            self.say(self._without_prompt(passed), rule)
             if withdrawn and self.attribution.is_at_prompt and self._is_filled:
                 self._submit([])
         elif withdrawn:
@@ -191,6 +216,13 @@ class Printing:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
         self.attribution.publish_open_line(self._lines.open_head())
 
+    def editor_repaints(self) -> None:
+        """A line editor that has withdrawn has erased what it showed, and paints it for the last time."""
+        self._release()
+        self._lines.restart()
+        self.attribution.publish_open_line("")
+        self.say(self.region.repaint(self._submitted, self._speaker.now))
+
     def prompt_ended(self) -> None:
         """The shell marks the end of its prompt: what follows is typed."""
         if not self.composer.is_open:
@@ -206,6 +238,15 @@ class Printing:
         self._lines.doubt()
         is_marked, self.region.is_marked = self.region.is_marked, False
         return is_marked and not self._mode.asks_for_paste
+
+    def _without_prompt(self, passed: list[str]) -> list[str]:
+        """Return what of the lines that passed is output; those of a prompt that may be one are held."""
+        output = self.region.keep(passed)
+        rows = self.region.taken_repaint()
+        if rows:
+            self._speaker.leave_out("prompt", rows)
+            self._lines.doubt()
+        return output
 
     def give_up_prompt(self) -> None:
         """No shell reads although its prompt seemed to begin."""
@@ -228,11 +269,17 @@ class Printing:
         else:
             self.say(lines, "repainted")
 
+    def _look_right(self) -> None:
+        """Remember what stands right of the cursor, where nothing is typed."""
+        right = self._lines.open_text()[len(self._lines.open_head()) :].strip()
+        self._right_prompt = ending_in(right) if right else None
+
     def _learn_prompt(self, shown: tuple[str, str] | None) -> None:
         """Remember the prompt that a line editor stands behind, and say what stands left of it."""
         if shown is None or not shown[1].strip():
             return
         unfinished, prompt = shown
+        self._look_right()
         if unfinished:
             self.say([unfinished.rstrip()])
         self.attribution.prompts.learn(prompt)
@@ -242,21 +289,24 @@ class Printing:
         self._release()
         self.end_greeting("unknown")
         self.say(self.composer.release())
-        is_shell = self.region.phase != "output"
+        is_shell = self.region.phase in {"prompt", "input"}
         if is_shell:
             self._confirm_prompt()
+        else:
+            self.say(self.region.release())
         self._switches += 1
         self.composer.begin(None if self._is_flooded else self.open_head)
         return is_shell
 
     def settle(self) -> bool:
         """The screen rests, and no line editor is at work. Return whether a shell is seen to read."""
+        self._is_attached = self._is_attached and self._is_unpassed
         self._switches = 0
         is_shell = self.region.phase == "input"
         if is_shell:
             self._confirm_prompt()
             self.attribution.prompts.learn(self._prompt)
-        elif self.region.phase == "prompt":
+        elif self.region.phase != "output":
             return False
         unfinished = self.attribution.settle(self.open_head)
         if unfinished:
@@ -384,9 +434,13 @@ class Printing:
         content = self.attribution.unpublished(self.composer.content(passed, self._lines.open_head()))
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
         prompts = self.attribution.prompts
+        if self._right_prompt is not None:
+            content = self._right_prompt.sub("", content, count=1)
         rows = [row if (text := prompts.behind(row)) is None else text for row in content.split("\n")]
         message_id = self.attribution.ledger.in_composer("\n".join(rows))
         typed = "\n".join(rows).strip()
+        self._submitted = rows[-1]
+        self.attribution.submitted()
         if message_id is not None:
             self._speaker.say_piece(Piece(typed, "injected", message_id, "line_editor"), content)
         elif typed:

@@ -14,6 +14,9 @@ Two witnesses tell where a command's output ends, although nothing in the text d
 | prompt, input | the shell reads: bracketed paste, or it rests behind B | output | are the prompt |
 | prompt | B | input | stay held |
 | prompt, input | C, or `PATIENCE` is over | output | are output after all |
+| output | the editor that withdrew erases what it showed | repaint | none |
+| repaint | a row passes that ends in what was submitted | output | are the prompt, painted for the last time |
+| repaint | the shell reads, or `PATIENCE` is over | output | are output after all |
 
 So a program that prints marks of its own delays its text and loses none, unless it waits behind a B as a shell does.
 """
@@ -21,6 +24,8 @@ So a program that prints marks of its own delays its text and loses none, unless
 from typing import Literal
 
 import regex
+
+from streamrelay.delta.printing.echo import squeeze
 
 MAX_ROWS = 20
 PATIENCE = 3.0
@@ -33,7 +38,7 @@ class PromptRegion:
     """The region of one pane."""
 
     def __init__(self) -> None:
-        self.phase: Literal["output", "prompt", "input"] = "output"
+        self.phase: Literal["output", "prompt", "input", "repaint"] = "output"
         self.due: float | None = None
         """When the prompt is waited for no longer (stream time)."""
         self.exit_status: int | None = None
@@ -41,10 +46,28 @@ class PromptRegion:
         self.is_marked = False
         """Whether the shell that reads put a B behind its prompt: the C that follows is its own."""
         self._rows: list[str] = []
+        self._submitted = ""
+        self._repainted: list[str] = []
+
+    def repaint(self, submitted: str, now: float) -> list[str]:
+        """Note that an editor which has withdrawn paints its prompt and the row `submitted` for the last time.
+
+        Return rows that are output after all.
+        """
+        released = self.release()
+        self._submitted = squeeze(submitted)
+        if self._submitted:
+            self.phase, self.due = "repaint", now + PATIENCE
+        return released
+
+    def taken_repaint(self) -> list[str]:
+        """Return the rows that were painted for the last time, and forget them."""
+        rows, self._repainted = self._repainted, []
+        return rows
 
     def begin(self, now: float, mark: str = "") -> list[str]:
         """Begin a prompt, where A, D or the end of an unfinished line stands; return rows that are output after all."""
-        released = self.release() if self.phase == "input" else []
+        released = self.release() if self.phase in {"input", "repaint"} else []
         if self.phase == "output":
             self.exit_status = None
         status = _EXIT_STATUS.match(mark)
@@ -57,6 +80,13 @@ class PromptRegion:
         """Hold rows that passed; return what is output: all of them while no prompt is printed."""
         if self.phase == "output" or not rows:
             return rows
+        if self.phase == "repaint":
+            for y, row in enumerate(rows):
+                if squeeze(row).endswith(self._submitted):
+                    self._repainted = [*self._rows, *rows[: y + 1]]
+                    self._rows = []
+                    self.phase, self.due = "output", None
+                    return rows[y + 1 :]
         self._rows += rows
         return self.release() if len(self._rows) > MAX_ROWS else []
 

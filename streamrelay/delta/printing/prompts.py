@@ -1,8 +1,9 @@
 """The prompts of a pane: what stood at the cursor where the program was seen to wait for input.
 
-A prompt is learned where an echo or a line editor's text follows it, or where it looks like one when the watching
-begins. At a rest the open line is compared with those: what stands left of a known prompt is output that ended without
-a line feed, what comes right of it was typed. Numbers in a prompt change (a count of lines, the time).
+A prompt is learned where an echo or a line editor's text follows it, where it looks like one when the watching begins,
+or where it recurs with a sign at its end. At a rest the open line is compared with those: what stands left of a known
+prompt is output that ended without a line feed, what comes right of it was typed. Numbers in a prompt change (a line
+counted, the time).
 
 Behind a line that was typed, a prompt can ask for more of it: it has the words of a known prompt with another sign
 behind them (`irb(main):002:1*`), or no words at all (`...`).
@@ -17,6 +18,7 @@ MAX_PROMPTS = 8
 
 _DIGITS = regex.compile(r"\d+")
 _SIGN = regex.compile(r"[^\w\s]+\Z")
+_SIGN_TO_TYPE_BEHIND = regex.compile(r"[>$#❯›»➜λ❱▶→] \Z")
 _ONLY_SIGN = regex.compile(r"\s*[^\w\s]{1,8}\s+\Z")
 
 
@@ -39,6 +41,7 @@ class Prompts:
 
     def __init__(self) -> None:
         self._known: dict[str, _Prompt] = {}
+        self._last_rest, self._has_passed = "", False
 
     def learn(self, prompt: str) -> None:
         """Remember a prompt; an output without a line feed in front of a known one does not make a new one."""
@@ -70,9 +73,26 @@ class Prompts:
             found = prompt.exact.search(bare, max(0, len(bare) - 2 * len(text)))
             while found is not None and found.end() < len(bare):
                 found = prompt.exact.search(bare, found.start() + 1)
-            if found is not None:
+            if found is not None and not (found.start() and bare[found.start() - 1] == bare[found.start()]):
                 return head[: found.start()], head[found.start() :]
         return "", ""
+
+    def rest(self, head: str) -> None:
+        """Note the open line, up to the cursor, at which the program rests.
+
+        One with a prompt's sign at its end that recurs is a prompt. What is counted or asked for (`50%`, `name:`)
+        recurs as well, and is none.
+        """
+        if _SIGN_TO_TYPE_BEHIND.search(head) is None:
+            return
+        key = _DIGITS.sub("0", head)
+        if key == self._last_rest and self._has_passed:
+            self.learn(head)
+        self._last_rest, self._has_passed = key, False
+
+    def pass_line(self) -> None:
+        """Note that the line has passed at which the program rested."""
+        self._has_passed = True
 
     def ask_for_more(self, head: str) -> bool:
         """Tell whether an open line, up to the cursor, asks for more of what was typed into the line above."""
@@ -81,12 +101,9 @@ class Prompts:
         )
 
     def behind(self, text: str) -> str | None:
-        """Return what stands behind a known prompt at the beginning of a text; None where there is none."""
-        for prompt in self._known.values():
-            found = prompt.exact.match(text)
-            if found is not None:
-                return text[found.end() :].strip()
-        return None
+        """Return what stands behind the longest known prompt at the beginning of a text; None where there is none."""
+        ends = [found.end() for prompt in self._known.values() if (found := prompt.exact.match(text)) is not None]
+        return text[max(ends) :].strip() if ends else None
 
     def behind_more(self, text: str) -> str | None:
         """Return what stands behind a prompt that asks for more; None where the text does not begin with one."""
@@ -103,3 +120,8 @@ class Prompts:
 
 def _pattern(text: str) -> str:
     return _DIGITS.sub(r"\\d+", regex.escape(text, literal_spaces=True))
+
+
+def ending_in(right_prompt: str) -> regex.Pattern[str]:
+    """Return what finds a right prompt, whatever its numbers are, at the end of a row, with the blanks before it."""
+    return regex.compile(r"\s{2,}" + _pattern(right_prompt) + r"[ ]*$", regex.MULTILINE)
