@@ -43,7 +43,7 @@ LONGEST_SEQUENCE = 640
 _LANDMARK = re.compile(
     rb"\x1b(?!\[[0-9;:]*+m)(?:(?P<vertical>[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru])"
     rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl])"
-    rb"|\](?P<mark>(?:133|633);[A-D](?=[;\x07\x1b])))"
+    rb"|\](?:133|633);(?P<mark>[A-C]|D(?:;[0-9]{0,3})?)(?=[;\x07\x1b]))"
 )
 # Groups that may fail amid a turn are greedy: see vt/tokens.py.
 _STYLES = rb"(?:\x1b\[[0-9;:]*+m)+"
@@ -54,7 +54,7 @@ _BLANKS, _OVERWRITTEN = b" " * 16 + b"\r", re.compile(rb" {16}\r[^\x00-\x20]{0,1
 """What an ended line has in it: without, the landmarks are found in a third of the time."""
 _WITHIN_ROW = re.compile(rb"(?:\r|\x1b\[[0-9;:?]*+[@CDGKPXhlm])*+")
 """What prints nothing and leaves the row alone that the cursor is in, as a repaint begins that erases the last one."""
-_UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;:]*|\](?:[136]{1,3}(?:;[A-D]?)?)?)?\Z")
+_UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;:]*|\](?:[136]{1,3}(?:;[A-D]?(?:;[0-9]{0,3})?)?)?)?\Z")
 _UNFINISHED_END = re.compile(
     _STYLES + rb"(?:[^\x00-\x20\x1b\x7f]{1,12}(?:(?:" + _STYLES + rb"|\x0f)+ *(?:\r[^\x00-\x1f\x7f]{0,14})?)?)?"
     rb"(?:\x1b(?:\[[0-9;:]*)?)?\Z"
@@ -99,6 +99,8 @@ class FrameCutter:
         """Whether the piece last yielded ends where a line editor that has withdrawn erased what it showed."""
         self._may_repaint: Literal["", "withdrawn", "above"] = ""
         """Whether a line editor may still erase what it shows: it has withdrawn, and has moved above its last row."""
+        self.mark = ""
+        """The mark of a shell's (OSC 133, 633) that stands behind the piece last yielded, where one does."""
         self.ended_line: EndedLine | None = None
         """How a shell ended an unfinished line, where the piece last yielded ends with that."""
         self.moved = False
@@ -196,11 +198,13 @@ class FrameCutter:
                 self.at_landmark = False
                 self.linear = self.linear or not self.painting
                 stop = before
-                if landmark.lastgroup == "padding":
+                if landmark.lastgroup == "mark":
+                    self.mark = landmark["mark"].decode()
+                else:
                     stop = after
                     self.ended_line = EndedLine(landmark["end"].decode("utf-8", "replace"), len(landmark["padding"]))
                 yield data[start:stop], True
-                self.ended_line = None
+                self.ended_line, self.mark = None, ""
                 start = stop
                 continue
             modes = {mode.lstrip(b"0") for mode in landmark["modes"].split(b";")}

@@ -240,11 +240,8 @@ class DeltaStream:
             whole = complete and self._cutter.at_landmark
             if whole or (complete and not self.converses) or self._cutter.at_wipe:
                 self._take_frame(whole=whole, stands=self._cutter.at_switch)
-            ended = self._cutter.ended_line
-            if ended is not None and not self.converses and ended.blanks >= self._engine.columns - len(ended.mark) - 1:
-                self._printing.shell_returned(end=ended.mark)
-            if self._cutter.at_last_repaint and not self.converses:
-                self._printing.editor_repaints()
+            if not self.converses:
+                self._look_at_shell()
             printed_any = printed_any or not self.converses
         self._rests_at = self._cutter.rests_at(now)
         if printed_any:
@@ -410,13 +407,10 @@ class DeltaStream:
     def _take_frame(self, *, whole: bool, stands: bool) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
-        if not self.converses:
-            for event in frame.events:
-                if event.kind == "prompt_mark":
-                    self._hear_mark(event.payload)
-                elif event.kind == "bracketed_paste_off" and self._printing.may_have_read:
-                    self._mode.ask()
-                    self._printing.read_since_attach()
+        withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
+        if withdrawn and not self.converses and self._printing.may_have_read:
+            self._mode.ask()
+            self._printing.read_since_attach()
         self._following.take(frame, whole=whole, stands=stands, printed=self._last_output)
         if self.converses:
             self._printing.skip(frame)
@@ -439,14 +433,20 @@ class DeltaStream:
                     self._shell_reads()
                 self._following.asked_for_input(frame)
 
-    def _hear_mark(self, mark: str) -> None:
-        """Take a mark of a shell's (OSC 133), which stands where the frame begins."""
-        match mark[:1]:
+    def _look_at_shell(self) -> None:
+        """Take what the end of the last piece tells of a shell: its marks, and how it ends lines and repaints."""
+        cutter, printing = self._cutter, self._printing
+        ended = cutter.ended_line
+        if ended is not None and ended.blanks >= self._engine.columns - len(ended.mark) - 1:
+            printing.shell_returned(end=ended.mark)
+        if cutter.at_last_repaint:
+            printing.editor_repaints()
+        match cutter.mark[:1]:
             case "A" | "D":
-                self._printing.shell_returned(mark)
+                printing.shell_returned(cutter.mark)
             case "B":
-                self._printing.prompt_ended()
-            case "C" if self._printing.command_began():
+                printing.prompt_ended()
+            case "C" if printing.command_began():
                 self._turns.vote("shell", "busy", self.now)
                 self._speaker.begin_turn()
             case _:

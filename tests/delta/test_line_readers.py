@@ -5,6 +5,7 @@ import pytest
 from streamrelay.delta.printing.prompts import Prompts
 from streamrelay.events import NeedsHuman
 from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.vt.engine import Cursor, Snapshot
 
 
 def types(pane: ScriptedPane, text: str, output: str, prompt: str) -> None:
@@ -135,3 +136,19 @@ def test_what_stands_left_of_a_prompt_that_counts() -> None:
     assert prompts.split("In [x]: ") == ("", "")
     assert prompts.behind("In [11]: 1 + 1") == "1 + 1"
     assert "In [3]:" in prompts
+
+
+@pytest.mark.parametrize("erase", ["", "\x1b[1G\x1b[0J"], ids=["plain", "erases below"])
+def test_lines_that_wait_are_explained_by_what_was_awaited_when_they_stood_open(erase: str) -> None:
+    """The first lines after an attach wait, and those of a program that repaints: later prompts do not explain them."""
+    pane = ScriptedPane(80, 6)
+    rows = (b"Welcome", b"> ", b"", b"", b"", b"")
+    pane.begins(Snapshot(80, 6, rows, (False,) * 6, Cursor(2, 1)))
+    for number in range(6):
+        pane.prints(f"run({number})")
+        pane.rests(0.05)
+        pane.prints(f"\r\nout {number}\r\n{erase}> ")
+        pane.rests(0.05)
+    pane.ends()
+    assert pane.said() == [f"out {number}" for number in range(6)]
+    assert pane.said("typed") == [f"run({number})" for number in range(6)]

@@ -82,6 +82,22 @@ def test_marks_tell_the_prompt_and_how_each_command_ended(read_size: int | None)
     assert ends(pane) == [(True, 0), (True, 1)]
 
 
+@pytest.mark.parametrize("read_size", [None, 1])
+def test_marks_stand_where_they_were_printed_on_a_screen_that_scrolls(read_size: int | None) -> None:
+    pane = ScriptedPane(40, 4)
+    pane.prints(bash_prompt(0))
+    pane.rests()
+    for number in range(6):
+        pane.prints(f"seq {number}")
+        pane.rests(0.1)
+        output = "".join(f"{number} {line}\r\n" for line in range(number))
+        pane.prints(f"\r\n{OFF}\r{mark('C')}{output}unfinished{bash_prompt(number)}", read_size=read_size)
+        pane.rests(1)
+    assert pane.said() == [text for n in range(6) for text in (*(f"{n} {line}" for line in range(n)), "unfinished")]
+    assert pane.said("typed") == [f"seq {number}" for number in range(6)]
+    assert ends(pane) == [(True, number) for number in range(6)]
+
+
 @pytest.mark.parametrize("number", [133, 633])
 def test_marks_tell_of_a_shell_without_bracketed_paste(number: int) -> None:
     pane = ScriptedPane()

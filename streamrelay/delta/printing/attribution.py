@@ -80,6 +80,10 @@ class Attribution:
             self._awaited is not None and self._awaited.kind != "unknown" and line == self._awaited.head.rstrip()
         )
 
+    def may_wait(self, open_head: str) -> bool:
+        """Tell whether the open line, up to the cursor, may be a prompt, where the program rests."""
+        return bool(self.prompts.split(open_head)[1]) or self.prompts.ask_for_more(open_head)
+
     def submitted(self) -> None:
         """Note that a line editor's line was typed or sent."""
         self._follows_typed = True

@@ -203,6 +203,7 @@ class Printing:
 
     def ask(self) -> None:
         """Note that the open line, as it rests, asks a person for something: it is no output."""
+        self._release()
         self.attribution.ask(self.open_head)
 
     def shell_returned(self, mark: str = "", end: str = "") -> None:
@@ -308,6 +309,9 @@ class Printing:
             self.attribution.prompts.learn(self._prompt)
         elif self.region.phase != "output":
             return False
+        if self.attribution.may_wait(self.open_head):
+            # What stands above is explained by what was awaited before.
+            self._release()
         unfinished = self.attribution.settle(self.open_head)
         if unfinished:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
