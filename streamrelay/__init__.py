@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from streamrelay.agents import AgentProfile, load_profiles
     from streamrelay.batch import Batch
     from streamrelay.control import TransportName
+    from streamrelay.delta.inputs import WitnessPolicy
     from streamrelay.errors import StreamrelayError
     from streamrelay.events import Event, Text
     from streamrelay.panes.inventory import PaneInfo
@@ -97,6 +98,7 @@ def connect(
     transport: "TransportName" = "pipes",
     self_check: float | None = None,
     profiles: "Sequence[AgentProfile] | None" = None,
+    witness: "WitnessPolicy" = "prefer",
 ) -> "Server":
     """Return a running tmux server, to be entered with `async with`.
 
@@ -106,8 +108,9 @@ def connect(
     machine, and so are socket and binary (default: "tmux"); `ssh` is the command that reaches it, with options of your
     own ("ssh -p 2222"). With `self_check`, one resting pane is compared with tmux
     every so many seconds (see `Server.check`). `profiles` is what is known of single programs: by default all that
-    `load_profiles` finds, () for nothing. Raises ConfigError for a profile of the user's that makes no sense; entering
-    raises NoServer, TmuxMissing, TmuxTooOld or SshFailed.
+    `load_profiles` finds, () for nothing. `witness` says what becomes of an agent's own record of its answers:
+    "prefer" its source to the lines of the screen, "verify" these by it, or "off". Raises ConfigError for a profile of
+    the user's that makes no sense; entering raises NoServer, TmuxMissing, TmuxTooOld or SshFailed.
     """
     from streamrelay.agents import load_profiles
     from streamrelay.control import Ssh, Tmux
@@ -116,4 +119,4 @@ def connect(
     reached = Ssh(host, ssh) if host else None
     chosen = Tmux(tmux or "", socket_name=socket_name, socket_path=socket_path, ssh=reached)
     known = load_profiles() if profiles is None else profiles
-    return Server(chosen, transport=transport, self_check=self_check, profiles=known)
+    return Server(chosen, transport=transport, self_check=self_check, profiles=known, witness=witness)

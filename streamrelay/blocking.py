@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from streamrelay.agents import AgentProfile
 from streamrelay.control import TransportName
+from streamrelay.delta.inputs import WitnessPolicy
 from streamrelay.events import Event
 from streamrelay.loops import new_event_loop
 from streamrelay.panes.inventory import PaneInfo
@@ -128,6 +129,7 @@ def connect(
     transport: TransportName = "pipes",
     self_check: float | None = None,
     profiles: Sequence[AgentProfile] | None = None,
+    witness: WitnessPolicy = "prefer",
 ) -> Iterator[BlockingServer]:
     """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`."""
     import streamrelay
@@ -143,6 +145,7 @@ def connect(
             transport=transport,
             self_check=self_check,
             profiles=profiles,
+            witness=witness,
         )
         loop.wait(server.__aenter__())
         try:

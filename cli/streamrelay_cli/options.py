@@ -17,6 +17,7 @@ import streamrelay
 
 if TYPE_CHECKING:
     from streamrelay.control import Tmux
+    from streamrelay.delta.inputs import WitnessPolicy
     from streamrelay_cli.output import Output
 
 SERVER, PRINTING = "Server", "Printing"
@@ -199,7 +200,15 @@ class Connection(ServerOptions):
             transport=self.transport.value,
             self_check=self_check,
             profiles=None if self.profiles else (),
+            witness=_witness(),
         )
+
+
+def _witness() -> "WitnessPolicy":
+    """Return what the user's configuration says of records: a project's file has no say in it."""
+    from streamrelay.config.files import load
+
+    return load(project=False).settings.stream.witness
 
 
 @dataclass(frozen=True, slots=True)

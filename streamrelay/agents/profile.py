@@ -15,6 +15,7 @@ import regex
 from streamrelay.agents.patterns import PatternError, compile_pattern
 from streamrelay.delta.profiles import DialogKind, DialogSign, Profile
 from streamrelay.errors import ConfigError
+from streamrelay.events import WitnessName
 
 Kind = Literal["agent", "shell", "repl"]
 MidTurn = Literal["queue", "hold"]
@@ -76,6 +77,19 @@ class Transcript(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """As of a stop hook."""
 
 
+class Witness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who reads the agent's own record of its answers (agents/witnesses), and how late a line may come there."""
+
+    reader: Literal["claude", "codex", "gemini", "opencode", "qwen"]
+    lag: Annotated[float, msgspec.Meta(ge=0, le=10)]
+    """Seconds from the rest of the screen to the record of the whole answer, with a margin: a turn waits so long."""
+
+    @property
+    def name(self) -> WitnessName:
+        """Return what the witness is called in events."""
+        return "database" if self.reader == "opencode" else "transcript"
+
+
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
     """All that is known of one program."""
@@ -91,6 +105,7 @@ class AgentProfile:
     start: Start
     stop_hook: StopHook | None
     transcript: Transcript | None
+    witness: Witness | None
     patterns: tuple[Pattern, ...]
     """Every pattern of the file, in its order."""
     text: str
@@ -165,6 +180,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     start: _Start = msgspec.field(default_factory=_Start)
     stop_hook: StopHook | None = None
     transcript: Transcript | None = None
+    witness: Witness | None = None
 
 
 def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
@@ -215,6 +231,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
         ),
         stop_hook=file.stop_hook,
         transcript=file.transcript,
+        witness=file.witness,
         patterns=tuple(patterns.all),
         text=text,
     )

@@ -57,13 +57,13 @@ def lines_from_the_end(file: Path, *, most: int | None = None) -> Iterator[bytes
     With `most`, no more than so many bytes are read. A line that is still being written is the first one.
     """
     try:
-        with _opened(file) as opened:
+        with open_plain(file) as opened:
             yield from _backwards(opened, os.fstat(opened.fileno()).st_size, most)
     except OSError:
         return
 
 
-def _opened(file: Path) -> BinaryIO:
+def open_plain(file: Path) -> BinaryIO:
     """Open a plain file; raises OSError for what is none, without waiting for its other end."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -1,4 +1,4 @@
-"""What agents wrote down of their own conversations: Claude Code, Codex and Gemini CLI, each in JSON Lines of its own.
+"""What agents wrote down of their own conversations: Claude Code, Codex, Gemini CLI, Qwen Code, each in JSON Lines.
 
 Read only, and read tolerantly: the formats are nobody's promise, so a line that says nothing to us is passed over, and
 a file that another program writes at the same time is read as far as it goes. How the files are found and read without
@@ -47,9 +47,12 @@ def conversation_of(file: Path) -> str:
 
 def read_passages(line: bytes | str) -> list[Passage]:
     """Return what one line of a transcript says was said, whichever agent wrote it; never raises."""
-    value = _decoded(line)
-    if not isinstance(value, dict):
-        return []
+    value = decoded(line)
+    return passages_of(value) if isinstance(value, dict) else []
+
+
+def passages_of(value: dict[str, Any]) -> list[Passage]:
+    """Return what a decoded line of a transcript says was said; never raises."""
     at = _time(value.get("timestamp"))
     if isinstance(changed := value.get("$set"), dict):
         messages = changed.get("messages")
@@ -59,7 +62,8 @@ def read_passages(line: bytes | str) -> list[Passage]:
         case "user" | "assistant" if isinstance(message := value.get("message"), dict):
             if value.get("isMeta") or value.get("isSidechain"):
                 return []
-            return _said("agent" if value["type"] == "assistant" else "person", message.get("content"), at)
+            content = message.get("content", message.get("parts"))
+            return _said("agent" if value["type"] == "assistant" else "person", content, at)
         case "response_item" if isinstance(payload := value.get("payload"), dict):
             speaker = _SPEAKERS.get(str(payload.get("role")))
             return _said(speaker, payload.get("content"), at) if payload.get("type") == "message" else []
@@ -76,7 +80,8 @@ def last_answer(file: Path) -> str:
     return ""
 
 
-def _decoded(line: bytes | str) -> object:
+def decoded(line: bytes | str) -> object:
+    """Return the value of a line of JSON; None for anything else."""
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -117,6 +122,7 @@ def _text(content: object) -> str:
         if isinstance(part, dict)
         and part.get("type", "text") in {"text", "input_text", "output_text"}
         and isinstance(part.get("text"), str)
+        and not part.get("thought")
     )
 
 

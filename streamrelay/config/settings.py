@@ -118,6 +118,18 @@ class SessionsTable(Table, frozen=True, kw_only=True):
     most: Annotated[_Count, _about("Sessions started here that may run at a time; 0 for any number.")] = 32
 
 
+class StreamTable(Table, frozen=True, kw_only=True):
+    """What a stream is read from, besides the screen: docs/agents.md."""
+
+    witness: Annotated[
+        Literal["prefer", "verify", "off"],
+        _about(
+            "What becomes of an agent's own record of its answers: its source is preferred to the screen's lines, the "
+            "screen's lines are only verified by it, or it is not read."
+        ),
+    ] = "prefer"
+
+
 class WebTable(Table, frozen=True, kw_only=True):
     """The page for browsers: docs/web.md."""
 
@@ -188,6 +200,7 @@ class Settings(Table, frozen=True, kw_only=True):
     notify: Annotated[
         bool, _about("Whether people are told in tmux what happens to their conversations (docs/tmux.md).")
     ] = True
+    stream: StreamTable = StreamTable()
     link: LinkTable = LinkTable()
     relay: RelayTable = RelayTable()
     gathering: GatheringTable = GatheringTable()
@@ -222,7 +235,13 @@ class Key(NamedTuple):
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
         protections = {"delivery.commands", "link.start_sessions"}
         programs = {"tmux", "host", "ssh", "pulse.pipelines", "pulse.summary"}
-        return self.name in programs | protections or self.path[0] in {"federation", "history", "sessions", "web"}
+        return self.name in programs | protections or self.path[0] in {
+            "federation",
+            "history",
+            "sessions",
+            "stream",
+            "web",
+        }
 
 
 def all_keys() -> dict[str, Key]:

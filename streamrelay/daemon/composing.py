@@ -46,7 +46,8 @@ async def opened(
     async with AsyncExitStack() as stack:
         # It is everybody's, whatever folder it was started in: no project's file says what holds in it.
         settings = load(project=False).settings
-        server = await stack.enter_async_context(Server(tmux, transport=transport, profiles=_profiles(settings)))
+        watched = Server(tmux, transport=transport, profiles=_profiles(settings), witness=settings.stream.witness)
+        server = await stack.enter_async_context(watched)
         tokens = Tokens.of_server(server.info)
 
         def own(session: str) -> dict[str, str]:

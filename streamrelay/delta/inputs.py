@@ -121,6 +121,8 @@ class WitnessReported(_Input, frozen=True):
     passages: tuple[WitnessPassage, ...] = ()
     reason: str = ""
     """Why nothing is reported."""
+    since: float = 0.0
+    """When the turn before was over (Unix time); 0 where nobody knows."""
 
 
 class Waited(_Input, frozen=True):

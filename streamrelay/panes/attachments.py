@@ -23,6 +23,7 @@ from streamrelay.panes.reconnecting import Patience
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 from streamrelay.panes.tasks import until_first
+from streamrelay.panes.witness import WitnessSource
 from streamrelay.vt.widths import Widths
 
 logger = logging.getLogger(__name__)
@@ -31,7 +32,14 @@ logger = logging.getLogger(__name__)
 class Attachments:
     """The panes of one server that somebody listens to."""
 
-    def __init__(self, tmux: Tmux, transport: TransportName, profiles: Sequence[Profile]) -> None:
+    def __init__(
+        self,
+        tmux: Tmux,
+        transport: TransportName,
+        profiles: Sequence[Profile],
+        witnesses: WitnessSource | None = None,
+    ) -> None:
+        self._witnesses = witnesses
         self.profiles = profiles
         """By which panes are read that are attached to from now on."""
         self.widths: Widths | None = None
@@ -94,7 +102,13 @@ class Attachments:
         injections = None if self.server is None else InjectionLog(self.server, info.pane)
         rendering = self._carrier.rendering
         return PanePipeline(
-            info, self.profiles, rendering=rendering, widths=self.widths, tap=tap, injections=injections
+            info,
+            self.profiles,
+            rendering=rendering,
+            widths=self.widths,
+            tap=tap,
+            injections=injections,
+            witnesses=None if self.server is None else self._witnesses,
         )
 
     async def unwatch(self, panes: Iterable[str]) -> None:

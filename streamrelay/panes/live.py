@@ -26,6 +26,7 @@ from streamrelay.panes.audience import Audience, Listener
 from streamrelay.panes.injections import InjectionLog, Note
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.rendering import TURN, Backlog, Rendering
+from streamrelay.panes.witness import WitnessSource, WitnessWatch
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
 
@@ -52,10 +53,12 @@ class LiveStream:
         widths: Widths | None = None,
         tap: Tap | None = None,
         injections: InjectionLog | None = None,
+        witnesses: WitnessSource | None = None,
     ) -> None:
         """Open the stream of a pane; `tap` is handed all that it is told, from the beginning.
 
-        `injections` has what other processes type into the pane; without, nothing is known of that.
+        `injections` has what other processes type into the pane; without, nothing is known of that. `witnesses` knows
+        the records of agents; without, none is read.
         """
         self.info = info
         self._tap = tap
@@ -78,6 +81,7 @@ class LiveStream:
         self._seeded = False
         self._resuming = False
         """Whether it was not yet told all that was printed while no process listened: no time passes."""
+        self._witness = None if witnesses is None else WitnessWatch(witnesses, info.pane, self._hear_witness)
         self._past_messages: dict[str, bool] = {}
         """The messages that an earlier process told the stream of, and whether it told of their Enter."""
 
@@ -109,6 +113,11 @@ class LiveStream:
     def profile(self) -> str:
         """The name of the profile that the program was recognised by."""
         return self._stream.profile
+
+    @property
+    def awaits_witness(self) -> bool:
+        """Whether a turn is over by the screen, and waits for the agent's own record of its answer."""
+        return not self.closed and self._stream.awaits_witness
 
     @property
     def standing(self) -> Standing:
@@ -251,6 +260,12 @@ class LiveStream:
         self.catch_up()
         self._enter(HookReported(self._now(), self.info.pane, agent, answer))
 
+    def _hear_witness(self, told: Callable[[float], Input]) -> None:
+        """Take what the agent's own record says, as of now."""
+        if not self.closed:
+            self.catch_up()
+            self._rendering.guarded(self, lambda: self._enter(told(self._now())))
+
     def fail(self) -> None:
         """Rendering failed: say so, and stop without touching the broken stream again."""
         self.closed = True
@@ -289,6 +304,8 @@ class LiveStream:
             self._tap(entry)
         self._audience.hear(self._stream.apply(entry))
         self._audience.wake()
+        if self._witness is not None and not (self._resuming or self.closed):
+            self._witness.look(self, self.info.pid)
 
     def _set_timer(self, *, not_before: float = 0.0) -> None:
         """Have the clock come back when the next deadline is due; what waits is told the stream before that."""
@@ -300,6 +317,8 @@ class LiveStream:
         self._alarm.set(due, not_before=not_before)
         if self.closed:
             self._lasting.set(None)
+            if self._witness is not None:
+                self._witness.close()
         elif self.rests and not self._lasting:
             self._rest()
 

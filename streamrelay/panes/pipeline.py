@@ -20,6 +20,7 @@ from streamrelay.panes.recovery import Held, read_held
 from streamrelay.panes.rendering import Rendering
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_snapshot
+from streamrelay.panes.witness import WitnessSource
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparing import divergences
 from streamrelay.vt.engine import Cursor, Snapshot
@@ -38,9 +39,12 @@ class PanePipeline(LiveStream):
         widths: Widths | None = None,
         tap: Tap | None = None,
         injections: InjectionLog | None = None,
+        witnesses: WitnessSource | None = None,
     ) -> None:
         """Open the pipeline of a pane (see `LiveStream`)."""
-        super().__init__(info, profiles, rendering=rendering, widths=widths, tap=tap, injections=injections)
+        super().__init__(
+            info, profiles, rendering=rendering, widths=widths, tap=tap, injections=injections, witnesses=witnesses
+        )
         self._missing = Missing(self._screen)
         self._respawned = False
 
@@ -77,6 +81,8 @@ class PanePipeline(LiveStream):
         self._screen = TmuxScreen(self.info.columns, self.info.lines, widths=self._widths)
         self._missing = Missing(self._screen)
         self._stream = self._new_stream()
+        if self._witness is not None:
+            self._witness.renew()
         self._past_messages.clear()
         log.begin(self._began)
         self._tap = log.take

@@ -13,6 +13,7 @@ import regex
 
 from streamrelay.agents import AgentProfile
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
+from streamrelay.delta.inputs import WitnessPolicy
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.events import Event, PaneClosed
 from streamrelay.panes.attachments import Attachments
@@ -27,6 +28,7 @@ from streamrelay.panes.returning import Returning
 from streamrelay.panes.selfcheck import SelfCheck, Verdict
 from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
 from streamrelay.panes.widths import WidthCache, expected
+from streamrelay.panes.witness import WitnessSource
 from streamrelay.recordings.writing import RecordingWriter
 
 _PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
@@ -53,13 +55,15 @@ class Server:
         transport: TransportName = "pipes",
         self_check: float | None = None,
         profiles: Sequence[AgentProfile] = (),
+        witness: WitnessPolicy = "prefer",
     ) -> None:
         self._tmux = tmux
         self._self_check = self_check
         self._sampling: asyncio.Task[None] | None = None
         self._info: ServerInfo | None = None
         self._profiles = {profile.name: profile for profile in profiles}
-        self._attachments = Attachments(tmux, transport, [profile.reading for profile in profiles])
+        witnesses = None if witness == "off" else WitnessSource(self.profile, witness)
+        self._attachments = Attachments(tmux, transport, [profile.reading for profile in profiles], witnesses)
 
     async def __aenter__(self) -> Self:
         await self._probe()

@@ -131,6 +131,7 @@ NO_OPTIONS = {
     "notify",
     "web.names",
     "web.send",
+    "stream.witness",
     *FEDERATION,
     *PULSE,
 }

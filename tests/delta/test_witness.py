@@ -77,7 +77,6 @@ def test_off_means_that_nothing_is_compared() -> None:
     assert all(passage.verdict is None for passage in said.passages)
 
 
-@pytest.mark.requirement("DEL-09")
 def test_a_gap_is_filled_and_closed() -> None:
     findings = [f"- finding {n}: fine" for n in range(30)]
     said = compared(witness_of(report("\n".join(findings))), answer(GAP, findings[:3], findings[20:]))
@@ -164,7 +163,7 @@ def test_two_answers_read_at_once_each_have_their_record() -> None:
     assert lines(screen) == ["*One* it is.", "*Two* it is."]
 
 
-@pytest.mark.requirement("AGT-03")
+@pytest.mark.requirement("AGT-03a")
 def test_a_stop_hooks_answer_is_a_witness_like_any_other() -> None:
     heard = SecondWitness()
     heard.send("do it please")

@@ -119,4 +119,7 @@ def test_combined_and_composed_letters_are_the_same_letters() -> None:
     ids=["one long line", "all alike", "none alike", "nested", "brackets"],
 )
 def test_hostile_text_takes_bounded_time(screen: list[str], source: str) -> None:
-    align(screen, source_lines([source]))
+    lines = source_lines([source])
+    aligned = align(screen, lines)
+    assert len(aligned.states) == len(lines)
+    assert aligned.shown_characters <= aligned.screen_characters

@@ -24,6 +24,9 @@ from streamrelay.delta.inputs import (
     Resized,
     Submitted,
     Waited,
+    WitnessOpened,
+    WitnessPassage,
+    WitnessReported,
 )
 from streamrelay.errors import RecordingError
 from streamrelay.events import PaneClosed, PaneOpened, TurnEnded
@@ -50,6 +53,8 @@ ALL: list[Input] = [
     Waited(0.3, "%3"),
     Looked(0.3, "%3"),
     HookReported(0.3, "%3", "claude", "Done."),
+    WitnessOpened(0.3, "%3", "claude", "transcript", 0.6, "verify"),
+    WitnessReported(0.3, "%3", "claude", (WitnessPassage("agent", "**Done.**", 2.5), WitnessPassage("end")), since=1.5),
     Pasted(1 / 3, "%3", "m1", "two\nlines"),
     Submitted(0.5, "%3", "m1"),
     Resized(0.6, "%3", 30, 4),

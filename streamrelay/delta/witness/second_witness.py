@@ -41,6 +41,8 @@ class _Turn:
     message: str | None = None
     answers: list[str] = field(default_factory=list)
     ended: bool = False
+    at: float = 0.0
+    """When something of it was said last (Unix time); 0 where the record does not say."""
 
 
 class SecondWitness:
@@ -54,6 +56,8 @@ class SecondWitness:
         self._messages: list[str] = []
         self._hook = ""
         self._reason = ""
+        self._since = 0.0
+        """When the turn before was over (Unix time): what is older came too late for that one."""
 
     # What is reported
 
@@ -67,21 +71,24 @@ class SecondWitness:
     def send(self, text: str) -> None:
         """Note a message to the agent: its answer is reported behind it."""
         self._messages = [*self._messages[1 - MAX_TURNS :], normal(text)]
-        self._hook = ""
+        self._hook = self._reason = ""
 
     def hear(self, reported: WitnessReported) -> None:
         """Take what the agent's record says."""
         self._reason = reported.reason
+        self._since = reported.since
         for passage in reported.passages:
             if passage.speaker == "person":
                 self._turns.append(_Turn(normal(passage.text)))
-            else:
+            elif passage.speaker == "agent":
                 if not self._turns:
                     self._turns.append(_Turn())
-                if passage.speaker == "end":
-                    self._turns[-1].ended = True
-                else:
-                    self._turns[-1].answers.append(passage.text)
+                self._turns[-1].answers.append(passage.text)
+                self._turns[-1].ended = False
+            elif self._turns:
+                self._turns[-1].ended = True
+            if self._turns:
+                self._turns[-1].at = max(self._turns[-1].at, passage.at)
         del self._turns[:-MAX_TURNS]
 
     def hear_hook(self, answer: str) -> None:
@@ -92,7 +99,7 @@ class SecondWitness:
 
     def must_wait(self, now: float) -> bool:
         """Tell whether a turn that is over by the screen waits for its witness; for `lag` seconds at most."""
-        if self._opened is None or self._is_settled:
+        if self._opened is None or self._reason or self._is_settled:
             self.due = None
             return False
         if self.due is None:
@@ -102,9 +109,15 @@ class SecondWitness:
     @property
     def _is_settled(self) -> bool:
         """Whether the record holds the whole answer to the last message."""
-        asked = [turn for turn in self._turns if turn.message is not None and self._is_asked(turn.message)]
-        turns = asked or ([] if self._messages else self._turns)
+        turns = self._of_last_message
         return bool(turns) and turns[-1].ended
+
+    @property
+    def _of_last_message(self) -> list[_Turn]:
+        """The turns that may answer the last message: one that was sent, or else whatever a person typed."""
+        if self._messages:
+            return [turn for turn in self._turns if turn.message is not None and self._is_asked(turn.message)]
+        return [turn for turn in self._turns if not 0 < turn.at < self._since]
 
     def _is_asked(self, message: str) -> bool:
         return any(_is_same(message, sent) for sent in self._messages)
@@ -121,7 +134,7 @@ class SecondWitness:
         for stretch, record in self._stretches(answer.passages):
             passages += self._judge(stretch, record)
         answer.passages = passages
-        self._hook = ""
+        self._hook = self._reason = ""
         self._messages.clear()
 
     def _stretches(self, passages: Sequence[Passage]) -> list[tuple[list[Passage], Record | None]]:
@@ -132,8 +145,8 @@ class SecondWitness:
                 sections.append([])
             sections[-1].append(passage)
         stretches: list[tuple[list[Passage], _Turn | None, bool]] = []
-        for section in sections:
-            turn, is_matched = self._turn_of(section, only=len(sections) == 1)
+        for number, section in enumerate(sections, 1):
+            turn, is_matched = self._turn_of(section, is_last=number == len(sections))
             if turn is None and stretches and stretches[-1][1] is not None:
                 stretches[-1][0].extend(section)
             else:
@@ -146,23 +159,23 @@ class SecondWitness:
             for number, (part, turn, matched) in enumerate(stretches)
         ]
 
-    def _turn_of(self, section: Sequence[Passage], *, only: bool) -> tuple[_Turn | None, bool]:
+    def _turn_of(self, section: Sequence[Passage], *, is_last: bool) -> tuple[_Turn | None, bool]:
         """Return the turn of the record that a section is the answer of, and whether its message says so."""
         echo = section[0] if section and section[0].kind in {"injected", "typed"} else None
         if echo is not None:
             message = normal("\n".join(echo.lines))
-            for turn in self._turns:
-                if turn.message is not None and _is_same(turn.message, message):
-                    return turn, True
+            same = [turn for turn in self._turns if turn.message is not None and _is_same(turn.message, message)]
+            return (same[-1 if is_last else 0] if same else None), bool(same)
+        if not _says(section):
             return None, False
-        if self._turns and self._turns[0].message is None and _says(section):
+        if self._turns and self._turns[0].message is None and self._turns[0].answers:
             return self._turns[0], False
-        if not only or not _says(section):
+        turns = self._of_last_message if is_last else []
+        if not turns:
             return None, False
-        asked = [turn for turn in self._turns if turn.message is not None and self._is_asked(turn.message)]
-        if asked or self._messages:
-            return (asked[-1] if asked else None), bool(asked)
-        return (self._turns[-1] if self._turns else None), False
+        # What a person typed may be taken for the program's own words, where nobody saw it being typed.
+        shown = [row.text for passage in section if passage.rule != "old_transcript" for row in passage.rows]
+        return turns[-1], bool(self._messages) or _is_same(normal("".join(shown)), turns[-1].message or "")
 
     def _forget(self, used: _Turn | None) -> None:
         """Forget what came before the last turn that was used, and that one where nothing more belongs to it."""

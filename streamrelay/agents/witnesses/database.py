@@ -1,0 +1,111 @@
+"""OpenCode's database of sessions, read only: what was said in the one session of a folder since a time.
+
+OpenCode keeps `opencode.db` open (seen with 1.18.33). Which of its sessions is on the screen is not to be seen from
+outside, so it has to be the only one of its folder in which anything was said meanwhile.
+"""
+
+import contextlib
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from streamrelay.agents.witnesses.process import AgentProcess
+from streamrelay.agents.witnesses.reading import Reading
+from streamrelay.delta.inputs import WitnessPassage
+
+NAME: Final = "opencode.db"
+MAX_MESSAGES: Final = 200
+MAX_TIME: Final = 0.5
+"""Seconds of one query."""
+MAX_DATA: Final = 400_000
+"""Characters of one part of a message."""
+_SESSIONS: Final = """
+    SELECT DISTINCT message.session_id FROM message JOIN session ON session.id = message.session_id
+    WHERE session.directory = ? AND session.parent_id IS NULL AND message.time_created >= ? LIMIT 2
+"""
+_MESSAGES: Final = """
+    SELECT id, time_created, data FROM message WHERE session_id = ? AND time_created >= ?
+    ORDER BY time_created, id LIMIT ?
+"""
+_PARTS: Final = """
+    SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY time_created, id LIMIT 1000
+"""
+
+
+class Database:
+    """The record of the OpenCode in one pane."""
+
+    def __init__(self, processes: Callable[[], Sequence[AgentProcess]], *, since: float) -> None:
+        self._processes = processes
+        self._since = int(since * 1000)
+        self._read: dict[str, None] = {}
+
+    def read(self) -> Reading:
+        """Return what was said since the last call."""
+        processes = self._processes()
+        if not processes:
+            return Reading(reason="no_process")
+        open_ones = {(path, process.folder) for process in processes for path in process.files if path.name == NAME}
+        if len(open_ones) != 1:
+            return Reading(reason="several" if open_ones else "no_record")
+        [(path, folder)] = open_ones
+        try:
+            status = path.stat()
+            if status.st_uid != processes[-1].uid or status.st_mode & 0o022:
+                return Reading(reason="not_trusted")
+            with contextlib.closing(_connected(path)) as database:
+                sessions = [session for (session,) in database.execute(_SESSIONS, (str(folder), self._since))]
+                if len(sessions) != 1:
+                    return Reading(reason="several" if sessions else "")
+                return Reading(tuple(self._said(database, sessions[0])))
+        except (sqlite3.Error, OSError):
+            return Reading(reason="unreadable")
+
+    def _said(self, database: sqlite3.Connection, session: str) -> Iterator[WitnessPassage]:
+        for number, created, data in database.execute(_MESSAGES, (session, self._since, MAX_MESSAGES)).fetchall():
+            message = _object(data)
+            role = message.get("role")
+            time_of = message.get("time")
+            is_whole = role == "user" or "error" in message or (isinstance(time_of, dict) and "completed" in time_of)
+            if not is_whole:
+                return
+            if number in self._read:
+                continue
+            texts = [part["text"] for part in self._parts(database, number)]
+            if role == "user" and not texts:
+                return
+            self._read[number] = None
+            self._since = max(self._since, created - 1)
+            yield from (WitnessPassage("person" if role == "user" else "agent", text, created / 1000) for text in texts)
+            if role == "assistant" and message.get("finish") != "tool-calls":
+                yield WitnessPassage("end")
+        while len(self._read) > 2 * MAX_MESSAGES:
+            del self._read[next(iter(self._read))]
+
+    @staticmethod
+    def _parts(database: sqlite3.Connection, message: str) -> Iterator[dict[str, Any]]:
+        for (data,) in database.execute(_PARTS, (message, MAX_DATA)):
+            part = _object(data)
+            is_said = part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored"))
+            if is_said and isinstance(part.get("text"), str):
+                yield part
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0.1)
+    until = time.monotonic() + MAX_TIME
+    database.set_progress_handler(lambda: int(time.monotonic() > until), 10_000)
+    database.execute("PRAGMA query_only = ON")
+    database.execute("PRAGMA trusted_schema = OFF")
+    return database
+
+
+def _object(data: object) -> dict[str, Any]:
+    try:
+        value = json.loads(data) if isinstance(data, str) else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,70 @@
+"""A JSON Lines file that another program appends to, read from where it was left: bounded, whatever happens to it.
+
+A line that is not whole yet is read the next time. Where more was added than `MAX_READ`, only the end is read; a file
+that was replaced or cut is read from there as a new one. Another user's file, and one that others may write, is none.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from streamrelay.agents.transcript_files import LONGEST_LINE, open_plain
+
+MAX_READ: Final = 8 * 2**20
+"""Bytes that one call reads."""
+
+
+class NotTrusted(OSError):
+    """The file is not the agent's alone."""
+
+
+class GrowingFile:
+    """One file; `uid` is whose it has to be."""
+
+    def __init__(self, path: Path, uid: int, *, from_end: bool) -> None:
+        """Begin at the end of what is there now, or with the last `MAX_READ` bytes of it."""
+        self.path = path
+        self._uid = uid
+        self._from_end = from_end
+        self._offset = 0
+        self._identity: tuple[int, int] | None = None
+
+    def read_lines(self) -> list[bytes]:
+        """Return the whole lines that were added since the last call; raises OSError for what cannot be read."""
+        try:
+            file = open_plain(self.path)
+        except FileNotFoundError:
+            # All that it will hold is new.
+            self._from_end = False
+            raise
+        with file:
+            status = os.fstat(file.fileno())
+            if status.st_uid != self._uid or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                raise NotTrusted(f"{self.path} may be written by others")
+            identity = (status.st_dev, status.st_ino)
+            size = status.st_size
+            if self._identity is None and self._from_end:
+                self._identity, self._offset = identity, self._line_start(file.fileno(), size)
+                return []
+            if identity != self._identity or size < self._offset:
+                self._identity, self._offset = identity, 0
+            skipped = size - self._offset > MAX_READ
+            start = size - MAX_READ if skipped else self._offset
+            data = os.pread(file.fileno(), size - start, start)
+        if skipped:
+            # The line that the cut goes through is lost.
+            cut = data.find(b"\n") + 1
+            data, start = (data[cut:], start + cut) if cut else (b"", size)
+        whole, newline, rest = data.rpartition(b"\n")
+        self._offset = start + len(whole) + len(newline)
+        if len(rest) > LONGEST_LINE:
+            self._offset = start + len(data)
+        return [line for line in whole.split(b"\n") if line and len(line) <= LONGEST_LINE]
+
+    @staticmethod
+    def _line_start(descriptor: int, size: int) -> int:
+        """Return where the last line begins, if it is not whole yet; else the end."""
+        start = max(0, size - LONGEST_LINE)
+        data = os.pread(descriptor, size - start, start)
+        return start + data.rfind(b"\n") + 1

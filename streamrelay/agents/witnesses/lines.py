@@ -1,0 +1,88 @@
+"""What one line of a transcript says for the witness: a message, an answer, the end of a turn; never raises.
+
+Left out are sub-agents and side chains, tools, thoughts, the summaries of a compaction, and what an agent puts into a
+person's mouth (streamrelay/agents/transcripts.py).
+"""
+
+from typing import Any, Final
+
+from streamrelay.agents.transcripts import Passage, decoded, passages_of
+from streamrelay.delta.inputs import WitnessPassage
+
+MAX_PASSAGE: Final = 400_000
+"""Characters of one passage; a longer one is not compared."""
+MAX_SEEN: Final = 1_000
+_ENDED: Final = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
+"""Why a message of Claude's ends its turn; `tool_use` and `pause_turn` do not."""
+_INTERRUPTED: Final = "[Request interrupted by user"
+
+
+class LineReader:
+    """Reads the lines of one transcript, in order; a message that is written again is read once."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], None] = {}
+
+    def read(self, line: bytes) -> list[WitnessPassage]:
+        """Return what a line says."""
+        value = decoded(line)
+        if not isinstance(value, dict) or "$set" in value or _is_beside(value):
+            return []
+        if _ends(value):
+            return [WitnessPassage("end")]
+        passages = [passage for passage in passages_of(value) if self._is_new(value, passage)]
+        said = [WitnessPassage(passage.speaker, passage.text[:MAX_PASSAGE], passage.at) for passage in passages]
+        if said and said[-1].text.startswith(_INTERRUPTED):
+            return [*said[:-1], WitnessPassage("end")]
+        if _calls_tools(value):
+            # What was the end of the turn so far goes on.
+            return [*said, WitnessPassage("agent")]
+        if said and said[-1].speaker == "agent" and _is_last(value):
+            said.append(WitnessPassage("end"))
+        return said
+
+    def _is_new(self, value: dict[str, Any], passage: Passage) -> bool:
+        number = value.get("id")
+        if not isinstance(number, str):
+            return True
+        key = (number, passage.text)
+        if key in self._seen:
+            return False
+        self._seen[key] = None
+        if len(self._seen) > MAX_SEEN:
+            del self._seen[next(iter(self._seen))]
+        return True
+
+
+def _is_beside(value: dict[str, Any]) -> bool:
+    """Tell whether a line is not of the conversation on the screen: a sub-agent's, or a summary."""
+    return bool(value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary"))
+
+
+def _payload(value: dict[str, Any], name: str) -> dict[str, Any]:
+    payload = value.get(name)
+    return payload if isinstance(payload, dict) else {}
+
+
+def _ends(value: dict[str, Any]) -> bool:
+    """Tell whether a line only says that the turn is over."""
+    if value.get("type") == "system":
+        return value.get("subtype") == "turn_duration"
+    return value.get("type") == "event_msg" and _payload(value, "payload").get("type") in {
+        "task_complete", "turn_aborted",
+    }  # fmt: skip
+
+
+def _calls_tools(value: dict[str, Any]) -> bool:
+    if value.get("type") == "gemini":
+        return bool(value.get("toolCalls"))
+    parts = _payload(value, "message").get("parts")
+    return isinstance(parts, list) and any(isinstance(part, dict) and "functionCall" in part for part in parts)
+
+
+def _is_last(value: dict[str, Any]) -> bool:
+    """Tell whether a message of an agent's ends its turn, if no other follows."""
+    message = _payload(value, "message")
+    if value.get("type") == "assistant":
+        return message.get("stop_reason") in _ENDED or "parts" in message
+    return value.get("type") == "gemini"

@@ -1,0 +1,220 @@
+"""Which record belongs to the agent in a pane, for each agent that keeps one; and reading it.
+
+    record = record_of(profile, pane_pid)      # None for an agent without a record
+    record.read()                              # what was added since, or the reason why nothing can be read
+
+A record is found from the agent's own process, and is never guessed: where several could be the one, none is read.
+Nothing is written, locked or followed through a link, and only a file of the process's own user counts that nobody else
+may write. A program that runs as the same user can still forge one. So a record is compared with the screen before a
+word of it is used (streamrelay/delta/witness/).
+"""
+
+import functools
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from streamrelay.agents.profile import AgentProfile
+from streamrelay.agents.transcript_files import open_plain
+from streamrelay.agents.witnesses.database import Database
+from streamrelay.agents.witnesses.growing_file import GrowingFile, NotTrusted
+from streamrelay.agents.witnesses.lines import LineReader
+from streamrelay.agents.witnesses.process import AgentProcess, foreground_processes
+from streamrelay.agents.witnesses.reading import AgentRecord, Reading, Reason
+
+MAX_NOTE: Final = 64 * 1024
+"""Bytes of a small file in which an agent notes which record is its own."""
+MAX_FOLDERS: Final = 20_000
+STARTED_WITHIN: Final = 20.0
+"""Seconds after the start of its process in which an agent begins the record of a new session."""
+_SESSION: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ROLLOUT: Final = re.compile(r"rollout-.*\.jsonl")
+
+
+class NoRecord(Exception):
+    """There is none that is certain to be the agent's."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def record_of(profile: AgentProfile, pid: int, clock: Callable[[], float] = time.time) -> AgentRecord | None:
+    """Return the record of an agent in the pane that process `pid` was started in; None where its profile has none."""
+    if profile.witness is None:
+        return None
+    if profile.witness.reader == "opencode":
+        return Database(functools.partial(foreground_processes, pid), since=clock())
+    return Transcript(functools.partial(foreground_processes, pid), _FINDERS[profile.witness.reader], since=clock())
+
+
+class Transcript:
+    """A transcript in JSON Lines, found anew before each reading: an agent may go on in another one."""
+
+    def __init__(
+        self,
+        processes: Callable[[], Sequence[AgentProcess]],
+        find: Callable[[Sequence[AgentProcess]], Path],
+        *,
+        since: float,
+    ) -> None:
+        self._processes, self._find = processes, find
+        self._since = since
+        self._file: GrowingFile | None = None
+        self._lines = LineReader()
+        # What stands there by now answers earlier messages.
+        self._read(from_end=True)
+
+    def read(self) -> Reading:
+        """Return what was added since the last call."""
+        return self._read(from_end=False)
+
+    def _read(self, *, from_end: bool) -> Reading:
+        try:
+            processes = self._processes()
+            if not processes:
+                return Reading(reason="no_process")
+            path = self._find(processes)
+            if self._file is None or self._file.path != path:
+                self._file = GrowingFile(path, processes[-1].uid, from_end=from_end)
+                self._lines = LineReader()
+            lines = self._file.read_lines()
+        except NoRecord as none:
+            return Reading(reason=none.reason)
+        except NotTrusted:
+            return Reading(reason="not_trusted")
+        except FileNotFoundError:
+            return Reading(reason="no_record")
+        except OSError:
+            return Reading(reason="unreadable")
+        passages = [passage for line in lines for passage in self._lines.read(line)]
+        return Reading(tuple(passage for passage in passages if not 0 < passage.at < self._since))
+
+
+def _only(paths: Iterable[Path]) -> Path:
+    """Return the only one of some paths; raises NoRecord for none and for several."""
+    found = list(dict.fromkeys(paths))
+    if len(found) != 1:
+        raise NoRecord("several" if found else "no_record")
+    return found[0]
+
+
+# Claude Code notes the session of each of its processes in `sessions/PID.json` (seen with 2.1.197).
+
+
+def find_claude(processes: Sequence[AgentProcess]) -> Path:
+    """Return the transcript of the session that Claude Code notes for one of the processes."""
+    found = []
+    for process in processes:
+        home = process.home("CLAUDE_CONFIG_DIR", ".claude")
+        note = {} if home is None else _note(home / "sessions" / f"{process.pid}.json")
+        session = note.get("sessionId")
+        if home is not None and isinstance(session, str) and _SESSION.fullmatch(session):
+            found += _named(home / "projects", f"{session}.jsonl")
+    return _only(found)
+
+
+# Codex keeps the rollout of its session open (seen with 0.171.0); those of agents that it starts are open as well.
+
+
+def find_codex(processes: Sequence[AgentProcess]) -> Path:
+    """Return the only rollout that is open and was begun by a person."""
+    rollouts = {path for process in processes for path in process.files if _ROLLOUT.fullmatch(path.name)}
+    if len(rollouts) > 1:
+        rollouts = {path for path in rollouts if _is_persons(path)}
+    return _only(rollouts)
+
+
+def _is_persons(rollout: Path) -> bool:
+    """Tell whether a rollout is that of the session on the screen: the source of an agent's own is no plain word."""
+    payload = _first_line(rollout).get("payload")
+    return isinstance(payload, dict) and isinstance(payload.get("source"), str)
+
+
+# Gemini CLI names the folder of a project in `projects.json`; each session begins a file of its own, whose first line
+# says when (seen with 0.61.0).
+
+
+def find_gemini(processes: Sequence[AgentProcess]) -> Path:
+    """Return the only chat of the project that was begun when the processes were."""
+    found: list[Path] = []
+    for process in processes:
+        home = process.home("", ".gemini")
+        if home is None:
+            continue
+        projects = _note(home / "projects.json").get("projects")
+        name = projects.get(str(process.folder)) if isinstance(projects, dict) else None
+        if isinstance(name, str) and name not in {"", ".", ".."} and "/" not in name:
+            chats = _listed(home / "tmp" / name / "chats", ".jsonl")
+            found += [chat for chat in chats if _began_with(processes, _first_line(chat).get("startTime"))]
+    return _only(found)
+
+
+# Qwen Code begins a log `debug/SESSION.txt` when it starts, and the chat of that name with the first message (seen with
+# 0.15.10).
+
+
+def find_qwen(processes: Sequence[AgentProcess]) -> Path:
+    """Return the chat of the only session whose log was begun when the processes were."""
+    homes = dict.fromkeys(home for process in processes if (home := process.home("", ".qwen")) is not None)
+    logs = [log for home in homes for log in _listed(home / "debug", ".txt") if _SESSION.fullmatch(log.stem)]
+    begun = _only(log for log in logs if _began_with(processes, _head(log)[:24].decode(errors="replace")))
+    return _only(_named(begun.parent.parent / "projects", f"chats/{begun.stem}.jsonl"))
+
+
+_FINDERS: Final = {"claude": find_claude, "codex": find_codex, "gemini": find_gemini, "qwen": find_qwen}
+
+
+def _began_with(processes: Sequence[AgentProcess], at: object) -> bool:
+    try:
+        began = msgspec.convert(at, datetime) if isinstance(at, str) else None
+    except msgspec.ValidationError:
+        return False
+    if began is None:
+        return False
+    # The start of a process is known to a tick of the clock, and the time of booting to a second.
+    return any(-2.0 <= began.timestamp() - process.started <= STARTED_WITHIN for process in processes)
+
+
+def _note(path: Path) -> dict[str, Any]:
+    return _object(_head(path))
+
+
+def _first_line(path: Path) -> dict[str, Any]:
+    return _object(_head(path).partition(b"\n")[0])
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _head(path: Path) -> bytes:
+    """Return the first bytes of a plain file; none of anything else."""
+    try:
+        with open_plain(path) as file:
+            return file.read(MAX_NOTE) or b""
+    except OSError:
+        return b""
+
+
+def _named(folder: Path, name: str) -> list[Path]:
+    """Return the files of one name in the folders of a folder."""
+    return [path for place in _listed(folder, "") if (path := place / name).is_file()]
+
+
+def _listed(folder: Path, suffix: str) -> list[Path]:
+    try:
+        return [
+            path for _, path in zip(range(MAX_FOLDERS), folder.iterdir(), strict=False) if path.name.endswith(suffix)
+        ]
+    except OSError:
+        return []

@@ -1,0 +1,119 @@
+"""The agent's own record, read for one live pane when its stream waits for it, and at no other time.
+
+The record is opened when the program in the pane is recognised, and what it holds by then is passed over. Files are
+read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no file.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, NamedTuple, Protocol
+
+from streamrelay.agents.profile import AgentProfile
+from streamrelay.agents.witnesses import AgentRecord, Reading, record_of
+from streamrelay.delta.inputs import Input, WitnessOpened, WitnessPolicy, WitnessReported
+from streamrelay.threads import in_thread
+
+READ_EVERY: Final = 0.05
+"""Seconds between two readings while a turn waits."""
+MAX_READING: Final = 5.0
+"""Seconds after which a reading is given up: the file system does not answer."""
+
+
+class WitnessSource(NamedTuple):
+    """What a server knows of records: profiles by name, and the policy; no record where its panes are elsewhere."""
+
+    profile: Callable[[str], AgentProfile | None]
+    policy: WitnessPolicy = "prefer"
+
+
+class Watched(Protocol):
+    """A pane's stream, as far as its witness is concerned."""
+
+    @property
+    def awaits_witness(self) -> bool:
+        """Whether a turn waits for the record."""
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that the program was recognised by."""
+
+
+class WitnessWatch:
+    """Opens and reads the record of the agent in one pane; `enter` takes what the stream is told."""
+
+    def __init__(self, source: WitnessSource, pane: str, enter: Callable[[Callable[[float], Input]], None]) -> None:
+        self._source, self._pane, self._enter = source, pane, enter
+        self._key: tuple[str, int] = ("", 0)
+        """The profile and the pane's process that the record was opened for."""
+        self._agent: AgentProfile | None = None
+        self._record: AgentRecord | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._over_at = 0.0
+        """When the last turn was over that waited (Unix time)."""
+
+    def look(self, stream: Watched, pid: int) -> None:
+        """See whether another program is there, or a turn waits; cheap where neither is so."""
+        if self._task is not None:
+            return
+        if self._key != (stream.profile, pid):
+            self._key = (stream.profile, pid)
+            profile = self._source.profile(stream.profile)
+            was_open, self._record = self._agent is not None, None
+            self._agent = profile if profile is not None and profile.witness is not None and pid else None
+            if self._agent is not None:
+                self._start(self._open(self._agent, stream, pid))
+            elif was_open:
+                self._enter(lambda now: WitnessOpened(now, self._pane, "", "transcript", 0.0, "off"))
+        elif stream.awaits_witness and self._record is not None:
+            self._start(self._read(self._record, stream, pid))
+
+    def renew(self) -> None:
+        """Open the record again: a stream begins anew that knows of none."""
+        self._key = ("", 0)
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._task is not None:
+            self._task.cancel()
+        self._source = WitnessSource(lambda _: None, "off")
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.get_running_loop().create_task(work)
+
+    async def _open(self, profile: AgentProfile, stream: Watched, pid: int) -> None:
+        witness = profile.witness
+        try:
+            async with asyncio.timeout(MAX_READING):
+                self._record = await in_thread(lambda: record_of(profile, pid), name="witness")
+            if witness is not None and self._record is not None:
+                opened, policy = witness, self._source.policy
+                self._enter(lambda now: WitnessOpened(now, self._pane, profile.name, opened.name, opened.lag, policy))
+        except TimeoutError:
+            self._record = None
+        finally:
+            self._task = None
+        self.look(stream, pid)
+
+    def _report(self, agent: str, reading: Reading) -> None:
+        since = self._over_at
+        self._enter(lambda now: WitnessReported(now, self._pane, agent, reading.passages, reading.reason, since))
+
+    async def _read(self, record: AgentRecord, stream: Watched, pid: int) -> None:
+        """Read until nothing waits any more; the stream itself ends the waiting."""
+        agent = self._key[0]
+        try:
+            while stream.awaits_witness:
+                async with asyncio.timeout(MAX_READING):
+                    reading = await in_thread(record.read, name="witness")
+                if reading.passages or reading.reason:
+                    self._report(agent, reading)
+                if stream.awaits_witness:
+                    await asyncio.sleep(READ_EVERY)
+        except TimeoutError:
+            # The next turn opens it anew.
+            self._key = ("", 0)
+        finally:
+            self._over_at = time.time()
+            self._task = None
+        self.look(stream, pid)
