@@ -269,7 +269,7 @@ class LineTracker:
         for restart in frame.restarts:
             stop = max(start, restart.total - restart.erased - first)
             self._gone += committed[start:stop]
-            lines += self._say_gone(page, ())
+            lines += self._say_gone(page)
             if self.habit == "unproven":
                 erased = _logical(committed[stop : max(stop, min(restart.total, self._lowest) - first)])
                 lines += [erased[number] for number in page.say((), _stripped(erased), ())]
@@ -296,7 +296,7 @@ class LineTracker:
         if self.habit == "repaints" and (self._touched or self.due is None):
             self.due = (self._touched[0].t if self._touched else now) + REPAINT_REST
         if whole or len(self._gone) > MAX_WAITING:
-            lines += self._say_gone(page, self._shown(0)[2])
+            lines += self._say_gone(page, with_screen=True)
         if self.habit == "unproven":
             if lines:
                 return lines + self.release()
@@ -325,14 +325,18 @@ class LineTracker:
 
     # Lines of a page
 
-    def _say_gone(self, page: Page, below: Sequence[str]) -> list[str]:
-        """Return what is news of the lines that left the screen; `below` is what the screen shows."""
+    def _say_gone(self, page: Page, *, with_screen: bool = False) -> list[str]:
+        """Return what is news of the lines that left the screen, given what stands on the screen where that matters."""
+        if not self._gone:
+            return []
         tail = _unfinished(self._gone)
         lines = _logical(self._gone[: len(self._gone) - len(tail)])
+        self._gone = tail
         if not lines:
             return []
-        self._gone = tail
-        return [lines[number] for number in page.say(_stripped(lines), (), _stripped(below))]
+        gone = _stripped(lines)
+        below = self._lines_until(self._engine.lines) if with_screen and not page.expects(gone) else ()
+        return [lines[number] for number in page.say(gone, (), below)]
 
     def _say_until(self, y: int) -> list[str]:
         """Return what is news of the lines above screen row `y`."""

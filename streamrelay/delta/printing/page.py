@@ -49,6 +49,11 @@ class Page:
         """Forget all lines: rows were lost, and what is shown now is aligned with nothing."""
         self.lines, self.top = [], 0
 
+    def expects(self, gone: Sequence[str]) -> bool:
+        """Tell whether these lines are the next ones to leave the screen, or no line said is there any longer."""
+        said = self.lines[self.top : self.top + len(gone)]
+        return not self._restarted and (not said or said == gone)
+
     def news(self, gone: Sequence[str], final: Sequence[str], below: Sequence[str]) -> list[int]:
         """Return which lines of `gone + final` were not said.
 
