@@ -38,7 +38,8 @@ class _Count:
 
     def take(self, event: Event) -> None:
         self.lines += isinstance(event, Text) and event.origin == "program"
-        if isinstance(event, TurnEnded):
+        if isinstance(event, TurnEnded) and event.reason != "superseded":
+            # A turn that a message supersedes is over without an answer to it.
             self.turns.release()
         if isinstance(event, PaneClosed):
             self.closed = event

@@ -256,7 +256,7 @@ class DeltaStream:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._speaker.now = now
         self._settle()
-        self._printing.await_echo()
+        self._printing.await_echo(text)
         head = self._printing.open_head
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
@@ -278,7 +278,9 @@ class DeltaStream:
         self._unpainted.clear()
         self._speaker.next_turn(message_id)
         self._composer.entered = True
-        return self._say(now, Injected(message_id=message_id, state="entering"))
+        self._speaker.emit(Injected(message_id=message_id, state="entering"))
+        self._printing.say_early_answers()
+        return self._speaker.taken()
 
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
@@ -288,6 +290,7 @@ class DeltaStream:
             self._attention.due,
             self._printing.greeting_due,
             self._printing.region.due,
+            self._printing.early_due,
             # What is due while the screen may show half of a repaint waits for its rest.
             None if self._unsettled else self._printing.due,
         ):
@@ -306,6 +309,8 @@ class DeltaStream:
             self._printing.end_greeting("program")
         if self._printing.region.due is not None and now >= self._printing.region.due:
             self._printing.give_up_prompt()
+        if self._printing.early_due is not None and now >= self._printing.early_due:
+            self._printing.say_early_answers()
         if not self._unsettled:
             self._printing.tick()
         if not self._turns.is_over(now) or (self.converses and self._goes_on()):

@@ -38,6 +38,9 @@ MOST_SWITCHES, LONGEST_EDITED = 8, 16_384
 """Switches of bracketed paste between two rests, and characters of an open line that were off the screen already, from
 which on no editor is at work: looking at the whole line with every switch, a flood of them would take minutes."""
 
+ENTER_PATIENCE, MAX_EARLY_LINES = 2.0, 1000
+"""Seconds for which the Enter behind a message is awaited, and how many lines may answer it until then."""
+
 _RULES: Final[Mapping[Habit, Rule]] = MappingProxyType(
     {"plain": "passed", "unproven": "passed", "repaints": "repainted", "paints": "repainted"}
 )
@@ -71,6 +74,12 @@ class Printing:
         """The open line as it stood when the shell marked the end of its prompt."""
         self.greeting_due: float | None = None
         self._switches = 0
+        self._early: list[tuple[Piece, str]] | None = None
+        """What the program answered to the first lines of a message whose Enter is still to be sent, and how it stood.
+
+        It belongs to the turn that the Enter begins.
+        """
+        self.early_due: float | None = None
         self._first_screen: list[str] = []
         """Lines painted with the cursor hidden before bracketed paste was asked for: a rest tells whose they are."""
 
@@ -178,11 +187,23 @@ class Printing:
         """Whether each line is said as soon as it has passed."""
         return self._lines.habit == "plain"
 
-    def await_echo(self) -> None:
-        """A message is being pasted: what passes before its Enter is its echo, which its delivery waits for."""
+    def await_echo(self, text: str) -> None:
+        """A message is being pasted: what passes before its Enter is its echo, which its delivery waits for.
+
+        A program that reads lines gets those above the last one at once, and may answer them before the Enter.
+        """
+        self.say_early_answers()
         if self._lines.habit == "unproven":
             self._release()
             self._lines.trust()
+        if "\n" in text and not self._mode.asks_for_paste:
+            self._early, self.early_due = [], self._speaker.now + ENTER_PATIENCE
+
+    def say_early_answers(self) -> None:
+        """Say what the program answered to the first lines of a message: its Enter was sent, or is not to come."""
+        early, self._early, self.early_due = self._early, None, None
+        for piece, shown in early or ():
+            self._say_explained([piece], shown)
 
     @property
     def due(self) -> float | None:
@@ -368,6 +389,7 @@ class Printing:
         """The pane is gone: whatever stands unfinished is final."""
         self.decide_first_screen()
         self.end_greeting("program")
+        self.say_early_answers()
         self._look_and_release()
         in_prompt = self.region.phase != "output"
         self.say(self.region.release())
@@ -394,13 +416,13 @@ class Printing:
         if self._greeting is not None:
             self._greet(self._greeting, lines)
             return
-        if lines and not (self._speaker.shows_live or self.attribution.concerns(lines)):
+        if lines and self._early is None and not (self._speaker.shows_live or self.attribution.concerns(lines)):
             self.attribution.printed()
             self._speaker.say_plain(lines, rule)
             return
         rest = iter(lines)
         for line in rest:
-            if not self.attribution and not self._speaker.shows_live:
+            if self._early is None and not self.attribution and not self._speaker.shows_live:
                 self.attribution.printed()
                 self._speaker.say_plain([line, *rest], rule)
                 return
@@ -420,6 +442,14 @@ class Printing:
             self.end_greeting("program")
 
     def _say_explained(self, pieces: list[Piece], shown: str) -> None:
+        # Where a turn is open and no line of the message is seen yet, the program still answers what came before.
+        if self._early is not None and (self.attribution.ledger.is_being_read or not self._speaker.turns.is_open):
+            self._early += [(piece, shown) for piece in pieces if piece.origin == "program"]
+            pieces = [piece for piece in pieces if piece.origin != "program"]
+            if len(self._early) > MAX_EARLY_LINES:
+                self.say_early_answers()
+            if not pieces:
+                return
         if any(piece.rule == "behind_prompt" and piece.text for piece in pieces):
             self._speaker.next_turn(None, at_prompt=True)
         self._speaker.say_line(pieces, shown)

@@ -141,6 +141,11 @@ class Ledger:
         return False
 
     @property
+    def is_being_read(self) -> bool:
+        """Whether a line of a message was shown whose Enter is still to be sent: a program may have read it."""
+        return any(injection.seen and not injection.submitted for injection in self._pending)
+
+    @property
     def holding(self) -> bool:
         """Whether lines are held back that only what follows will explain."""
         return any(injection.held for injection in self._pending)
