@@ -4,6 +4,7 @@
         async with server.watch("work:0.1") as stream:
             async for event in stream:
                 ...
+        print(await (await server.pane("work:0.1")).ask("what did you change?"))
 
 A flood is taken faster batch by batch: `async for batch in stream.batches()`, the texts of each being `batch.texts()`.
 `streamrelay.blocking.connect` is the same without asyncio. Events are in `streamrelay.events`, errors in
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from streamrelay.delta.inputs import WitnessPolicy
     from streamrelay.errors import StreamrelayError
     from streamrelay.events import Event, Text
+    from streamrelay.library import Message, Pane, Server
     from streamrelay.panes.inventory import PaneInfo
-    from streamrelay.panes.server import Server
     from streamrelay.panes.subscription import Subscription
     from streamrelay.relay.session import RelaySession
 
@@ -40,6 +41,8 @@ __all__ = [
     "AgentProfile",
     "Batch",
     "Event",
+    "Message",
+    "Pane",
     "PaneInfo",
     "RelaySession",
     "Server",
@@ -55,9 +58,11 @@ _MODULE_OF = {
     "AgentProfile": "streamrelay.agents",
     "Batch": "streamrelay.batch",
     "Event": "streamrelay.events",
+    "Message": "streamrelay.library",
+    "Pane": "streamrelay.library",
     "PaneInfo": "streamrelay.panes.inventory",
     "RelaySession": "streamrelay.relay.session",
-    "Server": "streamrelay.panes.server",
+    "Server": "streamrelay.library",
     "StreamrelayError": "streamrelay.errors",
     "Subscription": "streamrelay.panes.subscription",
     "Text": "streamrelay.events",
@@ -114,7 +119,7 @@ def connect(
     """
     from streamrelay.agents import load_profiles
     from streamrelay.control import Ssh, Tmux
-    from streamrelay.panes.server import Server
+    from streamrelay.library import Server
 
     reached = Ssh(host, ssh) if host else None
     chosen = Tmux(tmux or "", socket_name=socket_name, socket_path=socket_path, ssh=reached)

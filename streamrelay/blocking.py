@@ -17,16 +17,17 @@ from typing import Any, TypeVar
 
 from streamrelay.agents import AgentProfile
 from streamrelay.control import TransportName
+from streamrelay.delivery.sending import WAIT_TIMEOUT
 from streamrelay.delta.inputs import WitnessPolicy
-from streamrelay.events import Event
+from streamrelay.events import DeliveryState, Event
+from streamrelay.library import Message, Pane, Server
 from streamrelay.loops import new_event_loop
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.server import Server
 from streamrelay.panes.subscription import Subscription
 
 Result = TypeVar("Result")
 
-__all__ = ["BlockingServer", "BlockingStream", "connect"]
+__all__ = ["BlockingMessage", "BlockingPane", "BlockingServer", "BlockingStream", "connect"]
 
 
 class _Loop:
@@ -78,6 +79,48 @@ class BlockingStream:
         return self._waiting.pop()
 
 
+class BlockingMessage:
+    """A message to a pane; as `streamrelay.Message`."""
+
+    def __init__(self, loop: _Loop, message: Message) -> None:
+        self._loop = loop
+        self._message = message
+        self.id, self.pane = message.id, message.pane
+
+    @property
+    def state(self) -> DeliveryState | None:
+        """The state of its last receipt; None before the first."""
+        return self._message.state
+
+    def answer(self, timeout: float | None = None) -> str:
+        """Wait for the answer and return its lines; at most `timeout` seconds."""
+        return self._loop.wait(self._message.answer(timeout))
+
+
+class BlockingPane:
+    """One pane; as `streamrelay.Pane`."""
+
+    def __init__(self, loop: _Loop, pane: Pane, server: "BlockingServer") -> None:
+        self._loop = loop
+        self._pane = pane
+        self.server, self.info, self.id = server, pane.info, pane.id
+
+    @contextmanager
+    def watch(self) -> Iterator[BlockingStream]:
+        """Subscribe to what its program says, from here on."""
+        with self.server.watch(self.id) as stream:
+            yield stream
+
+    def send(self, text: str, *, timeout: float = WAIT_TIMEOUT, allow_shell: bool = False) -> BlockingMessage:
+        """Type `text` into the pane, and return when it is submitted; as `Pane.send`."""
+        sent = self._loop.wait(self._pane.send(text, timeout=timeout, allow_shell=allow_shell))
+        return BlockingMessage(self._loop, sent)
+
+    def ask(self, text: str, *, timeout: float = WAIT_TIMEOUT, allow_shell: bool = False) -> str:
+        """Send `text` and return the answer; as `Pane.ask`."""
+        return self._loop.wait(self._pane.ask(text, timeout=timeout, allow_shell=allow_shell))
+
+
 class BlockingServer:
     """A running tmux server."""
 
@@ -92,6 +135,10 @@ class BlockingServer:
     def panes_in(self, sessions: Collection[str]) -> list[PaneInfo]:
         """List the panes of sessions, which are given by id; as `Server.panes_in`."""
         return self._loop.wait(self._server.panes_in(sessions))
+
+    def pane(self, target: str | None = None) -> BlockingPane:
+        """Return the pane of a target as tmux writes it, to watch it and to send to it."""
+        return BlockingPane(self._loop, self._loop.wait(self._server.pane(target)), self)
 
     def find(self, target: str | None = None) -> PaneInfo:
         """Return the pane of a target as tmux writes it."""

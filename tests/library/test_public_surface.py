@@ -19,8 +19,8 @@ COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
 
 def test_the_public_names_are_these():
     assert streamrelay.__all__ == [
-        "AgentProfile", "Batch", "Event", "PaneInfo", "RelaySession", "Server", "StreamrelayError", "Subscription",
-        "Text", "__version__", "connect", "load_profiles",
+        "AgentProfile", "Batch", "Event", "Message", "Pane", "PaneInfo", "RelaySession", "Server", "StreamrelayError",
+        "Subscription", "Text", "__version__", "connect", "load_profiles",
     ]  # fmt: skip
     for name in streamrelay.__all__:
         assert getattr(streamrelay, name) is not None
@@ -34,7 +34,7 @@ assert not before, before
 streamrelay.errors.StreamrelayError
 assert not {"msgspec", "regex", "pyte"} & sys.modules.keys()
 streamrelay.Server
-assert "streamrelay.panes.server" in sys.modules
+assert "streamrelay.library" in sys.modules
 print("well")
 """
 

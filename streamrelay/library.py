@@ -1,0 +1,189 @@
+"""The public objects of the library: a server, its panes, and what is sent to them.
+
+    async with streamrelay.connect() as server:
+        pane = await server.pane("work:0.1")
+        message = await pane.send("run the tests")
+        print(await message.answer())
+
+`streamrelay.blocking` has the same objects without asyncio.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+
+from streamrelay.agents import AgentProfile
+from streamrelay.control import Tmux, TransportName
+from streamrelay.delivery.message import Policy
+from streamrelay.delivery.sending import WAIT_TIMEOUT, Sent, send
+from streamrelay.delta.inputs import WitnessPolicy
+from streamrelay.errors import AnswerTimeout
+from streamrelay.events import DeliveryState, Event, Receipt
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.server import Server as PaneServer
+from streamrelay.panes.subscription import Subscription
+
+_SUBMITTED: frozenset[DeliveryState] = frozenset({"submitted", "turn_started", "answered", "failed", "unconfirmed"})
+
+
+class Message:
+    """A message to a pane, from the moment it is submitted; see `Pane.send`."""
+
+    def __init__(self, message_id: str, pane: str) -> None:
+        self.id = message_id
+        self.pane = pane
+        self.receipts: list[Receipt] = []
+        """What became of it, the last one last."""
+        self._sending: asyncio.Task[Sent] | None = None
+        self._changed = asyncio.Event()
+
+    @property
+    def state(self) -> DeliveryState | None:
+        """The state of its last receipt: "submitted", "answered", "failed", ...; None before the first."""
+        return self.receipts[-1].state if self.receipts else None
+
+    async def answer(self, timeout: float | None = None) -> str:  # noqa: ASYNC109  # the caller's limit, beside `send`'s
+        """Wait for the answer and return its lines; at most `timeout` seconds.
+
+            message = await pane.send("how many tests are there?")
+            answer = await message.answer(timeout=60)
+
+        Raises AnswerTimeout at the limit, DeliveryFailed or DeliveryUnconfirmed for a message that got no answer, and
+        PaneGone if the pane closes first.
+        """
+        if self._sending is None:
+            raise AnswerTimeout(f"{self.id} was not sent", data={"message_id": self.id, "pane": self.pane})
+        try:
+            async with asyncio.timeout(timeout):
+                sent = await asyncio.shield(self._sending)
+        except TimeoutError as error:
+            data = {"message_id": self.id, "pane": self.pane, "state": self.state}
+            raise AnswerTimeout(f"no answer in {timeout:g} s", data=data) from error
+        return "\n".join(sent.answer)
+
+    async def submitted(self) -> None:
+        """Wait until the program has been given the message; raises what became of it instead."""
+        while self.state not in _SUBMITTED and self._sending is not None and not self._sending.done():
+            self._changed.clear()
+            changed = asyncio.ensure_future(self._changed.wait())
+            await asyncio.wait({changed, self._sending}, return_when=asyncio.FIRST_COMPLETED)
+            changed.cancel()
+        if self._sending is not None and self._sending.done():
+            self._sending.result()
+
+    def follow(self, sending: asyncio.Task[Sent]) -> None:
+        """Take the task that sends it."""
+        self._sending = sending
+
+    def hear(self, event: Event) -> None:
+        """Keep its receipts among the events of its pane."""
+        if isinstance(event, Receipt) and event.message_id == self.id:
+            self.receipts.append(event)
+            self._changed.set()
+
+
+class Pane:
+    """One pane of a server; made by `Server.pane`."""
+
+    def __init__(self, server: "Server", info: PaneInfo) -> None:
+        self.server = server
+        self.info = info
+
+    @property
+    def id(self) -> str:
+        """Its id in tmux, as `%3`."""
+        return self.info.pane
+
+    @asynccontextmanager
+    async def watch(self) -> AsyncIterator[Subscription]:
+        """Subscribe to what its program says, from here on.
+
+            async with pane.watch() as stream:
+                async for event in stream:
+                    ...
+
+        Raises PaneGone for a pane whose program has ended.
+        """
+        async with self.server.watch(self.id) as stream:
+            yield stream
+
+    async def send(
+        self,
+        text: str,
+        *,
+        message_id: str | None = None,
+        timeout: float = WAIT_TIMEOUT,  # noqa: ASYNC109  # it bounds the answer, too
+        policy: Policy | None = None,
+        allow_shell: bool = False,
+    ) -> Message:
+        """Type `text` into the pane when its program takes messages, and return when it is submitted.
+
+            message = await pane.send("run the tests")
+
+        It waits while a person's draft or a dialog stands there. `timeout` bounds all of it, the answer included, in
+        seconds. One message to a pane is sent at a time: the next waits for the answer to the one before. Raises
+        ShellRefused for a shell without `allow_shell`, DeliveryFailed, DeliveryUnconfirmed, DeliveryTimeout.
+        """
+        message = Message(message_id or f"send-{secrets.token_hex(6)}", self.id)
+        sending = send(
+            self.server, self.info, text, publish=message.hear, message_id=message.id, wait=True, timeout=timeout,
+            policy=policy, allow_shell=allow_shell,
+        )  # fmt: skip
+        message.follow(self.server.keep(asyncio.create_task(sending, name=f"send {message.id}")))
+        await message.submitted()
+        return message
+
+    async def ask(self, text: str, *, timeout: float = WAIT_TIMEOUT, allow_shell: bool = False) -> str:  # noqa: ASYNC109
+        """Send `text` and return the answer; errors are those of `send` and `Message.answer`.
+
+        print(await pane.ask("what is left to do?"))
+        """
+        message = await self.send(text, timeout=timeout, allow_shell=allow_shell)
+        return await message.answer()
+
+
+class Server(PaneServer):
+    """A running tmux server; made by `streamrelay.connect`, an async context manager."""
+
+    def __init__(
+        self,
+        tmux: Tmux,
+        *,
+        transport: TransportName = "pipes",
+        self_check: float | None = None,
+        profiles: Sequence[AgentProfile] = (),
+        witness: WitnessPolicy = "prefer",
+    ) -> None:
+        super().__init__(tmux, transport=transport, self_check=self_check, profiles=profiles, witness=witness)
+        self._sending: set[asyncio.Task[Sent]] = set()
+
+    async def pane(self, target: str | None = None) -> Pane:
+        """Return the pane of a target as tmux writes it; without one, the pane this process runs in.
+
+            pane = await server.pane("work:0.1")
+
+        Raises TargetNotFound.
+        """
+        return Pane(self, await self.find(target))
+
+    def keep(self, sending: asyncio.Task[Sent]) -> asyncio.Task[Sent]:
+        """Keep a message's task until it is done; it is cancelled when the server is left."""
+        self._sending.add(sending)
+        sending.add_done_callback(self._sent)
+        return sending
+
+    def _sent(self, sending: asyncio.Task[Sent]) -> None:
+        self._sending.discard(sending)
+        if not sending.cancelled():
+            # The caller may not have asked for the answer: an error without a reader is no defect.
+            sending.exception()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for sending in list(self._sending):
+            sending.cancel()
+        await asyncio.gather(*self._sending, return_exceptions=True)
+        await super().__aexit__(kind, error, trace)
