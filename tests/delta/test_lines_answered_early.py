@@ -19,7 +19,7 @@ def answers(pane: ScriptedPane, message_id: str) -> list[str]:
     return [event.text for event in pane.texts() if event.origin == "program" and event.turn == turn]
 
 
-@pytest.mark.requirement("DEL-04")
+@pytest.mark.requirement("DEL-04a")
 @pytest.mark.parametrize("read_size", [None, 1, 7])
 @pytest.mark.parametrize(
     ("painted", "rest", "wanted"),
