@@ -1,5 +1,7 @@
 """Everything a program painted, kept through scrolling, paging, wiping and resizing."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -218,6 +220,35 @@ def test_rows_that_left_while_one_below_was_being_written_come_back() -> None:
     painted.shows(["A heading", "It says", "https://example.org", *(f"two {n}" for n in "abc"), "three a", "> "])
     whole = ["A heading", "It says", "https://example.org", *(f"two {n}" for n in "abc"), "three a", ">"]
     assert painted.rows() == [*(f"one {n}" for n in "abcde"), *whole]
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_what_vanishes_between_turns_is_no_part_of_an_answer(answers: bool) -> None:
+    painted = Painted(8, alternate=True)
+    painted.document.answers = answers
+    painted.shows([*(f"choice {n}" for n in "abcdefg"), "> "])
+    painted.shows([*(f"row {n}" for n in "abcdefg"), "> "])
+    assert ("<skipped>" in painted.rows()) is answers
+    assert painted.rows()[-8:] == [*(f"row {n}" for n in "abcdefg"), ">"]
+
+
+def test_a_panel_that_reads_like_the_message_opens_no_window() -> None:
+    """A list of commands stands there while a message is typed, its first row behind the mark of messages."""
+
+    def message_in(rows: Sequence[str]) -> int | None:
+        return next((y for y, row in enumerate(rows) if row.startswith("> /compact")), None)
+
+    def looks(painted: Painted, *rows: str, answers: bool) -> None:
+        painted.paints("\x1b[H" + "".join(f"{row}\x1b[K\r\n" for row in rows) + "\x1b[J> ")
+        painted.document.answers = answers
+        painted.document.look_through_window(len(rows), 2, message_in)
+
+    painted = Painted(8)
+    looks(painted, "old", "", answers=False)
+    looks(painted, "old", "", "> /compact  make it shorter", answers=False)
+    looks(painted, "old", "", "* Compacting", answers=True)
+    looks(painted, "old", "", "* Compacted", answers=True)
+    assert painted.rows() == ["old", "", "* Compacted", ">"]
 
 
 @pytest.mark.requirement("DEL-08")

@@ -45,6 +45,10 @@ class Viewport:
         self._parked: int | None = None
         self._unsure: tuple[Sequence[PaintedRow], int] | None = None
 
+    def forget(self) -> None:
+        """Compare nothing with the pictures so far."""
+        self._before = self._unsure = None
+
     def scroll(self, rows: int) -> None:
         """Note that rows have gone into the history."""
         self.top = max(0, self.top - rows)

@@ -132,6 +132,7 @@ class Conversation:
         if not stands and now < self._looked + PICTURE and self._document.pass_over(frame.cursor.y):
             return False
         self._looked = now
+        self._document.answers = self._turns.is_open or self.waits
         moved, self._cursor = frame.cursor.y != self._cursor, frame.cursor.y
         changed = self._document.look(self._cursor)
         if changed:

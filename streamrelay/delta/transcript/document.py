@@ -67,6 +67,8 @@ class Document:
         """The picture passed over last, and the row of its cursor."""
         self._cursor = 0
         self._viewport = Viewport()
+        self.answers = True
+        """Whether what vanishes may be part of an answer; between turns a panel stood there, or what is old."""
         self._painted_anew = False
         """Whether the screen was looked at anew amid an answer: the program paints all of it once more."""
         self._seams: list[tuple[int, int]] = []
@@ -158,12 +160,18 @@ class Document:
             return
         viewport, picture = self._viewport, self._screen[:top]
         was_window = viewport.is_window
+        if not (self.answers or was_window):
+            # A panel that stood there before the message was sent may read like it.
+            viewport.forget()
+            return
         left = viewport.settle(message_in) if column is None else viewport.look(picture, column, message_in)
         if left is None:
             return
         if not was_window:
             self._push(picture[: viewport.top])
-        if left.goes_on:
+        if not self.answers:
+            pass
+        elif left.goes_on:
             self._push(left.rows)
         else:
             self._push([*without_cut_off(left.rows), PaintedRow("", skipped=True)])
@@ -257,7 +265,7 @@ class Document:
         scroll = scroll_between(old, new, self._pinned)
         if scroll is None:
             came_back = self._came_back(new)
-            if not came_back and is_jump(old[self._pinned :], new[self._pinned :]):
+            if self.answers and not came_back and is_jump(old[self._pinned :], new[self._pinned :]):
                 self._turn_page(before[self._pinned : len(old)], new)
                 self._pinned = _standing(old[: self._pinned], new)
             return
