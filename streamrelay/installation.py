@@ -41,7 +41,9 @@ class Extra:
 
 EXTRAS: Mapping[str, Extra] = {
     "council": Extra(
-        "anthropic", "models as members of a council", ("google", "httpx2", "keyring", "openai", "stamina")
+        "anthropic",
+        "models as members of a council, and its app",
+        ("google", "httpx2", "keyring", "openai", "stamina", "termaid", "textual"),
     ),
     "redis": Extra("redis", "links between machines"),
     "uvloop": Extra("uvloop", "another event loop"),

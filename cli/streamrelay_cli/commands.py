@@ -67,6 +67,17 @@ COMMANDS: Mapping[str, Entry] = {
             "pulse": Entry("pulse:pulse", "Print the summary of the machine that a gathering starts with."),
         },
     ),
+    "council": Entry(
+        "council:council",
+        "Hold a conversation with several models and terminal agents at once.",
+        TALK,
+        commands={
+            "check": Entry("council:check", "Check the configuration, the keys, and the health of each member."),
+            "list": Entry("council:list_", "List the sessions of the council, the newest first."),
+            "export": Entry("council:export_", "Write a session as Markdown, or as JSON."),
+            "init": Entry("council:init", "Write a council.toml with every key, to start from."),
+        },
+    ),
     "start": Entry("start:start", "Start an agent or program in a tmux session of its own.", AGENTS),
     "end": Entry("start:end", "End a session that `start` started, and its program.", AGENTS),
     "ls": Entry("ls:ls", "List the panes of the tmux server, and the sessions in them.", AGENTS),

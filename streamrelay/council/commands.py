@@ -1,5 +1,7 @@
-"""What the person types: a message, or a command that begins with a slash. Pure."""
+"""What the person types: a message, or a command that begins with a slash; and how it is completed. Pure."""
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +19,10 @@ HELP: Final = """\
 /export [FILE]  writes the session as Markdown (FILE.json: as JSON)
 /bye            ends the session; `streamrelay council --resume ID` goes on with it
 /help           this; a message that begins with a slash: // in its place"""
+
+WORDS: Final = tuple(re.findall(r"/[a-z]+", re.sub(r"  .*", "", HELP, flags=re.MULTILINE)))
+"""The commands, as they are typed."""
+_TAKES_MEMBER: Final = frozenset({"/chair", "/retry"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +75,27 @@ def parse(text: str) -> Command:
             return turns.Yes()
         case "/no":
             return turns.No()
-        case "/bye":
+        case "/bye" | "/quit" | "/exit":
             return turns.Bye()
         case "/cost" | "/help":
             return Show(word[1:].lower())
         case "/export":
             return Export(rest)
     raise UsageError(f"there is no {word}", hint="/help lists the commands; // begins a message with a slash")
+
+
+def completions(text: str, members: Sequence[str], phases: Iterable[str]) -> list[str]:
+    """Return what `text` may be completed to: a command, what a command takes, or a member's name as the last word."""
+    command, space, rest = text.partition(" ")
+    if text.startswith("/") and not space:
+        return [word for word in WORDS if word.startswith(text.lower())]
+    if command.lower() in _TAKES_MEMBER:
+        return [f"{command} {name}" for name in members if name.casefold().startswith(rest.casefold())]
+    if command.lower() == "/phase":
+        return [f"{command} {phase}" for phase in phases if phase.casefold().startswith(rest.casefold())]
+    word = re.search(r"\S+$", text)
+    if word is None:
+        return []
+    return [
+        text[: word.start()] + name for name in members if name.casefold().startswith(word[0].lstrip("@").casefold())
+    ]

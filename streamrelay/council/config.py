@@ -87,7 +87,7 @@ def read_config(path: Path) -> CouncilConfig:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        hint = "streamrelay council --demo shows one without any; docs/council.md has a file to begin with"
+        hint = "streamrelay council init writes one to begin with; --demo needs none"
         raise ConfigError(str(path), "", "is not there", hint=hint) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(str(path), "", f"cannot be read: {error}") from error

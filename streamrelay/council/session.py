@@ -6,6 +6,7 @@ happenings are written down before they are shown.
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -77,7 +78,8 @@ class CouncilSession:
         self._onlookers: list[asyncio.Queue[Happening | None]] = []
         self._inbox: asyncio.Queue[turns.Input] = asyncio.Queue()
         self._answer: asyncio.Task[None] | None = None
-        self._answering = ""
+        self._shown = 0
+        """Characters of the answer that comes in, as far as it was shown."""
         self._hidden: list[Entry] = []
         self._dissent: list[Dissent] = []
         self._blind_rounds: set[int] = set()
@@ -86,6 +88,7 @@ class CouncilSession:
         self._limit = config.cost_limit
         self._left_out = 0
         self._runner: asyncio.Task[None] | None = None
+        self._rests = asyncio.Event()
         self.ended = asyncio.Event()
 
     @classmethod
@@ -115,8 +118,11 @@ class CouncilSession:
     ) -> Self:
         """Go on with a session where it stands; raises UsageError for one that is not known."""
         config, markers, saved = await store.resume(session)
-        machine = Coordinator(config.members, markers, list(config.all_phases), saved)
         entries = await store.entries(session)
+        # A killed process may have written an answer before it saved the number of that turn.
+        taken = [int(entry.id.removeprefix("t")) for entry, _ in entries if entry.kind == "member"]
+        saved = dataclasses.replace(saved, turns=max([saved.turns, *taken]))
+        machine = Coordinator(config.members, markers, list(config.all_phases), saved)
         resumed = cls(store, session, config, machine, make_client, pinned=pinned, entries=entries, now=now)
         resumed._cost = sum(each.cost or 0.0 for each in await store.spent(session))
         return resumed
@@ -124,6 +130,9 @@ class CouncilSession:
     async def __aenter__(self) -> Self:
         for member in self._members.values():
             self._clients[member.name, False] = self._make_client(member, member.model)
+        # What was queued when the last process ended is said now.
+        for message_id in self._waiting:
+            self.tell(turns.Say(message_id))
         self._runner = asyncio.create_task(self._run(), name=f"council {self.id}")
         return self
 
@@ -153,12 +162,17 @@ class CouncilSession:
             raise UsageError(f"the message has {len(text)} characters; {MAX_MESSAGE} are the most")
         message_id = f"p{secrets.token_hex(6)}"
         self._waiting[message_id] = Entry(message_id, self.config.person, "person", text)
-        self._inbox.put_nowait(turns.Say(message_id, blind or (self.config.blind_first and not self._machine.rounds)))
+        self.tell(turns.Say(message_id, blind or (self.config.blind_first and not self._machine.rounds)))
         return message_id
 
     def tell(self, told: turns.Input) -> None:
         """Hand the coordinator a command of the person's (see `commands`)."""
+        self._rests.clear()
         self._inbox.put_nowait(told)
+
+    async def until_rest(self) -> None:
+        """Wait until all that was typed is handled and nobody speaks, or the session has ended."""
+        await self._rests.wait()
 
     async def spent(self) -> list[Spent]:
         """Return what each member took so far."""
@@ -199,12 +213,14 @@ class CouncilSession:
 
     # The work
 
+    def _note_rest(self) -> None:
+        if self._inbox.empty() and self._machine.state != "ai_generating":
+            self._rests.set()
+
     async def _run(self) -> None:
         health = asyncio.create_task(self._check_health())
         try:
-            # What was queued when the last process ended is said now.
-            for message_id in list(self._waiting):
-                self._inbox.put_nowait(turns.Say(message_id))
+            self._note_rest()
             while not self._machine.is_over:
                 told = await self._next()
                 if isinstance(told, turns.Say):
@@ -213,6 +229,7 @@ class CouncilSession:
                     await self._carry_out(effect)
                 await self._store.save(self.id, self._machine.saved, ended=self._machine.is_over)
                 self._show(self.status)
+                self._note_rest()
         except StreamrelayError as error:
             logger.exception("the council's session %s ends: %s", self.id, error.message)
             self._show(Noticed(f"The session ends: {error.message}"))
@@ -221,6 +238,7 @@ class CouncilSession:
             await self._stop_answer()
             await asyncio.gather(health, return_exceptions=True)
             self._show(SessionEnded(self.id))
+            self._rests.set()
             self.ended.set()
             for onlooker in self._onlookers:
                 onlooker.put_nowait(None)
@@ -305,7 +323,7 @@ class CouncilSession:
         for document in context.cut_documents:
             self._notice(f"Of {document} only the beginning fits into what {member.name} is given.")
         answer = Entry(f"t{turn.turn}", member.name, "member", "", turn.round, turn.kind, partial=True)
-        self._answering = answer.id
+        self._shown = 0
         self._show(AnswerBegan(answer.id, member.name, turn.round, turn.kind, turn.kind == "blind", model))
         key = (member.name, turn.fallback)
         if key not in self._clients:
@@ -354,16 +372,19 @@ class CouncilSession:
 
     async def _show_growth(self, turn: turns.Speak, answer: Entry, pieces: list[str], news: asyncio.Event) -> None:
         """Write down and show what comes of an answer, as it comes, not more often than `_SAVE_EVERY`."""
-        shown = 0
         while True:
             await news.wait()
             news.clear()
             text = "".join(pieces)
             await self._store.put(self.id, _with(answer, text, partial=True))
-            if turn.kind != "blind":
-                self._show(AnswerGrew(answer.id, text[shown:]))
-            shown = len(text)
+            self._grow(turn, answer, text)
             await asyncio.sleep(_SAVE_EVERY)
+
+    def _grow(self, turn: turns.Speak, answer: Entry, text: str) -> None:
+        """Show what is new of an answer that is written down."""
+        if turn.kind != "blind" and len(text) > self._shown:
+            self._show(AnswerGrew(answer.id, text[self._shown :]))
+        self._shown = len(text)
 
     async def _end_answer(self, turn: turns.Speak, answer: Entry, text: str, *, partial: bool) -> None:
         entry = _with(answer, text.strip(), partial=partial)
@@ -371,6 +392,7 @@ class CouncilSession:
             self._show(AnswerEnded(answer.id, None))
             return
         await self._store.put(self.id, entry)
+        self._grow(turn, answer, text)
         self.entries.append(entry)
         if turn.kind == "blind":
             self._hidden.append(entry)

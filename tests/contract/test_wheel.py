@@ -14,7 +14,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
-OPTIONAL = {"redis", "uvloop", "avt", "anthropic", "google", "httpx2", "keyring", "openai", "stamina"}
+OPTIONAL = {
+    "redis",
+    "uvloop",
+    "avt",
+    "anthropic",
+    "google",
+    "httpx2",
+    "keyring",
+    "openai",
+    "stamina",
+    "termaid",
+    "textual",
+}
 """Modules of the extras."""
 
 

@@ -1,0 +1,275 @@
+"""`streamrelay council`: models and terminal agents in one conversation with a person."""
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from streamrelay.council.check import check_members
+from streamrelay.council.clients.making import make_client
+from streamrelay.council.config import CouncilConfig, default_file, read_config, read_pinned
+from streamrelay.council.console import Console
+from streamrelay.council.demo import DEMO, demo_client
+from streamrelay.council.export import export
+from streamrelay.council.happenings import Happening
+from streamrelay.council.session import ClientFactory, CouncilSession
+from streamrelay.council.store import CouncilStore
+from streamrelay.council.template import TEMPLATE
+from streamrelay.delivery.state import state_folder
+from streamrelay.errors import ExtraMissing, UsageError
+from streamrelay.installation import needs_extra
+from streamrelay_cli.command_group import is_group
+from streamrelay_cli.council_lines import CouncilLines
+from streamrelay_cli.files import write_private
+from streamrelay_cli.options import AsJson, ConnectionAnywhere, Printing, takes_options
+from streamrelay_cli.output import Output
+from streamrelay_cli.runner import run_to_end
+
+LAST = "last"
+"""What names the newest session."""
+UNHEALTHY = 1
+"""The exit code of `check` when a member cannot be had."""
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", help="The council's file; council.toml beside your config.toml by default.", metavar="FILE"
+    ),
+]
+Session = Annotated[str, typer.Argument(help="A session, by its id; `last` for the newest.", metavar="ID")]
+
+
+@takes_options
+def council(
+    context: typer.Context,
+    connection: ConnectionAnywhere,
+    printing: Printing,
+    config: ConfigFile = None,
+    resume: Annotated[
+        str, typer.Option("--resume", help="Go on with a session; `last` for the newest.", metavar="ID")
+    ] = "",
+    demo: Annotated[bool, typer.Option("--demo", help="Try it with scripted members; needs no key.")] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print lines instead of opening the app, as without a terminal.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what happens as JSON, one object a line.")] = False,
+) -> None:
+    """Hold a conversation with several models and terminal agents at once.
+
+    Type a message, and each member answers in turn; /help lists the commands. A session is stored as it goes, so that
+    --resume continues it after any end (docs/council.md).
+    """
+    if is_group(context):
+        return
+    output = printing.output(as_json=as_json)
+    if demo and (resume or config is not None):
+        raise UsageError("--demo brings its own members", hint="leave out --config and --resume")
+    if resume and config is not None:
+        raise UsageError("a resumed session has the members that it began with", hint="leave out --config")
+
+    async def main() -> int:
+        async with _opened_store(demo=demo) as store:
+            if resume:
+                session_id = await _id_of(store, resume)
+                held, folder = (await store.resume(session_id))[0], default_file().parent
+            else:
+                file = (config or default_file()).expanduser()
+                session_id, held, folder = "", DEMO if demo else read_config(file), file.parent
+            async with _clients(connection, held, demo=demo) as clients:
+                pinned = read_pinned(held, folder)
+                if resume:
+                    session = await CouncilSession.resume(store, session_id, clients, pinned=pinned)
+                else:
+                    session = await CouncilSession.begin(store, held, clients, pinned=pinned)
+                return await _hold(output, session, store, plain=plain or as_json or not _has_screen(), stays=not demo)
+
+    run_to_end(output, main)
+
+
+@takes_options
+def check(
+    connection: ConnectionAnywhere, printing: Printing, config: ConfigFile = None, as_json: AsJson = False
+) -> None:
+    """Check the configuration, the keys, and the health of each member.
+
+    Each vendor is asked once whether it accepts the key and has the model; no key is printed. The exit code is 1 if a
+    member cannot be had.
+    """
+    output = printing.output(as_json=as_json)
+
+    async def main() -> int:
+        file = (config or default_file()).expanduser()
+        read = read_config(file)
+        read_pinned(read, file.parent)
+        output.note(f"{file} is correct")
+        async with _clients(connection, read, demo=False) as clients:
+            members = await check_members(read, clients)
+        if as_json:
+            for member in members:
+                output.json(msgspec.to_builtins(member))
+        else:
+            output.lines(
+                f"{member.name:<16} {member.vendor:<10} {member.model or '-':<24} key {member.key:<11} "
+                f"{'answers' if member.is_healthy else member.problem}"
+                for member in members
+            )
+            for member in members:
+                if member.hint:
+                    output.note(f"hint: {member.name}: {member.hint}")
+        return 0 if all(member.is_healthy for member in members) else UNHEALTHY
+
+    run_to_end(output, main)
+
+
+@takes_options
+def list_(printing: Printing, as_json: AsJson = False) -> None:
+    """List the sessions of the council, the newest first."""
+    output = printing.output(as_json=as_json)
+
+    async def main() -> int:
+        async with _opened_store() as store:
+            sessions = await store.sessions()
+        if as_json:
+            for session in sessions:
+                output.json(msgspec.to_builtins(session))
+        else:
+            output.lines(
+                f"{session.id}  {_when(session.created)}  {session.messages:>5} messages  {', '.join(session.members)}"
+                f"  {session.title}"
+                for session in sessions
+            )
+        if not sessions:
+            output.note("no council has been held yet: streamrelay council")
+        return 0
+
+    run_to_end(output, main)
+
+
+@takes_options
+def export_(
+    printing: Printing,
+    session: Session,
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to; FILE.json gives JSON. Standard output by default.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a session as Markdown, or as JSON.
+
+    An export holds what was said and what it cost, never a key. An existing file is never replaced.
+    """
+    output = printing.output(as_json=as_json)
+
+    async def main() -> int:
+        async with _opened_store() as store:
+            wants_json = as_json or (file is not None and file.suffix == ".json")
+            text = await export(store, await _id_of(store, session), as_json=wants_json)
+        if file is None:
+            output.line(text.rstrip("\n"))
+        else:
+            _write(file, text)
+            output.note(f"written: {file}")
+        return 0
+
+    run_to_end(output, main)
+
+
+@takes_options
+def init(printing: Printing, config: ConfigFile = None) -> None:
+    """Write a council.toml with every key, to start from.
+
+    Each key has its meaning, and one scripted member makes the file work at once. An existing file is never changed.
+    """
+    file = (config or default_file()).expanduser()
+    if file.exists():
+        raise UsageError(
+            f"{file} exists already", hint="edit it; `streamrelay council check` says whether it is correct"
+        )
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot create {file.parent}: {error.strerror}") from error
+    _write(file, TEMPLATE)
+    printing.output().line(str(file))
+
+
+async def _hold(output: Output, session: CouncilSession, store: CouncilStore, *, plain: bool, stays: bool) -> int:
+    """Show a session until it ends; with `stays` it can be resumed, and the person is told how."""
+    console = Console(session, store, _write)
+    app = None if plain else _app(output)
+    try:
+        if app is None:
+            return await CouncilLines(output, console).show()
+        async with session.watch() as happenings, session:
+            await app(console, happenings)
+        return 0
+    finally:
+        if stays:
+            output.note(f"streamrelay council --resume {session.id} goes on with it")
+
+
+def _app(output: Output) -> Callable[[Console, AsyncIterator[Happening]], Awaitable[None]] | None:
+    """Return what runs the app; None where its packages are missing, after a note that says what installs them."""
+    try:
+        with needs_extra("council", "the council's app"):
+            from streamrelay.council.app.app import run_app  # Textual takes a third of a second to load
+
+            return run_app
+    except ExtraMissing as error:
+        output.note(f"{error.message}: these are plain lines. To install it: {error.hint}")
+        return None
+
+
+@asynccontextmanager
+async def _opened_store(*, demo: bool = False) -> AsyncIterator[CouncilStore]:
+    """Open the user's store; for a demo one that is deleted afterwards."""
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory()) if demo else state_folder()
+        async with CouncilStore(Path(folder) / "council.db") as store:
+            yield store
+
+
+@asynccontextmanager
+async def _clients(
+    connection: ConnectionAnywhere, config: CouncilConfig, *, demo: bool
+) -> AsyncIterator[ClientFactory]:
+    """Yield what makes the clients; connects to tmux only if a member is in a pane."""
+    if demo:
+        yield demo_client
+    elif any(member.vendor == "pane" for member in config.member):
+        async with connection.connect() as server:
+            yield partial(make_client, server=server)
+    else:
+        yield make_client
+
+
+async def _id_of(store: CouncilStore, session: str) -> str:
+    if session != LAST:
+        return session
+    sessions = await store.sessions()
+    if not sessions:
+        raise UsageError("no council has been held yet", hint="streamrelay council")
+    return sessions[0].id
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_private(path, text, force=False)
+    except UsageError as error:
+        raise UsageError(error.message, hint="name another file") from error
+
+
+def _when(at: float) -> str:
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _has_screen() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

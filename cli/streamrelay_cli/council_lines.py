@@ -1,0 +1,120 @@
+"""A session of the council as plain lines: for pipes, scripts, screen readers and terminals without an app."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from streamrelay.council.console import Console
+from streamrelay.council.context import Entry
+from streamrelay.council.coordinator import Bye
+from streamrelay.council.happenings import (
+    AnswerBegan,
+    AnswerEnded,
+    AnswerGrew,
+    Happening,
+    MessageShown,
+    Noticed,
+    Revealed,
+)
+from streamrelay.errors import UsageError
+from streamrelay.threads import in_thread
+from streamrelay_cli.output import Output
+
+UNANSWERED = 1
+"""The exit code where messages were sent and no member answered."""
+_MAX_READ = 65_536
+
+
+class CouncilLines:
+    """Reads lines from standard input, and prints a session as `NAME │ text`, each line once it is whole."""
+
+    def __init__(self, output: Output, console: Console) -> None:
+        self._output, self._console = output, console
+        self._speakers: dict[str, str] = {}
+        self._unprinted: dict[str, str] = {}
+        self._answers = self._messages = 0
+
+    async def show(self) -> int:
+        """Hold the session until `/bye`, or until standard input ends and all members have answered."""
+        session = self._console.session
+        async with session.watch() as happenings:
+            for entry in session.entries:
+                self._show(MessageShown(entry))
+            self._answers = self._messages = 0
+            async with session:
+                typing = asyncio.create_task(self._type())
+                typing.add_done_callback(lambda _: session.tell(Bye()))
+                try:
+                    async for happening in happenings:
+                        self._show(happening)
+                finally:
+                    typing.cancel()
+                    await asyncio.gather(typing, return_exceptions=True)
+        if not typing.cancelled():
+            typing.result()
+        return UNANSWERED if self._messages and not self._answers else 0
+
+    async def _type(self) -> None:
+        async for line in _lines(sys.stdin.fileno()):
+            if not line.strip():
+                continue
+            try:
+                text = await self._console.enter(line)
+            except UsageError as error:
+                self._output.error(error.message, error.hint)
+            else:
+                for shown in text.splitlines():
+                    self._output.note(shown)
+        await self._console.session.until_rest()
+
+    def _show(self, happening: Happening) -> None:
+        if self._output.as_json:
+            self._output.json(msgspec.to_builtins(happening))
+        match happening:
+            case MessageShown(entry, queued):
+                self._messages += entry.kind == "person"
+                self._entry(entry, queued=queued)
+            case AnswerBegan(answer, member, hidden=hidden):
+                self._speakers[answer] = member
+                self._output.note(f"Generating... {member} 🤔{' (shown when all have answered)' if hidden else ''}")
+            case AnswerGrew(answer, piece):
+                *lines, rest = (self._unprinted.get(answer, "") + piece).split("\n")
+                self._unprinted[answer] = rest
+                for line in lines:
+                    self._line(self._speakers[answer], line)
+            case AnswerEnded(answer, entry):
+                self._answers += entry is not None and not entry.partial
+                if rest := self._unprinted.pop(answer, ""):
+                    self._line(self._speakers[answer], rest)
+                if entry is not None and entry.partial:
+                    self._output.note(f"{entry.author} was broken off")
+            case Revealed(entries):
+                self._answers += len(entries)
+                for entry in entries:
+                    self._entry(entry)
+            case Noticed(text):
+                self._output.note(text)
+            case _:
+                pass
+
+    def _entry(self, entry: Entry, *, queued: bool = False) -> None:
+        for line in entry.text.split("\n"):
+            self._line(f"(Queued) {entry.author}" if queued else entry.author, line)
+
+    def _line(self, author: str, text: str) -> None:
+        if not self._output.as_json:
+            self._output.labelled(author, text)
+
+
+async def _lines(descriptor: int) -> AsyncIterator[str]:
+    """Yield the lines that come in, without stopping the event loop; a last one may lack its end."""
+    unread = b""
+    while data := await in_thread(lambda: os.read(descriptor, _MAX_READ), name="standard input"):
+        *lines, unread = (unread + data).split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "replace")
+    if unread:
+        yield unread.decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""The council on a terminal screen (Textual); loaded only when the app opens."""
