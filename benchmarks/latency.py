@@ -25,7 +25,7 @@ from benchmarks.measuring import Report, Sample, Table, progress
 from benchmarks.plotting import Panel, bars
 from benchmarks.stage import ReaderName, Run, Stage
 from streamrelay.events import Event, RelayOpened
-from streamrelay.relay.utterances import BURST_REST
+from streamrelay.relay.output_units import BURST_REST
 from streamrelay.testing.participant import begin
 
 _PRINTED = re.compile(r"tick (\d+) t=(\d+\.\d{6})")

@@ -65,7 +65,7 @@ def daemon(
     chosen = options.server()
 
     async def main() -> int:
-        from streamrelay.daemon.composing import opened, until_there
+        from streamrelay.daemon.assembly import opened, until_there
         from streamrelay.daemon.logs import open_log
         from streamrelay.daemon.process import run_daemon
 

@@ -141,7 +141,7 @@ async def _asked(tmux: Tmux) -> AsyncIterator[tuple[_Deliveries, Sequence[Sessio
             yield service, await service.sessions()
             return
     # This loads the whole service, which a command that asks a daemon does not need.
-    from streamrelay.service.waiting import StoredDeliveries
+    from streamrelay.service.deliveries import StoredDeliveries
 
     async with Server(tmux) as server, open_outbox() as outbox:
         yield StoredDeliveries(server, outbox), await Sessions(server).all()

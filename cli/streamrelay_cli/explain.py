@@ -24,7 +24,7 @@ WIDTH = 100
 """Columns that are enough for every line printed."""
 LEAST = 10
 """Columns of a text that are shown, however much of a row is taken already."""
-MOST_ROWS, MOST_STATES = 3, 6
+MAX_ROWS, MAX_STATES = 3, 6
 """Rows of a line, and states of a row, that are shown; --json has all."""
 
 _LABEL = 10
@@ -102,10 +102,10 @@ def _in_full(line: Explanation, text: str) -> Iterator[str]:
     yield from _labelled("verdict", _sentence(line))
     yield from _labelled("rule", f"{line.rule}: {line.why}")
     yield from _labelled("turn", _turn(line))
-    for row in line.rows[:MOST_ROWS]:
+    for row in line.rows[:MAX_ROWS]:
         yield from _row(row)
-    if len(line.rows) > MOST_ROWS:
-        yield from _labelled("", f"... and {len(line.rows) - MOST_ROWS} more rows")
+    if len(line.rows) > MAX_ROWS:
+        yield from _labelled("", f"... and {len(line.rows) - MAX_ROWS} more rows")
     yield ""
 
 
@@ -137,11 +137,11 @@ def _turn(line: Explanation) -> str:
 
 def _row(row: Painted) -> Iterator[str]:
     shown = row.states
-    if len(shown) > MOST_STATES:
-        shown = [*shown[: MOST_STATES - 1], shown[-1]]
+    if len(shown) > MAX_STATES:
+        shown = [*shown[: MAX_STATES - 1], shown[-1]]
     for number, state in enumerate(shown):
-        if number == MOST_STATES - 1 and len(row.states) > MOST_STATES:
-            yield from _labelled("", f"... {len(row.states) - MOST_STATES} more states")
+        if number == MAX_STATES - 1 and len(row.states) > MAX_STATES:
+            yield from _labelled("", f"... {len(row.states) - MAX_STATES} more states")
         read = f"{state.t:8.3f}  "
         yield f"  {'row' if not number else '':{_LABEL}}{read}{_fitted(state.text, WIDTH - 2 - _LABEL - len(read))}"
     if row.gone is not None:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 PATH = "/v1/hooks"
-LONGEST_REPORT = 16 * 2**20
+MAX_REPORT_SIZE = 16 * 2**20
 PLACES = ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME")
 """What says where an agent keeps its files."""
 PATIENCE = 2.0
@@ -52,7 +52,7 @@ def socket_paths(server: str, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _read_input() -> bytes:
-    return b"" if sys.stdin.isatty() else sys.stdin.buffer.read(LONGEST_REPORT)
+    return b"" if sys.stdin.isatty() else sys.stdin.buffer.read(MAX_REPORT_SIZE)
 
 
 def _post(address: str, body: bytes) -> bool:

@@ -9,7 +9,7 @@ from streamrelay.delivery.sending import open_outbox
 from streamrelay.links.configured import link_policy, link_texts
 from streamrelay.links.link import BUDGET
 from streamrelay.links.session import LinkSession
-from streamrelay.relay.places import Typing
+from streamrelay.relay.participants import TypingOptions
 from streamrelay.service.api import Service
 from streamrelay_cli.config import delivery_policy, settings
 from streamrelay_cli.daemon_client import service_if_any
@@ -87,7 +87,9 @@ def link(
             open_outbox() as outbox,
         ):
             first, second = [(title, await found(server, target)) for title, target in map(named, (a, b))]
-            typing = Typing(allow_shell=allow_shell, policy=delivery_policy(configured), outbox=outbox, writer="link")
+            typing = TypingOptions(
+                allow_shell=allow_shell, policy=delivery_policy(configured), outbox=outbox, writer="link"
+            )
             session = LinkSession(
                 server, first, second, policy=policy, texts=texts, typing=typing, attended=has_terminal()
             )

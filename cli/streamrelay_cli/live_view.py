@@ -30,7 +30,7 @@ from streamrelay.panes.tasks import until_first
 from streamrelay_cli.keys import pressed_keys
 from streamrelay_cli.output import Output, as_events, as_lines
 
-LONGEST_QUEUE = 10_000
+MAX_QUEUE_LENGTH = 10_000
 PRINTING_TIMEOUT = 2.0
 
 
@@ -60,7 +60,7 @@ class LiveView:
     told: Callable[[Event], None] = lambda _: None
     """Who else hears of every event."""
     more_keys: Mapping[str, Callable[[], None]] = field(default_factory=dict)
-    _printing: asyncio.Queue[bytes] = field(default_factory=lambda: asyncio.Queue(LONGEST_QUEUE))
+    _printing: asyncio.Queue[bytes] = field(default_factory=lambda: asyncio.Queue(MAX_QUEUE_LENGTH))
     _mutes: bool = False
     _takes_keys: bool = False
 

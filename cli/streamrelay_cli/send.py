@@ -12,7 +12,7 @@ from streamrelay.delivery.sending import Sent, open_outbox, send
 from streamrelay.errors import DeliveryTimeout, UsageError
 from streamrelay.events import Event
 from streamrelay.service.api import SendMessage, Service
-from streamrelay.service.following import send_through
+from streamrelay.service.delivery_following import send_through
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_if_any

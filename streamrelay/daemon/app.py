@@ -23,7 +23,7 @@ from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.service.api import Service, Status
 from streamrelay.web.streams import Stream
 
-MOST_BODY = 32 * 2**20
+MAX_BODY_SIZE = 32 * 2**20
 """Bytes: a message of some megabytes, with every character escaped."""
 LIVE = f"{API}/live"
 _LIVE_EVERY = 0.1
@@ -200,8 +200,8 @@ async def _body(request: Request) -> bytes:
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MOST_BODY:
-            raise HTTPException(413, f"more than {MOST_BODY} bytes")
+        if len(body) > MAX_BODY_SIZE:
+            raise HTTPException(413, f"more than {MAX_BODY_SIZE} bytes")
     return bytes(body)
 
 

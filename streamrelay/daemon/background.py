@@ -13,7 +13,7 @@ from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonLost, StreamrelayError
 
 STARTING = 30.0
-LONGEST_LOG = 10 * 2**20
+MAX_LOG_SIZE = 10 * 2**20
 """Bytes: then a new one is begun, and one old one is kept."""
 _LOOK_AGAIN = 0.02
 _ERROR, _HINT = "error: ", "hint: "
@@ -69,7 +69,7 @@ def _spawn(command: Sequence[str], log: int) -> int:
 def _log(path: Path) -> BinaryIO:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.exists() and path.stat().st_size > LONGEST_LOG:
+        if path.exists() and path.stat().st_size > MAX_LOG_SIZE:
             path.replace(path.with_name(f"{path.name}.1"))
         file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
     except OSError as error:

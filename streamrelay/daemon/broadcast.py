@@ -15,9 +15,9 @@ from streamrelay.daemon.sse import frame
 from streamrelay.events import AnyEvent, Gap
 from streamrelay.service.api import Service
 
-MOST_EVENTS = 20_000
-MOST_BYTES = 16 * 2**20
-MOST_WRITTEN = 256 * 1024
+MAX_EVENTS = 20_000
+MAX_BYTES = 16 * 2**20
+MAX_WRITTEN = 256 * 1024
 """Bytes of one write, unless a single event has more: what is held for a subscriber that does not read."""
 _PAGE = 500
 _BATCH = 256
@@ -41,8 +41,8 @@ class Broadcast:
         service: Service,
         *,
         observe: Callable[[AnyEvent], object] = lambda _: None,
-        most_events: int = MOST_EVENTS,
-        most_bytes: int = MOST_BYTES,
+        most_events: int = MAX_EVENTS,
+        most_bytes: int = MAX_BYTES,
     ) -> None:
         self.subscribers = 0
         self.lost = 0
@@ -121,7 +121,7 @@ class Broadcast:
         if (self._joined.after, self._joined.end) != (after, self.last):
             first = stop = bisect_right(self._seqs, after)
             size = 0
-            while stop < len(self._frames) and (size == 0 or size + len(self._frames[stop]) <= MOST_WRITTEN):
+            while stop < len(self._frames) and (size == 0 or size + len(self._frames[stop]) <= MAX_WRITTEN):
                 size += len(self._frames[stop])
                 stop += 1
             self._joined = _Joined(after, self.last, b"".join(self._frames[first:stop]), self._seqs[stop - 1])

@@ -18,7 +18,7 @@ from streamrelay.delivery.lock import is_named
 from streamrelay.errors import DaemonLost, DaemonRunning, StreamrelayError
 
 BACKLOG = 512
-LONGEST_SOCKET_PATH = 103
+MAX_SOCKET_PATH = 103
 """Bytes: `sun_path` holds 104 with its NUL on macOS, 108 on Linux."""
 ENDING = 30.0
 """Seconds: longer than what a daemon takes at most to end what is under way."""
@@ -75,7 +75,7 @@ def listening(address: Address) -> Iterator[socket.socket]:
     """Listen at an address whose lock is held; the socket's file (0600) is gone afterwards."""
     with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listener:
         address.socket.unlink(missing_ok=True)
-        if len(os.fsencode(address.socket)) > LONGEST_SOCKET_PATH:
+        if len(os.fsencode(address.socket)) > MAX_SOCKET_PATH:
             raise StreamrelayError(
                 f"{address.socket} is too long for a socket", hint="set XDG_RUNTIME_DIR to a folder with a shorter path"
             )

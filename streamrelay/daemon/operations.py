@@ -15,7 +15,7 @@ from streamrelay.events import AnyEvent
 from streamrelay.history.found import MOST_FOUND, History, Output, SearchHistory, Whole
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
-from streamrelay.relay.rules import MOST
+from streamrelay.relay.rules import MAX_COUNT
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
@@ -129,7 +129,7 @@ class ExtendLink(msgspec.Struct, frozen=True, kw_only=True):
     """Deliveries to be added to a budget."""
 
     link: str
-    deliveries: Annotated[int, msgspec.Meta(ge=1, le=MOST)]
+    deliveries: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)]
 
 
 class CloseLink(msgspec.Struct, frozen=True, kw_only=True):

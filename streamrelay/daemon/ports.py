@@ -1,8 +1,8 @@
 """HTTP on a port: everybody on this machine can connect, so nobody is given more than a little before he is known.
 
-* A request has `PATIENCE` seconds to be complete, its head and body together `MOST_BYTES`; more is cut off. So neither
+* A request has `PATIENCE` seconds to be complete, its head and body together `MAX_BYTES`; more is cut off. So neither
   a header without end nor one that comes a byte a minute holds anything.
-* More than `MOST_CONNECTIONS` are closed as they come.
+* More than `MAX_CONNECTIONS` are closed as they come.
 
 Answers have no end of their own: a stream of events goes on for as long as its reader reads, at his own pace
 (broadcast.py).
@@ -15,11 +15,11 @@ from contextlib import closing
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from streamrelay.errors import StreamrelayError
-from streamrelay.web.guard import MOST_BODY
+from streamrelay.web.guard import MAX_BODY_SIZE
 
 PATIENCE = 10.0
-MOST_BYTES = MOST_BODY + 64 * 1024
-MOST_CONNECTIONS = 128
+MAX_BYTES = MAX_BODY_SIZE + 64 * 1024
+MAX_CONNECTIONS = 128
 
 
 class PortProtocol(HttpToolsProtocol):
@@ -31,7 +31,7 @@ class PortProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Take a connection, or close it."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
         else:
             self._be_patient()
@@ -44,7 +44,7 @@ class PortProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Read, unless it is too much."""
         self._received += len(data)
-        if self._received > MOST_BYTES:
+        if self._received > MAX_BYTES:
             self.transport.abort()
         elif not self.transport.is_closing():
             super().data_received(data)

@@ -20,13 +20,13 @@ from streamrelay.federation.envelope import Envelope
 
 WINDOW = 256
 """Envelopes that may be under way at a time; the others wait in order."""
-PATIENCE, MOST_PATIENCE = 3.0, 60.0
+PATIENCE, MAX_TIMEOUT = 3.0, 60.0
 """Seconds after which is sent again what nobody acknowledges, at first and at last."""
 
 Verdict = Literal["new", "known", "early"]
 
 
-class Standing(msgspec.Struct):
+class ChannelState(msgspec.Struct):
     """How it stands, as it is kept."""
 
     epoch: int
@@ -40,7 +40,7 @@ class Standing(msgspec.Struct):
 class Channel:
     """One pair of nodes, seen from one of them."""
 
-    def __init__(self, here: str, peer: str, standing: Standing) -> None:
+    def __init__(self, here: str, peer: str, standing: ChannelState) -> None:
         self.peer = peer
         self.standing = standing
         self._here = here
@@ -54,7 +54,7 @@ class Channel:
         """When something was sent or acknowledged last, while something is under way."""
 
     @classmethod
-    def restored(cls, here: str, peer: str, standing: Standing, waiting: Mapping[int, bytes]) -> Self:
+    def restored(cls, here: str, peer: str, standing: ChannelState, waiting: Mapping[int, bytes]) -> Self:
         """Go on with what was kept: what waits is sent, whether or not it was."""
         channel = cls(here, peer, standing)
         channel._waiting.extend(sorted(waiting.items()))
@@ -126,7 +126,7 @@ class Channel:
         """Tell whether what is under way should have been acknowledged by now; it is waited longer for next time."""
         if self._sent < self._first or self._since is None or now < self._since + self._patience:
             return False
-        self._patience = min(2 * self._patience, MOST_PATIENCE)
+        self._patience = min(2 * self._patience, MAX_TIMEOUT)
         return True
 
     # What comes from there

@@ -15,8 +15,8 @@ from streamrelay.errors import UsageError
 from streamrelay.federation.messages import AnyBody, Body, Deliver, Message
 
 VERSION = 1
-LONGEST = 16 << 20
-"""Bytes of an envelope; a turn has a million characters at most (streamrelay.relay.utterances)."""
+MAX_ENVELOPE_SIZE = 16 << 20
+"""Bytes of an envelope; a turn has a million characters at most (streamrelay.relay.output_units)."""
 _ENVELOPE, _SIGNATURE = b"envelope", b"signature"
 
 
@@ -74,8 +74,8 @@ def opened(fields: dict[bytes, bytes], *, to: str, key: str = "") -> Envelope:
     data = fields.get(_ENVELOPE)
     if data is None:
         raise Unreadable("it is no envelope")
-    if len(data) > LONGEST:
-        raise Unreadable(f"it is longer than {LONGEST:,} bytes")
+    if len(data) > MAX_ENVELOPE_SIZE:
+        raise Unreadable(f"it is longer than {MAX_ENVELOPE_SIZE:,} bytes")
     if key and not hmac.compare_digest(fields.get(_SIGNATURE, b""), _signature(data, key)):
         raise Unreadable("it is not signed with our key")
     try:

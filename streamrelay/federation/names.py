@@ -13,7 +13,7 @@ from streamrelay.errors import UsageError
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
-class Far(NamedTuple):
+class RemoteName(NamedTuple):
     """A session somewhere else, by whatever it is called there."""
 
     name: str
@@ -34,10 +34,10 @@ def is_far(pane: str) -> bool:
     return "@" in pane
 
 
-def far(name: str, peers: Collection[str]) -> Far | None:
+def far(name: str, peers: Collection[str]) -> RemoteName | None:
     """Return what is meant where a name is one of another node; None for one of here."""
     rest, _, node = name.rpartition("@")
-    return Far(rest, node) if rest and node in peers else None
+    return RemoteName(rest, node) if rest and node in peers else None
 
 
 def seen_from(name: str, there: str, here: str) -> str:

@@ -2,9 +2,9 @@
 
 * A session of another node takes part in a link like any other, under the pane `%3@beta`; the machine of the service
   does not know the difference. What it decides for such a pane leaves a step and is posted instead of typed
-  (`streamrelay.federation.telling`).
+  (`streamrelay.federation.outgoing`).
 * Where the session lives, its words are sent to the homes of its links (`Heard`), as events, in order. The home's
-  machine handles them as if they had been said there (`streamrelay.federation.hearing`).
+  machine handles them as if they had been said there (`streamrelay.federation.incoming`).
 * All that is posted, taken and shown is kept with the step it comes from, in one transaction (`changes`), and sent only
   then (`kept`). So a message is posted once, however often either side dies.
 * A session that ends severs its links here at once, and there as soon as that is known there.
@@ -16,21 +16,21 @@ from typing import Protocol, Self
 import msgspec
 
 from streamrelay.events import LinkClosed
-from streamrelay.federation.channel import Channel, Standing, Verdict
+from streamrelay.federation.channel import Channel, ChannelState, Verdict
 from streamrelay.federation.envelope import Envelope, written
-from streamrelay.federation.images import Image
 from streamrelay.federation.messages import Ack, Body, Gone, Wish
-from streamrelay.federation.names import Far, far
-from streamrelay.federation.sent import SentAwayLog
+from streamrelay.federation.names import RemoteName, far
+from streamrelay.federation.remote_links import RemoteLink
+from streamrelay.federation.sent_messages import SentAwayLog
 from streamrelay.links.link import Link, Party
 from streamrelay.links.registry import LinkRegistry
-from streamrelay.relay.rules import Effect, Tell
-from streamrelay.relay.steps import Machine
+from streamrelay.relay.rules import Effect, PublishEvent
+from streamrelay.relay.steps import RelayEngine
 
 PEER, POST, SPAN, IMAGE, SUSPENDED = "peer/", "post/", "span/", "image/", "suspended/"
 
 
-class Decided(Protocol):
+class Decisions(Protocol):
     """What people decided that holds for everything."""
 
     @property
@@ -42,7 +42,7 @@ class Decided(Protocol):
         """The sessions of which nothing crosses anything."""
 
 
-class Decider(Machine, Protocol):
+class Decider(RelayEngine, Protocol):
     """What decides here, links among it."""
 
     @property
@@ -53,7 +53,7 @@ class Decider(Machine, Protocol):
         """Return the relay or circle a session is in; empty for none."""
 
     @property
-    def settings(self) -> Decided:
+    def settings(self) -> Decisions:
         """What people decided."""
 
     def extend(self, link_id: str, deliveries: int, now: float) -> list[Effect]:
@@ -74,7 +74,7 @@ class Node:
         self.name = name
         self.peers = tuple(peers)
         self.channels: dict[str, Channel] = {}
-        self.images: dict[str, Image] = {}
+        self.images: dict[str, RemoteLink] = {}
         """The links that others keep, by id."""
         self.away = SentAwayLog()
         self.decider = decider
@@ -106,14 +106,14 @@ class Node:
             elif key.startswith(SPAN):
                 node.spans[key.removeprefix(SPAN)] = value.decode()
             elif key.startswith(IMAGE):
-                node.images[key.removeprefix(IMAGE)] = msgspec.json.decode(value, type=Image)
+                node.images[key.removeprefix(IMAGE)] = msgspec.json.decode(value, type=RemoteLink)
             elif key.startswith(SUSPENDED):
                 # Whoever suspended it does not know of our death, and does not say it again.
                 node.suspended.add(key.removeprefix(SUSPENDED))
                 decider.links.suspend(key.removeprefix(SUSPENDED), value.decode())
         for peer in peers:
             stored = kept.get(PEER + peer)
-            standing = Standing(epoch) if stored is None else msgspec.json.decode(stored, type=Standing)
+            standing = ChannelState(epoch) if stored is None else msgspec.json.decode(stored, type=ChannelState)
             node.channels[peer] = Channel.restored(name, peer, standing, waiting.get(peer, {}))
         node.away = SentAwayLog.restored(kept)
         # Nobody speaks any more with a node that is no peer now.
@@ -139,7 +139,7 @@ class Node:
         """The panes here that are heard for others."""
         return {image.own.pane for image in self.images.values()}
 
-    def far(self, name: str) -> Far | None:
+    def far(self, name: str) -> RemoteName | None:
         """Return what is meant where a session is another node's; None for one of here."""
         return far(name, self.peers)
 
@@ -152,7 +152,7 @@ class Node:
         image = self.image_between(session, other)
         return self.decider.links.between(session, other) if image is None else image.link
 
-    def image_between(self, session: str, other: str) -> Image | None:
+    def image_between(self, session: str, other: str) -> RemoteLink | None:
         """Return that link, if the other node keeps it."""
         pair = {session, other}
         return next((one for one in self.images.values() if {p.session for p in one.link.parties} == pair), None)
@@ -215,7 +215,7 @@ class Node:
                 self.note_suspended(session, "")
                 self.decider.links.suspend(session, "")
 
-    def show(self, image: Image) -> None:
+    def show(self, image: RemoteLink) -> None:
         """Have a link here that another node keeps, as it stands there."""
         self.images[image.link.link_id] = image
         self.pending[IMAGE + image.link.link_id] = msgspec.json.encode(image)
@@ -232,13 +232,13 @@ class Node:
             self.post(home, Gone(pane=pane, reason=reason))
         return [effect for image in images for effect in self.end(image, reason, image.own.session)]
 
-    def end(self, image: Image, reason: str, by: str) -> list[Effect]:
+    def end(self, image: RemoteLink, reason: str, by: str) -> list[Effect]:
         """Have a link ended here that its home is told of otherwise."""
         link = image.link
         self.forget(link.link_id)
         traffic = link.relay.standing.traffic
         closed = LinkClosed(link=link.link_id, reason=reason, by=by, deliveries=link.deliveries, traffic=traffic)
-        return [Tell(closed)]
+        return [PublishEvent(closed)]
 
     def wish(self, link_id: str, wish: Wish) -> list[Effect]:
         """Have the home of a link told what is wanted here; a link that is closed is so here at once."""

@@ -1,7 +1,7 @@
 """Redis Streams as nodes use them: an inbox each, read by one consumer of one group. Thin: bytes in, bytes out.
 
     {namespace}:inbox:{node}    what others send it; trimmed behind what it has acknowledged
-    {namespace}:dead:{node}     what it could not use, and why; the last `MOST_DEAD` of those
+    {namespace}:dead:{node}     what it could not use, and why; the last `MAX_DEAD_LETTERS` of those
     {namespace}:node:{node}     there while it is, and of which service it is the name; expires
 
 redis-py is needed by whoever opens one, and imported only then.
@@ -23,7 +23,7 @@ BATCH = 64
 """Entries that are asked for at once; redis-py has the whole of an answer within the time for one."""
 PORTION = 1 << 20
 """Bytes that are sent at once, about: they have the time for one answer too."""
-MOST_DEAD = 1_000
+MAX_DEAD_LETTERS = 1_000
 READ_SECONDS = 2.0
 """For which one read waits."""
 ANSWER_SECONDS = 5.0
@@ -42,7 +42,7 @@ return redis.call('DEL', KEYS[1])
 """
 
 
-class Entry(NamedTuple):
+class StreamEntry(NamedTuple):
     """One entry of the inbox."""
 
     entry_id: bytes
@@ -87,7 +87,7 @@ class Streams:
                 if "BUSYGROUP" not in str(error):
                     raise
 
-    async def unfinished(self, count: int = BATCH) -> AsyncGenerator[list[Entry], None]:
+    async def unfinished(self, count: int = BATCH) -> AsyncGenerator[list[StreamEntry], None]:
         """Return what was read before and not acknowledged, by whatever consumer, oldest first, so many at a time."""
         start: bytes = b"0-0"
         while True:
@@ -95,11 +95,11 @@ class Streams:
                 start, entries, *_ = await self._redis.xautoclaim(
                     self._inbox, GROUP, self._node, min_idle_time=0, start_id=start, count=count
                 )
-            yield [Entry(entry_id, fields or {}) for entry_id, fields in entries]
+            yield [StreamEntry(entry_id, fields or {}) for entry_id, fields in entries]
             if start == b"0-0":
                 return
 
-    async def read(self, count: int = BATCH) -> list[Entry]:
+    async def read(self, count: int = BATCH) -> list[StreamEntry]:
         """Return what came since, so many at most, waiting some time for it."""
         with _asking():
             answer = await self._redis.xreadgroup(
@@ -108,7 +108,7 @@ class Streams:
         if not answer:
             return []
         entries = answer[self._inbox.encode()][0] if isinstance(answer, dict) else answer[0][1]
-        return [Entry(entry_id, fields or {}) for entry_id, fields in entries]
+        return [StreamEntry(entry_id, fields or {}) for entry_id, fields in entries]
 
     async def send(self, node: str, entries: Iterable[Mapping[bytes, bytes]]) -> None:
         """Put something into the inbox of a node, in order."""
@@ -132,11 +132,11 @@ class Streams:
                 pipeline.xtrim(self._inbox, minid=entry_ids[-1], approximate=False)
                 await pipeline.execute()
 
-    async def bury(self, entry: Entry, why: str) -> None:
+    async def bury(self, entry: StreamEntry, why: str) -> None:
         """Put what cannot be used where somebody may look at it."""
         with _asking():
             fields = {**entry.fields, b"why": why.encode(), b"entry": entry.entry_id}
-            await self._redis.xadd(self._key("dead", self._node), fields, maxlen=MOST_DEAD, approximate=False)
+            await self._redis.xadd(self._key("dead", self._node), fields, maxlen=MAX_DEAD_LETTERS, approximate=False)
 
     async def be_there(self, service: str) -> bool:
         """Say that the node is there; False if another service has its name."""

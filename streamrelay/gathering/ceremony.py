@@ -8,7 +8,7 @@
 * Of its N beats, 1 to N-1 ask whether its thread is alive, and at the Nth nothing is said but that its turn is up; for
   its last words it has `last_words_seconds`. A beat or last question that has not reached it is withdrawn when the next
   one comes, and all that has not when the piece goes on: what is late is said to nobody.
-* The piece goes on when its holder passes, by phrase (`streamrelay.gathering.passing`) or tool; when its last words are
+* The piece goes on when its holder passes, by phrase (`gathering.pass_detection`) or tool; when its last words are
   said, or its turn ends without any; when its time is up; when its session is gone. It goes on once.
 * Only the holder is heard. With `each` what it says goes to all others at once; with `digest` to each speaker with the
   piece, to the harvester with the announcement of a round, to all with that of the close. What others say meanwhile is
@@ -29,10 +29,11 @@ import msgspec
 from streamrelay.errors import PieceNotHeld
 from streamrelay.events import Traffic
 from streamrelay.gathering.members import Member, check_members, harvester, speakers
-from streamrelay.gathering.passing import passes
+from streamrelay.gathering.messages import GatheringMessages
+from streamrelay.gathering.pass_detection import passes
 from streamrelay.gathering.plan import BREATH, Phase, Plan, check_plan
 from streamrelay.gathering.prompts import Texts
-from streamrelay.gathering.standing import Entry, PassedHow, Standing, Stored, Tenure
+from streamrelay.gathering.state import CeremonyState, PassedHow, RecordEntry, StoredGathering, Tenure
 from streamrelay.gathering.steps import (
     AnyHappening,
     Effect,
@@ -44,12 +45,11 @@ from streamrelay.gathering.steps import (
     Stopped,
     Withdraw,
 )
-from streamrelay.gathering.telling import Telling
 from streamrelay.relay.attribution import content
 
 HARVEST_REST = 5.0
 """Seconds of silence after which what a harvester that prints has said is the harvest."""
-MOST_HELD = 256
+MAX_HELD = 256
 
 
 class Ceremony:
@@ -62,32 +62,34 @@ class Ceremony:
         self.gathering_id = gathering_id
         self.plan = plan
         self.members = (*speakers(members), harvester(members))
-        self.standing = Standing(traffic={member.label: Traffic() for member in self.members})
-        self._told = Telling(gathering_id, plan, self.members, texts, self.standing)
+        self.standing = CeremonyState(traffic={member.label: Traffic() for member in self.members})
+        self._told = GatheringMessages(gathering_id, plan, self.members, texts, self.standing)
         self._harvester = harvester(members)
         self._by_number = {member.number: member for member in self.members}
 
     @classmethod
-    def restored(cls, stored: Stored, record: Sequence[Entry], texts: Texts, now: float | None = None) -> Self:
+    def restored(
+        cls, stored: StoredGathering, record: Sequence[RecordEntry], texts: Texts, now: float | None = None
+    ) -> Self:
         """Go on with what was kept; on a clock that shows `now` what was left at the last step is left.
 
         Without `now` it is the clock from before.
         """
         ceremony = cls(stored.gathering, stored.plan, stored.members, texts)
-        standing = msgspec.convert(msgspec.to_builtins(stored.standing), Standing)
+        standing = msgspec.convert(msgspec.to_builtins(stored.standing), CeremonyState)
         ceremony.standing = ceremony._told.standing = standing
         ceremony._told.record = list(record[: stored.entries])
         if now is not None:
             standing.move(now - standing.now)
         return ceremony
 
-    def stored(self) -> Stored:
+    def stored(self) -> StoredGathering:
         """Return all but the record, as values of its own."""
-        standing = msgspec.convert(msgspec.to_builtins(self.standing), Standing)
-        return Stored(self.gathering_id, self.plan, self.members, standing, len(self._told.record))
+        standing = msgspec.convert(msgspec.to_builtins(self.standing), CeremonyState)
+        return StoredGathering(self.gathering_id, self.plan, self.members, standing, len(self._told.record))
 
     @property
-    def record(self) -> Sequence[Entry]:
+    def record(self) -> Sequence[RecordEntry]:
         """What happened so far; it only grows."""
         return self._told.record
 
@@ -217,8 +219,8 @@ class Ceremony:
     def _hold(self, happening: AnyHappening) -> list[Effect]:
         """Keep what happens in a pause; of what is said, no more than a pause holds."""
         held = self.standing.held
-        if isinstance(happening, Said) and len(held) >= MOST_HELD:
-            why = f"{MOST_HELD} things wait already for the pause to be over"
+        if isinstance(happening, Said) and len(held) >= MAX_HELD:
+            why = f"{MAX_HELD} things wait already for the pause to be over"
             return [self._told.withheld(happening, "too_many_waiting", why)]
         held.append(happening)
         return []

@@ -21,10 +21,10 @@ from streamrelay.events import Event, Injected, PaneClosed, Receipt, Text, TurnE
 from streamrelay.gathering import steps
 from streamrelay.gathering.ceremony import Ceremony
 from streamrelay.gathering.prompts import Texts
-from streamrelay.gathering.standing import Entry, Stored
+from streamrelay.gathering.state import RecordEntry, StoredGathering
 from streamrelay.relay.attribution import ATTRIBUTED, content, filled
-from streamrelay.relay.rules import Close, Effect, Notice, Participant, Tell, Withdraw
-from streamrelay.relay.utterances import Utterance, Utterances
+from streamrelay.relay.output_units import OutputCollector, OutputUnit
+from streamrelay.relay.rules import Close, Effect, Notice, Participant, PublishEvent, Withdraw
 
 REST = 0.3
 _REACHED = frozenset({"submitted", "turn_started", "answered"})
@@ -66,12 +66,12 @@ class Hearing(msgspec.Struct):
 class StoredCircle(msgspec.Struct, frozen=True, kw_only=True):
     """A circle as it is kept, without the record of its ceremony."""
 
-    ceremony: Stored
+    ceremony: StoredGathering
     seats: tuple[Seat, ...]
     started_at: float
     closed_at: float | None = None
     hearing: Hearing | None = None
-    saying: tuple[Utterance, ...] = ()
+    saying: tuple[OutputUnit, ...] = ()
     muted: tuple[int, ...] = ()
     asked: dict[int, str] = {}
     at_work: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class Circle:
         """The last that was meant for each person without a pane alone."""
         self._by_pane = {seat.pane: seat for seat in seats if seat.pane}
         self._hearing: Hearing | None = None
-        self._utterances = Utterances(rest=REST)
+        self._utterances = OutputCollector(rest=REST)
         self._in_turns: set[str] = set()
         self._at_work: set[str] = set()
         """The panes in which a turn has begun and is not over."""
@@ -107,7 +107,7 @@ class Circle:
         """Whether who is heard passes when its turn is over."""
 
     @classmethod
-    def restored(cls, stored: StoredCircle, record: Sequence[Entry], texts: Texts, now: float) -> Self:
+    def restored(cls, stored: StoredCircle, record: Sequence[RecordEntry], texts: Texts, now: float) -> Self:
         """Go on with a circle as it was stored, by a clock that shows `now`."""
         ceremony = Ceremony.restored(stored.ceremony, record, texts, now)
         circle = cls(ceremony, stored.seats, started_at=stored.started_at, end_sessions=stored.end_sessions)
@@ -312,7 +312,7 @@ class Circle:
         if hearing.turn is not None:
             hearing.asked[injected.turn] = injected.message_id
 
-    def _printed(self, seat: Seat) -> list[Utterance]:
+    def _printed(self, seat: Seat) -> list[OutputUnit]:
         """Return the burst that is under way where somebody prints; a turn that is not over is none."""
         if not seat.pane or (seat.pane in self._in_turns and not seat.is_human):
             return []
@@ -323,7 +323,7 @@ class Circle:
         return [effect for burst in self._printed(self.seats[number]) for effect in self._say(burst, now)]
 
     def _say(
-        self, utterance: Utterance | None, now: float, *, certain: bool = False, answers: str = ""
+        self, utterance: OutputUnit | None, now: float, *, certain: bool = False, answers: str = ""
     ) -> list[Effect]:
         if utterance is None or not (text := content(utterance.lines)):
             return []
@@ -354,8 +354,8 @@ class Circle:
                 case steps.Withdraw(to=number, message_ids=ids):
                     seat = self.seats[number]
                     result += [Withdraw(message_id, (seat.participant,)) for message_id in ids if seat.pane]
-                case steps.Tell(event=event):
-                    result.append(Tell(event))
+                case steps.PublishGatheringEvent(event=event):
+                    result.append(PublishEvent(event))
                 case steps.Closed(reason=reason):
                     self._hearing = None
                     self._utterances.clear()

@@ -10,8 +10,8 @@ import msgspec
 from streamrelay.errors import InvalidGathering, NestedGathering
 
 Role = Literal["speaker", "harvester"]
-LONGEST_NAME = 64
-FEWEST_SPEAKERS = 2
+MAX_NAME_LENGTH = 64
+MIN_SPEAKERS = 2
 
 
 class Member(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ def check_members(members: Sequence[Member]) -> None:
             data={"fault": "duplicate_session", "session": twice[0]},
         )
     count = len(speakers(members))
-    if count < FEWEST_SPEAKERS:
+    if count < MIN_SPEAKERS:
         raise InvalidGathering(
             f"a gathering has at least two speakers, not {count}",
             hint="add another speaker; for a conversation of one with another there are links (docs/links.md)",
@@ -93,10 +93,10 @@ def _check_name(name: str) -> None:
             hint="a name is shown in front of all that its bearer says; use letters, digits, blanks and signs",
             data={"fault": "name", "name": name},
         )
-    if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME:
+    if not name.strip() or name != name.strip() or len(name) > MAX_NAME_LENGTH:
         raise InvalidGathering(
             f"{name!r} is no name",
-            hint=f"a name has 1 to {LONGEST_NAME} characters, and no blanks at its ends",
+            hint=f"a name has 1 to {MAX_NAME_LENGTH} characters, and no blanks at its ends",
             data={"fault": "name", "name": name},
         )
 

@@ -18,9 +18,9 @@ Phase = Literal["inhale", "hold", "exhale", "close"]
 Listening = Literal["each", "digest"]
 BREATH: tuple[Breathing, ...] = ("inhale", "hold", "exhale")
 
-MOST_ROUNDS = 20
-MOST_BEATS = 60
-LONGEST_WAIT = 86_400.0
+MAX_ROUNDS = 20
+MAX_BEATS = 60
+MAX_WAIT = 86_400.0
 """Seconds."""
 
 
@@ -152,21 +152,21 @@ def check_plan(plan: Plan) -> None:
     """Raise InvalidGathering for a plan that does not come to an end, or has no middle."""
     for phase in BREATH:
         rounds = plan.breath.rounds(phase)
-        if not 1 <= rounds <= MOST_ROUNDS:
+        if not 1 <= rounds <= MAX_ROUNDS:
             raise InvalidGathering(
                 f"{phase} has {rounds} rounds",
-                hint=f"each phase has 1 to {MOST_ROUNDS}; 1-1-1 is the quick pulse, 2-2-2 the least for real work",
+                hint=f"each phase has 1 to {MAX_ROUNDS}; 1-1-1 is the quick pulse, 2-2-2 the least for real work",
                 data={"fault": "rounds", "phase": phase, "rounds": rounds},
             )
-    if not 1 <= plan.beats_per_turn <= MOST_BEATS:
+    if not 1 <= plan.beats_per_turn <= MAX_BEATS:
         raise InvalidGathering(
             f"a tenure cannot have {plan.beats_per_turn} beats",
-            hint=f"it has 1 to {MOST_BEATS}",
+            hint=f"it has 1 to {MAX_BEATS}",
             data={"fault": "beats", "beats": plan.beats_per_turn},
         )
     for what in ("beat_interval_seconds", "last_words_seconds", "reach_seconds", "harvest_seconds"):
         seconds = getattr(plan, what)
-        if not (math.isfinite(seconds) and 0 < seconds <= LONGEST_WAIT):
+        if not (math.isfinite(seconds) and 0 < seconds <= MAX_WAIT):
             raise InvalidGathering(
                 f"{what} cannot be {seconds:g}",
                 hint="it is more than 0 seconds, and a day at most",

@@ -103,7 +103,7 @@ class Withdraw:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class PublishGatheringEvent:
     """Let an event be known."""
 
     event: Event
@@ -116,4 +116,4 @@ class Closed:
     reason: str
 
 
-Effect = Prompt | Announce | Contribute | Withdraw | Tell | Closed
+Effect = Prompt | Announce | Contribute | Withdraw | PublishGatheringEvent | Closed

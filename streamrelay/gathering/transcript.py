@@ -9,11 +9,11 @@ import msgspec
 
 from streamrelay.gathering.members import Member
 from streamrelay.gathering.plan import Plan, counted
-from streamrelay.gathering.standing import Entry
+from streamrelay.gathering.state import RecordEntry
 from streamrelay.relay.attribution import ATTRIBUTED, filled
 
 FORMAT = 1
-LONGEST_TRAIL = 2_000
+MAX_TRAIL_LENGTH = 2_000
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """Unix time; 0 where it is not known."""
     plan: Plan
     members: tuple[Member, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[RecordEntry, ...]
     closed: str = ""
     """Why it is over; empty while it is not."""
     harvest: str = ""
@@ -33,7 +33,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def transcript(
-    gathering: str, plan: Plan, members: Sequence[Member], record: Sequence[Entry], *, started_at: float = 0.0
+    gathering: str, plan: Plan, members: Sequence[Member], record: Sequence[RecordEntry], *, started_at: float = 0.0
 ) -> Transcript:
     """Return all of a gathering as one value."""
     harvest = "\n".join(entry.text for entry in record if entry.kind == "harvest")
@@ -44,7 +44,7 @@ def transcript(
     )  # fmt: skip
 
 
-def conversation(record: Iterable[Entry], members: Iterable[Member]) -> str:
+def conversation(record: Iterable[RecordEntry], members: Iterable[Member]) -> str:
     """Return what was said, each contribution under the name of who said it.
 
     A line that reads like such a name is quoted: nobody speaks for somebody else.
@@ -148,7 +148,7 @@ def trail(harvest: str) -> str:
         if depth and re.match(rf"#{{1,{depth}}}\s", line):
             break
         below.append(line)
-    return "\n".join(below).strip()[:LONGEST_TRAIL].rstrip()
+    return "\n".join(below).strip()[:MAX_TRAIL_LENGTH].rstrip()
 
 
 _TRAIL = re.compile(

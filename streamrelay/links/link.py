@@ -6,7 +6,7 @@ import msgspec
 
 from streamrelay.errors import UsageError
 from streamrelay.relay.attribution import filled
-from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS, Count, Participant, Rules, Stored
+from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS, Count, Participant, Rules, StoredRelay
 
 BUDGET = 8
 FRAME = "[From {name}] {text}"
@@ -94,7 +94,7 @@ class Link(msgspec.Struct, frozen=True):
     policy: Policy
     created_at: float
     """Unix time."""
-    relay: Stored
+    relay: StoredRelay
 
     @property
     def link_id(self) -> str:

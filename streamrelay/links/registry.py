@@ -29,7 +29,7 @@ from streamrelay.events import (
 from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts, participants
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.machine import Refusal, RelayMachine
-from streamrelay.relay.rules import Close, Effect, Notice, Participant, Spend, Tell
+from streamrelay.relay.rules import Close, Effect, Notice, Participant, PublishEvent, Spend
 
 
 class _Entry:
@@ -127,7 +127,7 @@ class LinkRegistry:
         created = LinkCreated(
             link=link_id, parties=(a.session, b.session), titles=(a.title, b.title), budget=policy.budget
         )
-        return entry.link(), [Tell(created), *self._suspend(entry)]
+        return entry.link(), [PublishEvent(created), *self._suspend(entry)]
 
     def links(self) -> list[Link]:
         """Return all links."""
@@ -169,7 +169,7 @@ class LinkRegistry:
         released = entry.machine.extend(deliveries, now)
         told = LinkExtended(link=entry.link_id, deliveries=made, budget=entry.machine.standing.budget)
         notices = self._notify(entry, "extended", self._texts.extended, entry.machine.participants)
-        return [Tell(told), *notices, *self._consequences(entry, released)]
+        return [PublishEvent(told), *notices, *self._consequences(entry, released)]
 
     def sever(
         self, session: str, other: str, *, by: str = "", last_words: str = "", reason: str = "closed"
@@ -289,7 +289,7 @@ class LinkRegistry:
             match effect:
                 case Spend():
                     made = entry.machine.deliveries
-                    result.append(Tell(LinkSpent(link=entry.link_id, deliveries=made)))
+                    result.append(PublishEvent(LinkSpent(link=entry.link_id, deliveries=made)))
                     result += self._notify(entry, "spent", self._texts.spent, entry.machine.participants)
                 case Close(reason=reason, deliveries=made):
                     self._entries.pop(_pair(*entry.parties), None)
@@ -299,7 +299,7 @@ class LinkRegistry:
                     )
                     others = [p for p in entry.machine.participants if p.session != by and p.pane not in standing.gone]
                     template = self._texts.ended if standing.gone else self._texts.closed if by else ""
-                    result += [Tell(closed), *self._notify(entry, "closed", template, others)]
+                    result += [PublishEvent(closed), *self._notify(entry, "closed", template, others)]
                 case _:
                     result.append(effect)
         return result
@@ -310,7 +310,7 @@ class LinkRegistry:
             return []
         entry.machine.suspend(by)
         self._changed.add(entry.link_id)
-        return [Tell(LinkSuspended(link=entry.link_id, by=by))]
+        return [PublishEvent(LinkSuspended(link=entry.link_id, by=by))]
 
     def _notify(self, entry: _Entry, kind: str, template: str, listeners: Iterable[Participant]) -> list[Effect]:
         """Return a notice for each listener; its id is one that no other notice of this link has."""
@@ -330,7 +330,7 @@ class LinkRegistry:
             caller = Participant(
                 listener.caller.session, listener.caller.pane, listener.caller.title, 1, listener.caller.session_name
             )
-            effects.append(Tell(StopTold(caller=caller.session, target=target, reason=reason)))
+            effects.append(PublishEvent(StopTold(caller=caller.session, target=target, reason=reason)))
             if template:
                 text = filled(template, title=listener.target.title, deliveries=0)
                 effects.append(Notice(listener.listener_id, (caller,), text))

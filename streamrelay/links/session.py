@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, LinkClosed, LinkSpent, Traffic
 from streamrelay.links.link import Link, Party, Policy, Texts
-from streamrelay.links.noting import note
+from streamrelay.links.logging import note
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish, Publisher
 from streamrelay.panes.server import Server
-from streamrelay.relay.conversation import Conversation
-from streamrelay.relay.places import Typing
+from streamrelay.relay.participants import TypingOptions
 from streamrelay.relay.rules import Effect
+from streamrelay.relay.runner import RelayRunner
 from streamrelay.relay.session import checked_name
 from streamrelay.relay.steps import RelayCounts
 
@@ -30,7 +30,7 @@ class LinkSession:
         *,
         policy: Policy | None = None,
         texts: Texts | None = None,
-        typing: Typing | None = None,
+        typing: TypingOptions | None = None,
         attended: bool = True,
     ) -> None:
         """Take two `(title, pane)` pairs; a pane without a title is known by its tmux session's name.
@@ -38,7 +38,7 @@ class LinkSession:
         Where nobody attends who could extend it, a link that is spent is closed, when both sides have been told.
         Raises ShellRefused when one side is a shell and nobody allowed that, UsageError when both are the same.
         """
-        typing = typing or Typing(writer="link")
+        typing = typing or TypingOptions(writer="link")
         infos = [info for _, info in (a, b)]
         typing.check(infos)
         self._registry = LinkRegistry(texts)
@@ -51,7 +51,7 @@ class LinkSession:
         self.closed: LinkClosed | None = None
         """How it ended."""
         self._attended = attended
-        self._conversation = Conversation(
+        self._runner = RelayRunner(
             server, self._registry, labels={p.pane: p.title for p in self.link.parties}, typing=typing
         )
         self._infos = infos
@@ -59,12 +59,12 @@ class LinkSession:
     @property
     def counts(self) -> RelayCounts:
         """What was done so far."""
-        return self._conversation.counts
+        return self._runner.counts
 
     @property
     def error(self) -> StreamrelayError | None:
         """What ended the link, where that was not meant."""
-        return self._conversation.error
+        return self._runner.error
 
     @property
     def traffic(self) -> Mapping[str, Traffic]:
@@ -90,20 +90,20 @@ class LinkSession:
             self._note(event)
             onward(event)
 
-        await self._conversation.run(self._infos, tell, self._opening)
+        await self._runner.run(self._infos, tell, self._opening)
         return self.closed
 
     def extend(self, deliveries: int) -> None:
         """Add to the budget, and open the link if it is spent."""
-        self._conversation.decide(lambda now: self._registry.extend(*self._sessions, deliveries, now))
+        self._runner.decide(lambda now: self._registry.extend(*self._sessions, deliveries, now))
 
     def close(self, by: str, last_words: str = "") -> None:
         """Close it for one of the sides (its session), which says a last thing; the other one is told."""
-        self._conversation.decide(lambda _: self._registry.sever(*self._sessions, by=by, last_words=last_words))
+        self._runner.decide(lambda _: self._registry.sever(*self._sessions, by=by, last_words=last_words))
 
     def toggle_pause(self) -> None:
         """Let nothing cross until this is called again; what is said meanwhile crosses then."""
-        self._conversation.decide(lambda now: self._registry.pause(now, paused=not self._paused))
+        self._runner.decide(lambda now: self._registry.pause(now, paused=not self._paused))
 
     def toggle_mute(self, number: int) -> None:
         """Let nothing of what the first or second side says cross, or let it cross again."""
@@ -115,11 +115,11 @@ class LinkSession:
             party = link.parties[number - 1]
             return self._registry.mute(party.session, muted=party.pane not in link.relay.standing.muted)
 
-        self._conversation.decide(decide)
+        self._runner.decide(decide)
 
     def stop(self) -> None:
         """End the link for the person who attends it."""
-        self._conversation.decide(lambda _: self._registry.sever(*self._sessions, reason="stopped"))
+        self._runner.decide(lambda _: self._registry.sever(*self._sessions, reason="stopped"))
 
     @property
     def _paused(self) -> bool:
@@ -130,7 +130,7 @@ class LinkSession:
         note(event, self._registry)
         match event:
             case LinkSpent() if not self._attended:
-                self._conversation.decide(lambda _: self._registry.sever(*self._sessions, reason="spent"))
+                self._runner.decide(lambda _: self._registry.sever(*self._sessions, reason="spent"))
             case LinkClosed():
                 self.closed = event
             case _:

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from streamrelay.history.found import LARGEST
 
-LONGEST_TEXT = 1_000_000
-MOST_ENTRIES = 200
+MAX_TEXT_LENGTH = 1_000_000
+MAX_ENTRIES = 200
 
 Target = Annotated[
     str, Meta(min_length=1, description="Who: a session id, a title that only one session has, or a pane such as %3.")
@@ -24,7 +24,9 @@ class SendMessage(Arguments, frozen=True, kw_only=True):
     """For `send_message`."""
 
     to: Target
-    text: Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT, description="What you say, as it is to be read.")]
+    text: Annotated[
+        str, Meta(min_length=1, max_length=MAX_TEXT_LENGTH, description="What you say, as it is to be read.")
+    ]
     direct: Annotated[
         bool, Meta(description="true: begin a conversation. After that just speak, and don't send again.")
     ] = False
@@ -44,7 +46,7 @@ class CloseLink(Arguments, frozen=True, kw_only=True):
         str, Meta(description="With whom: a session id or title. May be left out if you have one conversation only.")
     ] = ""
     last_words: Annotated[
-        str, Meta(max_length=LONGEST_TEXT, description="Delivered to the other one before the end.")
+        str, Meta(max_length=MAX_TEXT_LENGTH, description="Delivered to the other one before the end.")
     ] = ""
 
 
@@ -58,7 +60,9 @@ class StartSession(Arguments, frozen=True, kw_only=True):
     agent: Annotated[
         str, Meta(min_length=1, description="What to start: a known agent (claude, codex, gemini, ...) or a command.")
     ]
-    prompt: Annotated[str, Meta(max_length=LONGEST_TEXT, description="What it is given to do once it is ready.")] = ""
+    prompt: Annotated[str, Meta(max_length=MAX_TEXT_LENGTH, description="What it is given to do once it is ready.")] = (
+        ""
+    )
     title: Annotated[Title, Meta(description="How others are to call it.")] = ""
     cwd: Annotated[str, Meta(description="The directory to start it in, as an absolute path.")] = ""
     arguments: Annotated[
@@ -83,7 +87,7 @@ class ReadSince(Arguments, frozen=True, kw_only=True):
         Meta(ge=-1, le=LARGEST, description="Behind which place: `next_seq` of the last call. Left out: the latest."),
     ] = -1
     session: Annotated[str, Meta(description="Of which session alone: its id or title.")] = ""
-    limit: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="How many events to look at.")] = 100
+    limit: Annotated[int, Meta(ge=1, le=MAX_ENTRIES, description="How many events to look at.")] = 100
 
 
 class SearchHistory(Arguments, frozen=True, kw_only=True):
@@ -99,7 +103,7 @@ class SearchHistory(Arguments, frozen=True, kw_only=True):
     agent: Annotated[str, Meta(description="Said by which kind of agent, such as claude; all for any.")] = ""
     transcripts: Annotated[bool, Meta(description="Whether to search the agents' own transcripts as well.")] = True
     hours: Annotated[float, Meta(ge=0, description="How far back; 0 for everything.")] = 0.0
-    limit: Annotated[int, Meta(ge=1, le=MOST_ENTRIES, description="How many at most.")] = 20
+    limit: Annotated[int, Meta(ge=1, le=MAX_ENTRIES, description="How many at most.")] = 20
 
 
 class ListDeliveries(Arguments, frozen=True, kw_only=True):

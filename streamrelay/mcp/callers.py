@@ -17,7 +17,7 @@ from streamrelay.control.tmux import Tmux
 from streamrelay.errors import StreamrelayError
 from streamrelay.service.api import Service
 
-_MOST_ANCESTORS = 100
+_MAX_ANCESTORS = 100
 _WHERE = (
     "TMUX",
     "TMUX_PANE",
@@ -74,7 +74,7 @@ def kept_from_us() -> dict[str, str]:
 def ancestors(pid: int) -> list[int]:
     """Return the ids of a process's ancestors, the nearest first; fewer where they cannot be learned."""
     found: list[int] = []
-    while pid > 1 and len(found) < _MOST_ANCESTORS:
+    while pid > 1 and len(found) < _MAX_ANCESTORS:
         pid = _parent(pid)
         found.append(pid)
     return found

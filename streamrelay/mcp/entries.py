@@ -29,7 +29,7 @@ from streamrelay.events import (
 from streamrelay.mcp.results import Entry, label
 from streamrelay.sessions.model import Session
 
-MOST_CHARACTERS = 20_000
+MAX_CHARACTERS = 20_000
 """Of one answer: an agent reads all of it into its context."""
 
 
@@ -48,7 +48,7 @@ def read(
         entry = _entry(event, sessions or {})
         if entry is not None:
             characters += len(entry.text) + 1
-            if characters > MOST_CHARACTERS and entries:
+            if characters > MAX_CHARACTERS and entries:
                 break
             entry = _shortened(entry)
             speaker = (event.session, event.turn, entry.what) if isinstance(event, Text) else None
@@ -120,7 +120,7 @@ def _of_conversations(event: Event) -> tuple[str, str] | None:
 
 
 def _shortened(entry: Entry) -> Entry:
-    if len(entry.text) <= MOST_CHARACTERS:
+    if len(entry.text) <= MAX_CHARACTERS:
         return entry
-    rest = len(entry.text) - MOST_CHARACTERS
-    return msgspec.structs.replace(entry, text=f"{entry.text[:MOST_CHARACTERS]} [and {rest} characters more]")
+    rest = len(entry.text) - MAX_CHARACTERS
+    return msgspec.structs.replace(entry, text=f"{entry.text[:MAX_CHARACTERS]} [and {rest} characters more]")

@@ -7,15 +7,15 @@ import msgspec
 from msgspec import Meta
 
 from streamrelay.errors import PieceNotHeld
-from streamrelay.mcp import wording
-from streamrelay.mcp.arguments import LONGEST_TEXT, Arguments
+from streamrelay.mcp import descriptions
+from streamrelay.mcp.arguments import MAX_TEXT_LENGTH, Arguments
 from streamrelay.mcp.results import Result, label
 from streamrelay.mcp.tool import Tool
 from streamrelay.service.api import Gathering, Invited, Service
 from streamrelay.service.api import StartGathering as Asked
 from streamrelay.sessions.programs import own_search_path
 
-MOST_PARTICIPANTS = 50
+MAX_PARTICIPANTS = 50
 
 
 class Participant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,7 +40,7 @@ class StartGathering(Arguments, frozen=True, kw_only=True):
     """For `start_gathering`."""
 
     participants: Annotated[
-        list[Participant], Meta(min_length=3, max_length=MOST_PARTICIPANTS, description="Two speakers at least.")
+        list[Participant], Meta(min_length=3, max_length=MAX_PARTICIPANTS, description="Two speakers at least.")
     ]
     rhythm: Annotated[
         str, Meta(description="daily (1-1-1, 2 beats of 60 s), weekly (2-2-2, 3 of 60 s), monthly (2-3-2, 4 of 90 s).")
@@ -51,7 +51,7 @@ class StartGathering(Arguments, frozen=True, kw_only=True):
     beats_per_turn: Annotated[int | None, Meta(description="Of one speaker's time with the piece.")] = None
     beat_interval_seconds: Annotated[float | None, Meta(description="From one beat to the next.")] = None
     opening_question: Annotated[
-        str, Meta(max_length=LONGEST_TEXT, description="Left out: the one of the rhythm's procedure.")
+        str, Meta(max_length=MAX_TEXT_LENGTH, description="Left out: the one of the rhythm's procedure.")
     ] = ""
 
 
@@ -129,7 +129,7 @@ async def start_gathering(service: Service, caller: str, asked: StartGathering) 
         for one in held.participants
     ]
     takes_part = bool(caller) and any(one.session == caller for one in held.participants)
-    follows = wording.IN_CIRCLE if takes_part else wording.CIRCLE_GOES_ON
+    follows = descriptions.IN_CIRCLE if takes_part else descriptions.CIRCLE_GOES_ON
     return GatheringStarted(gathering=held.gathering, participants=seated, next=follows)
 
 
@@ -137,11 +137,13 @@ async def pass_piece(service: Service, caller: str, _asked: PassPiece) -> PieceP
     """Pass the piece for the caller."""
     held = _of(await service.gatherings(), caller) if caller else None
     if held is None:
-        raise PieceNotHeld("you are in no gathering that is being held", hint="" if caller else wording.NOBODY)
+        raise PieceNotHeld("you are in no gathering that is being held", hint="" if caller else descriptions.NOBODY)
     now = await service.pass_piece(held.gathering, session=caller)
     own = next(member.number for member in now.participants if member.session == caller)
     passed = now.speaker != own
-    return PiecePassed(gathering=now.gathering, passed=passed, next=wording.PASSED if passed else wording.PASSES)
+    return PiecePassed(
+        gathering=now.gathering, passed=passed, next=descriptions.PASSED if passed else descriptions.PASSES
+    )
 
 
 def _of(gatherings: Sequence[Gathering], session: str) -> Gathering | None:
@@ -153,10 +155,12 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "start_gathering",
         "Call a gathering together",
-        wording.START_GATHERING,
+        descriptions.START_GATHERING,
         StartGathering,
         GatheringStarted,
         start_gathering,
     ),
-    Tool("pass_piece", "Pass the talking piece", wording.PASSING, PassPiece, PiecePassed, pass_piece, at_hand=True),
+    Tool(
+        "pass_piece", "Pass the talking piece", descriptions.PASSING, PassPiece, PiecePassed, pass_piece, at_hand=True
+    ),
 )

@@ -7,11 +7,11 @@ import msgspec
 from streamrelay.counts import deliveries
 from streamrelay.delivery.sanitise import sanitised
 
-_LONGEST_LABEL = 120
-LONGEST_PATH = 4096
+_MAX_LABEL_LENGTH = 120
+MAX_PATH_LENGTH = 4096
 
 
-def label(text: str, longest: int = _LONGEST_LABEL) -> str:
+def label(text: str, longest: int = _MAX_LABEL_LENGTH) -> str:
     """Return a name that others chose, on one line and of bounded length."""
     line = " ".join(sanitised(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"

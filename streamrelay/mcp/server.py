@@ -15,7 +15,7 @@ from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError, TargetNotFound, UsageError
-from streamrelay.mcp import manual, wording
+from streamrelay.mcp import descriptions, manual
 from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.tool import Tool
 from streamrelay.mcp.tools import TOOLS
@@ -73,7 +73,7 @@ def build_server(
         "streamrelay",
         title="streamrelay",
         version=version,
-        instructions=wording.INSTRUCTIONS,
+        instructions=descriptions.INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=manual.list_resources,
@@ -144,7 +144,7 @@ def _answer(result: Any) -> wire.CallToolResult:
 
 def _refusal(error: StreamrelayError) -> wire.CallToolResult:
     # Other hints name commands, which an agent may run as well as a person.
-    hint = wording.WHO_IS_THERE if isinstance(error, TargetNotFound) else error.hint
+    hint = descriptions.WHO_IS_THERE if isinstance(error, TargetNotFound) else error.hint
     text = f"error ({error.code}): {error.message}" + (f"\nhint: {hint}" if hint else "")
     told = {"code": error.code, "message": error.message, "hint": hint}
     return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content={"error": told}, is_error=True)

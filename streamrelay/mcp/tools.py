@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from streamrelay.errors import UsageError
 from streamrelay.links.link import Link
-from streamrelay.mcp import arguments, gathering, wording
+from streamrelay.mcp import arguments, descriptions, gathering
 from streamrelay.mcp.entries import moment, read
 from streamrelay.mcp.results import (
-    LONGEST_PATH,
+    MAX_PATH_LENGTH,
     Deliveries,
     Ended,
     FoundWords,
@@ -37,7 +37,7 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
     if asked.direct and asked.close_link:
         raise UsageError("direct=true begins a conversation and close_link=true ends one: ask for one of them")
     if asked.close_link and not caller:
-        raise UsageError("who has no session has no conversation to end", hint=wording.NOBODY)
+        raise UsageError("who has no session has no conversation to end", hint=descriptions.NOBODY)
     sent = await service.send_message(
         api.SendMessage(
             to=asked.to,
@@ -59,25 +59,25 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
         listening=sent.listening,
         removed=dict(sent.delivery.removed),
         file=sent.delivery.file or "",
-        warning=label(sent.warning) or (wording.NOBODY if asked.direct and not caller else ""),
+        warning=label(sent.warning) or (descriptions.NOBODY if asked.direct and not caller else ""),
         next=_next(asked, sent, link, caller),
     )
 
 
 def _next(asked: arguments.SendMessage, sent: api.SendResult, link: Link | None, caller: str) -> str:
     if asked.close_link:
-        return wording.ONLY_DELIVERED if sent.warning else wording.SAID_LAST
+        return descriptions.ONLY_DELIVERED if sent.warning else descriptions.SAID_LAST
     if link is not None and link.state == "spent":
-        return wording.SPENT.format(peer=label(link.peer_of(caller).title))
+        return descriptions.SPENT.format(peer=label(link.peer_of(caller).title))
     if sent.link:
-        return wording.CONVERSING.format(peer=label(link.peer_of(caller).title if link else asked.to))
-    return wording.LISTENING if sent.listening else wording.ONLY_DELIVERED
+        return descriptions.CONVERSING.format(peer=label(link.peer_of(caller).title if link else asked.to))
+    return descriptions.LISTENING if sent.listening else descriptions.ONLY_DELIVERED
 
 
 async def close_link(service: api.Service, caller: str, asked: arguments.CloseLink) -> LinkEnded:
     """End the caller's conversation with a session."""
     if not caller:
-        raise UsageError("who has no session has no conversation to end", hint=wording.NOBODY)
+        raise UsageError("who has no session has no conversation to end", hint=descriptions.NOBODY)
     links = await service.links(caller)
     if asked.peer:
         links = [link for link in links if asked.peer in _names(link, caller)]
@@ -90,7 +90,7 @@ async def close_link(service: api.Service, caller: str, asked: arguments.CloseLi
     (link,) = links
     await service.close_link(link.link_id, caller, asked.last_words)
     peer = label(link.peer_of(caller).title)
-    return LinkEnded(link=link.link_id, peer=peer, deliveries=link.deliveries, next=wording.APART)
+    return LinkEnded(link=link.link_id, peer=peer, deliveries=link.deliveries, next=descriptions.APART)
 
 
 def _names(link: Link, caller: str) -> set[str]:
@@ -103,7 +103,7 @@ async def list_sessions(service: api.Service, caller: str, _asked: arguments.Lis
     sessions = await service.sessions()
     links = {link.peer_of(caller).session: link for link in await service.links(caller)} if caller else {}
     peers = [_peer(session, caller, links.get(session.session)) for session in sessions]
-    return Sessions(you=caller, sessions=peers, next="" if caller else wording.NOBODY)
+    return Sessions(you=caller, sessions=peers, next="" if caller else descriptions.NOBODY)
 
 
 def _peer(session: Session, caller: str, link: Link | None) -> Peer:
@@ -141,9 +141,9 @@ async def start_session(service: api.Service, caller: str, asked: arguments.Star
     )
     links = [link for link in await service.links(caller) if session.session in _names(link, caller)] if caller else []
     if links:
-        follows = wording.CONVERSING.format(peer=label(session.title))
+        follows = descriptions.CONVERSING.format(peer=label(session.title))
     elif asked.direct and not caller:
-        follows = f"warning: {wording.NOBODY}."
+        follows = f"warning: {descriptions.NOBODY}."
     else:
         follows = "list_sessions shows what it does; send_message talks to it; end_session ends it."
     return Started(session=_peer(session, caller, links[0] if links else None), next=follows)
@@ -163,7 +163,7 @@ async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSi
     entries, last = read(events, asked.limit, {one.pane: one for one in await service.sessions()})
     more = bool(events) and (last != events[-1].seq or len(events) == asked.limit)
     next_seq = last if last is not None and more else max(newest, last or 0)
-    return Read(entries=entries, next_seq=next_seq, more=more, note=wording.THEIRS)
+    return Read(entries=entries, next_seq=next_seq, more=more, note=descriptions.THEIRS)
 
 
 async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistory) -> FoundWords:
@@ -190,13 +190,13 @@ async def search_history(service: api.Service, _caller: str, asked: arguments.Se
                 agent=label(one.agent),
                 to_agent=one.origin == "typed" and bool(one.file),
                 text=one.snippet,
-                file=label(one.file, LONGEST_PATH),
+                file=label(one.file, MAX_PATH_LENGTH),
             )
             for one in history.found
         ],
-        note=wording.THEIRS,
-        left_out=[label(one, LONGEST_PATH) for one in history.left_out],
-        next=wording.THE_WHOLE,
+        note=descriptions.THEIRS,
+        left_out=[label(one, MAX_PATH_LENGTH) for one in history.left_out],
+        next=descriptions.THE_WHOLE,
     )
 
 
@@ -237,7 +237,7 @@ def _waiting(delivery: api.Delivery, session: Session | None, *, yours: bool) ->
         title="" if session is None else label(session.title),
         state=delivery.state,
         reason=delivery.reason,
-        advice="" if session is None else label(session.advice, LONGEST_PATH),
+        advice="" if session is None else label(session.advice, MAX_PATH_LENGTH),
         yours=yours,
     )
 
@@ -245,9 +245,11 @@ def _waiting(delivery: api.Delivery, session: Session | None, *, yours: bool) ->
 async def cancel_delivery(service: api.Service, caller: str, asked: arguments.CancelDelivery) -> Deliveries:
     """Cancel a message that the caller has sent."""
     if not caller:
-        raise UsageError("a caller without a session cannot cancel a message", hint=wording.NOBODY)
+        raise UsageError("a caller without a session cannot cancel a message", hint=descriptions.NOBODY)
     deliveries = await service.cancel_delivery(asked.message_id, caller)
-    return Deliveries(message_id=asked.message_id, deliveries=[*map(_delivery, deliveries)], next=wording.NOT_TYPED)
+    return Deliveries(
+        message_id=asked.message_id, deliveries=[*map(_delivery, deliveries)], next=descriptions.NOT_TYPED
+    )
 
 
 async def _link(service: api.Service, caller: str, link_id: str) -> Link | None:
@@ -258,7 +260,7 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "send_message",
         "Speak to a session",
-        wording.SEND_MESSAGE,
+        descriptions.SEND_MESSAGE,
         arguments.SendMessage,
         Sent,
         send_message,
@@ -267,7 +269,7 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "close_link",
         "End a conversation",
-        wording.CLOSE_LINK,
+        descriptions.CLOSE_LINK,
         arguments.CloseLink,
         LinkEnded,
         close_link,
@@ -277,22 +279,38 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "list_sessions",
         "List sessions",
-        wording.LIST_SESSIONS,
+        descriptions.LIST_SESSIONS,
         arguments.ListSessions,
         Sessions,
         list_sessions,
         only_reads=True,
         at_hand=True,
     ),
-    Tool("start_session", "Start a session", wording.START_SESSION, arguments.StartSession, Started, start_session),
-    Tool("end_session", "End a session", wording.END_SESSION, arguments.EndSession, Ended, end_session, destroys=True),
     Tool(
-        "read_since", "Read what was said", wording.READ_SINCE, arguments.ReadSince, Read, read_since, only_reads=True
+        "start_session", "Start a session", descriptions.START_SESSION, arguments.StartSession, Started, start_session
+    ),
+    Tool(
+        "end_session",
+        "End a session",
+        descriptions.END_SESSION,
+        arguments.EndSession,
+        Ended,
+        end_session,
+        destroys=True,
+    ),
+    Tool(
+        "read_since",
+        "Read what was said",
+        descriptions.READ_SINCE,
+        arguments.ReadSince,
+        Read,
+        read_since,
+        only_reads=True,
     ),
     Tool(
         "search_history",
         "Search what was said",
-        wording.SEARCH_HISTORY,
+        descriptions.SEARCH_HISTORY,
         arguments.SearchHistory,
         FoundWords,
         search_history,
@@ -301,7 +319,7 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "get_delivery",
         "How a message stands",
-        wording.GET_DELIVERY,
+        descriptions.GET_DELIVERY,
         arguments.GetDelivery,
         Deliveries,
         get_delivery,
@@ -310,7 +328,7 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "list_deliveries",
         "List waiting messages",
-        wording.LIST_DELIVERIES,
+        descriptions.LIST_DELIVERIES,
         arguments.ListDeliveries,
         WaitingMessages,
         list_deliveries,
@@ -319,7 +337,7 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "cancel_delivery",
         "Cancel a message",
-        wording.CANCEL_DELIVERY,
+        descriptions.CANCEL_DELIVERY,
         arguments.CancelDelivery,
         Deliveries,
         cancel_delivery,

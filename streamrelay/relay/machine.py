@@ -1,10 +1,10 @@
 """The relay's rules, as a pure machine: events and time in, effects out. A link is one of these, with two participants.
 
-* Everything a participant says (`streamrelay.relay.utterances`) goes to all others, never back to itself, once, in
+* Everything a participant says (`streamrelay.relay.output_units`) goes to all others, never back to itself, once, in
   the order in which it was said, under one header.
 * What does not go is told, with the reason and how often that was so: the speaker is `muted`; the relay is
   `suspended`, because its participants are in another one; it is a `checkpoint`, an `acknowledgement` or a
-  `repetition`, or came from farther than the `hops` allow (`streamrelay.relay.politeness`); or it waits already with
+  `repetition`, or came from farther than the `hops` allow (`streamrelay.relay.loop_guard`); or it waits already with
   too many others. Nothing of that counts as a delivery.
 * What is said while the relay is paused or spent, or faster than `per_minute`, waits, and goes out in order when it
   may. So an answer said into a pause is not lost, and no conversation is stuck after it. What the rate alone holds
@@ -34,25 +34,25 @@ from streamrelay.events import (
     WithheldReason,
 )
 from streamrelay.relay.attribution import content, filled
+from streamrelay.relay.output_units import OutputCollector, OutputUnit
 from streamrelay.relay.rules import (
-    MOST,
+    MAX_COUNT,
     Close,
     Deliver,
     Effect,
-    Held,
+    HeldOutput,
     Participant,
+    PublishEvent,
+    RelayState,
     Rules,
     Spend,
-    Standing,
-    Stored,
-    Tell,
+    StoredRelay,
     is_checkpoint,
 )
-from streamrelay.relay.utterances import Utterance, Utterances
 
-MOST_HELD = 64
+MAX_HELD = 64
 MINUTE = 60.0
-LONGEST_SHOWN = 80
+MAX_SHOWN_LENGTH = 80
 
 Refusal = WithheldReason | Literal["paused", "spent", "rate"]
 """Why a message that a participant sends does not go out."""
@@ -76,25 +76,25 @@ class RelayMachine:
         if "{text}" not in self.rules.frame:
             raise UsageError(f"the template {self.rules.frame!r} has no {{text}}")
         filled(self.rules.frame, name="", number=0, text="")
-        self.standing = Standing(
+        self.standing = RelayState(
             budget=self.rules.budget, traffic={participant.label: Traffic() for participant in participants}
         )
         self._by_pane = {participant.pane: participant for participant in participants}
-        self._utterances = Utterances()
+        self._utterances = OutputCollector()
         self._sent: deque[float] = deque()
 
     @classmethod
-    def restored(cls, stored: Stored) -> Self:
+    def restored(cls, stored: StoredRelay) -> Self:
         """Go on with a relay as it was stored."""
         machine = cls(stored.relay, stored.participants, stored.rules)
-        machine.standing = msgspec.convert(msgspec.to_builtins(stored.standing), Standing)
+        machine.standing = msgspec.convert(msgspec.to_builtins(stored.standing), RelayState)
         machine._utterances.restore(stored.saying)
         return machine
 
-    def stored(self) -> Stored:
+    def stored(self) -> StoredRelay:
         """Return all that is needed to go on later, as values of its own."""
-        standing = msgspec.convert(msgspec.to_builtins(self.standing), Standing)
-        return Stored(self.relay_id, self.participants, self.rules, standing, self._utterances.stored())
+        standing = msgspec.convert(msgspec.to_builtins(self.standing), RelayState)
+        return StoredRelay(self.relay_id, self.participants, self.rules, standing, self._utterances.stored())
 
     @property
     def deliveries(self) -> int:
@@ -117,7 +117,7 @@ class RelayMachine:
         if self.closed or event.pane not in self._by_pane or event.pane in self.standing.gone:
             return []
         if isinstance(event, Text) and event.origin == "typed":
-            self.standing.manners.begin_anew(event.pane)
+            self.standing.loop_guard.begin_anew(event.pane)
         effects = self._say(self._utterances.hear(event, now), now)
         return [*effects, *self.leave(event.pane, event.reason, now)] if isinstance(event, PaneClosed) else effects
 
@@ -146,9 +146,9 @@ class RelayMachine:
         if self.closed or self.standing.paused == paused:
             return []
         self.standing.paused = paused
-        told = Tell(RelayPaused(relay=self.relay_id, paused=paused, waiting=len(self.standing.held)))
+        told = PublishEvent(RelayPaused(relay=self.relay_id, paused=paused, waiting=len(self.standing.held)))
         if not paused:
-            self.standing.manners.begin_anew()
+            self.standing.loop_guard.begin_anew()
         return [told, *self._release(now)]
 
     def mute(self, pane: str, *, muted: bool = True) -> list[Effect]:
@@ -157,7 +157,7 @@ class RelayMachine:
         if self.closed or speaker is None or (pane in self.standing.muted) == muted:
             return []
         (self.standing.muted.append if muted else self.standing.muted.remove)(pane)
-        return [Tell(RelayMuted(relay=self.relay_id, participant=speaker.label, muted=muted))]
+        return [PublishEvent(RelayMuted(relay=self.relay_id, participant=speaker.label, muted=muted))]
 
     def suspend(self, by: str) -> None:
         """Deliver nothing while the participants are in the relay `by`; empty for no longer."""
@@ -167,9 +167,9 @@ class RelayMachine:
         """Add to the budget, up to the largest there is; what was said since it was spent goes out."""
         if self.closed or deliveries < 1 or not self.standing.budget:
             return []
-        self.standing.budget = min(self.standing.budget + deliveries, MOST)
+        self.standing.budget = min(self.standing.budget + deliveries, MAX_COUNT)
         self.standing.spent = False
-        self.standing.manners.begin_anew()
+        self.standing.loop_guard.begin_anew()
         return self._release(now)
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
@@ -183,7 +183,7 @@ class RelayMachine:
             return [*effects, *self._say_last(now), *self.close(reason)]
         label = self._by_pane[pane].label
         left = RelayLeft(relay=self.relay_id, participant=label, reason=reason, remaining=len(remaining))
-        return [*effects, Tell(left)]
+        return [*effects, PublishEvent(left)]
 
     def close(self, reason: str = "stopped") -> list[Effect]:
         """End the relay, once."""
@@ -212,29 +212,29 @@ class RelayMachine:
             return "spent", f"it is spent after {self.deliveries} deliveries"
         if not self._in_time(now):
             return "rate", "as many deliveries have crossed it within a minute as may"
-        return self._judge(Utterance(pane, (text,), whole_turn=True, heard_at=now), text)
+        return self._judge(OutputUnit(pane, (text,), whole_turn=True, heard_at=now), text)
 
     def send(self, pane: str, text: str, message_id: str, now: float, policy: Policy | None = None) -> list[Effect]:
         """Deliver a message that `refusal` lets pass; it counts as what is said does."""
-        said = Held(pane, text, self.standing.manners.hop_of(pane), now)
+        said = HeldOutput(pane, text, self.standing.loop_guard.hop_of(pane), now)
         return self._send(said, now, message_id=message_id, policy=policy)
 
     # What is made of it
 
-    def _say(self, utterance: Utterance | None, now: float) -> list[Effect]:
+    def _say(self, utterance: OutputUnit | None, now: float) -> list[Effect]:
         if self.closed or utterance is None or not (text := content(utterance.lines)):
             return []
         speaker = self._by_pane[utterance.pane]
         withheld = self._judge(utterance, text)
         if withheld is not None:
             return [self._withhold(speaker, text, *withheld)]
-        hop = self.standing.manners.hop_of(utterance.pane)
-        if len(self.standing.held) >= MOST_HELD:
-            return [self._withhold(speaker, text, "too_many_waiting", f"{MOST_HELD} messages wait already")]
-        self.standing.held.append(Held(utterance.pane, text, hop, utterance.heard_at))
+        hop = self.standing.loop_guard.hop_of(utterance.pane)
+        if len(self.standing.held) >= MAX_HELD:
+            return [self._withhold(speaker, text, "too_many_waiting", f"{MAX_HELD} messages wait already")]
+        self.standing.held.append(HeldOutput(utterance.pane, text, hop, utterance.heard_at))
         return self._release(now)
 
-    def _judge(self, utterance: Utterance, text: str) -> tuple[WithheldReason, str] | None:
+    def _judge(self, utterance: OutputUnit, text: str) -> tuple[WithheldReason, str] | None:
         """Return why something said does not go out, now or later; None if it does."""
         standing, rules = self.standing, self.rules
         if utterance.pane in standing.muted:
@@ -243,32 +243,32 @@ class RelayMachine:
             return "suspended", f"a participant is in {standing.suspended_by}"
         if is_checkpoint(text, rules.checkpoints):
             return "checkpoint", "it begins as an answer to a checkpoint does"
-        manners = standing.manners
+        loop_guard = standing.loop_guard
         if not utterance.whole_turn:
-            manners.in_a_row = 0
+            loop_guard.in_a_row = 0
             return None
-        hop = manners.hop_of(utterance.pane)
+        hop = loop_guard.hop_of(utterance.pane)
         if rules.hops and hop > rules.hops:
             return (
                 "hops",
                 f"it is answer {hop} in a chain of which {rules.hops} go out; a person's word begins a new one",
             )
-        no_news = manners.judge(utterance.pane, text, rules.phrases)
-        if no_news and hop > 1 and 0 < rules.acknowledgements < manners.in_a_row:
-            why = f"turn {manners.in_a_row} in a row that says nothing new; {rules.acknowledgements} go out"
+        no_news = loop_guard.judge(utterance.pane, text, rules.phrases)
+        if no_news and hop > 1 and 0 < rules.acknowledgements < loop_guard.in_a_row:
+            why = f"turn {loop_guard.in_a_row} in a row that says nothing new; {rules.acknowledgements} go out"
             return ("acknowledgement" if no_news == "acknowledgement" else "repetition"), why
         return None
 
-    def _withhold(self, speaker: Participant, text: str, reason: WithheldReason, why: str) -> Tell:
+    def _withhold(self, speaker: Participant, text: str, reason: WithheldReason, why: str) -> PublishEvent:
         count = self.standing.withheld[reason] = self.standing.withheld.get(reason, 0) + 1
-        return Tell(
+        return PublishEvent(
             RelayWithheld(
                 relay=self.relay_id,
                 speaker=speaker.label,
                 reason=reason,
                 why=why,
                 count=count,
-                text=text[:LONGEST_SHOWN],
+                text=text[:MAX_SHOWN_LENGTH],
                 session=speaker.session_name,
                 pane=speaker.pane,
             )
@@ -303,7 +303,9 @@ class RelayMachine:
             self._sent.popleft()
         return not self.rules.per_minute or len(self._sent) < self.rules.per_minute
 
-    def _send(self, said: Held, now: float, *, message_id: str = "", policy: Policy | None = None) -> list[Effect]:
+    def _send(
+        self, said: HeldOutput, now: float, *, message_id: str = "", policy: Policy | None = None
+    ) -> list[Effect]:
         speaker, standing = self._by_pane[said.pane], self.standing
         if not (listeners := self._listeners(said.pane)):
             return []
@@ -313,7 +315,7 @@ class RelayMachine:
         head = filled(self.rules.frame, name=speaker.name, number=speaker.number, text="").strip()
         text = filled(self.rules.frame, name=speaker.name, number=speaker.number, text=self._cut(said.text))
         for listener in listeners:
-            standing.manners.heard(listener.pane, said.hop)
+            standing.loop_guard.heard(listener.pane, said.hop)
         self._count(speaker, listeners, len(text))
         message_id = message_id or f"{self.relay_id}-{standing.deliveries}"
         effects: list[Effect] = [

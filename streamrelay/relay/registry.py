@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from streamrelay.errors import SessionTaken
 
 
-class Seats:
+class SessionAssignments:
     """The sessions that take part in something that all of their words go to."""
 
     def __init__(self, taken: Mapping[str, str] | None = None) -> None:

@@ -12,14 +12,14 @@ from streamrelay.delivery.message import Policy
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, Traffic
 from streamrelay.relay.attribution import ATTRIBUTED
-from streamrelay.relay.politeness import Manners
-from streamrelay.relay.utterances import Utterance
+from streamrelay.relay.loop_guard import LoopGuard
+from streamrelay.relay.output_units import OutputUnit
 
 ACKNOWLEDGEMENTS = 2
 HOPS = 1_000
-MOST = 1_000_000_000
+MAX_COUNT = 1_000_000_000
 """The largest number that a limit may be."""
-Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
 
 
 class Participant(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     checkpoints: tuple[str, ...] = ()
     """What answers to checkpoints begin with (see `is_checkpoint`)."""
     acknowledgements: Count = ACKNOWLEDGEMENTS
-    """How many turns without news are delivered in a row (streamrelay.relay.politeness)."""
+    """How many turns without news are delivered in a row (streamrelay.relay.loop_guard)."""
     phrases: tuple[str, ...] = ()
     """What else counts as an acknowledgement, as literal sentences."""
     hops: Count = HOPS
@@ -62,11 +62,11 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     def check(self) -> None:
         """Raise UsageError for a limit that is none."""
         for name in ("budget", "acknowledgements", "hops", "longest", "per_minute"):
-            if not 0 <= getattr(self, name) <= MOST:
-                raise UsageError(f"{name} is a number from 0, which stands for no limit, to {MOST:,}")
+            if not 0 <= getattr(self, name) <= MAX_COUNT:
+                raise UsageError(f"{name} is a number from 0, which stands for no limit, to {MAX_COUNT:,}")
 
 
-class Held(msgspec.Struct, frozen=True):
+class HeldOutput(msgspec.Struct, frozen=True):
     """Something said that waits to be delivered."""
 
     pane: str
@@ -75,7 +75,7 @@ class Held(msgspec.Struct, frozen=True):
     heard_at: float
 
 
-class Standing(msgspec.Struct):
+class RelayState(msgspec.Struct):
     """How a relay stands."""
 
     deliveries: int = 0
@@ -89,11 +89,11 @@ class Standing(msgspec.Struct):
     gone: dict[str, str] = msgspec.field(default_factory=dict)
     """Panes that have left, and why."""
     suspended_by: str = ""
-    held: list[Held] = msgspec.field(default_factory=list)
+    held: list[HeldOutput] = msgspec.field(default_factory=list)
     withheld: dict[str, int] = msgspec.field(default_factory=dict)
     """How often something was not delivered, by reason."""
     traffic: dict[str, Traffic] = msgspec.field(default_factory=dict)
-    manners: Manners = msgspec.field(default_factory=Manners)
+    loop_guard: LoopGuard = msgspec.field(name="manners", default_factory=LoopGuard)
 
     @property
     def stops(self) -> bool:
@@ -101,14 +101,14 @@ class Standing(msgspec.Struct):
         return self.paused or self.spent or bool(self.suspended_by)
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredRelay(msgspec.Struct, frozen=True):
     """A relay as it is kept."""
 
     relay: str
     participants: tuple[Participant, ...]
     rules: Rules
-    standing: Standing
-    saying: tuple[Utterance, ...] = ()
+    standing: RelayState
+    saying: tuple[OutputUnit, ...] = ()
     """What is being said and not complete."""
 
 
@@ -150,7 +150,7 @@ class Withdraw:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class PublishEvent:
     """Let an event be known."""
 
     event: Event
@@ -169,7 +169,7 @@ class Close:
     deliveries: int
 
 
-Effect = Deliver | Notice | Withdraw | Tell | Spend | Close
+Effect = Deliver | Notice | Withdraw | PublishEvent | Spend | Close
 CHECKPOINT_CHARACTERS = 50
 
 

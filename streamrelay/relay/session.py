@@ -11,10 +11,10 @@ from streamrelay.events import RelayClosed, RelayOpened, Traffic
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publishing import Publish, Publisher
 from streamrelay.panes.server import Server
-from streamrelay.relay.conversation import Conversation
 from streamrelay.relay.machine import RelayMachine
-from streamrelay.relay.places import Typing
-from streamrelay.relay.rules import Effect, Participant, Rules, Tell
+from streamrelay.relay.participants import TypingOptions
+from streamrelay.relay.rules import Effect, Participant, PublishEvent, Rules
+from streamrelay.relay.runner import RelayRunner
 from streamrelay.relay.steps import RelayCounts
 
 
@@ -39,24 +39,24 @@ class RelaySession:
         the budget is one of them. With an `outbox` what is said outlives this process until it is delivered. Raises
         ShellRefused when a shell takes part and nobody allowed that, UsageError when names or panes are not different.
         """
-        typing = Typing(allow_shell, read_timeout, policy, outbox)
+        typing = TypingOptions(allow_shell, read_timeout, policy, outbox)
         infos = [info for _, info in participants]
         typing.check(infos)
         self.relay_id = f"relay-{secrets.token_hex(4)}"
         self._machine = RelayMachine(self.relay_id, _named(participants), rules or Rules(budget=budget))
         labels = {participant.pane: participant.label for participant in self._machine.participants}
-        self._conversation = Conversation(server, self._machine, labels=labels, typing=typing)
+        self._runner = RelayRunner(server, self._machine, labels=labels, typing=typing)
         self._infos = infos
 
     @property
     def counts(self) -> RelayCounts:
         """What was done so far."""
-        return self._conversation.counts
+        return self._runner.counts
 
     @property
     def error(self) -> StreamrelayError | None:
         """What ended the relay, where that was not meant."""
-        return self._conversation.error
+        return self._runner.error
 
     @property
     def traffic(self) -> Mapping[str, Traffic]:
@@ -66,7 +66,7 @@ class RelaySession:
     @property
     def is_stopped(self) -> bool:
         """Whether a person has stopped it."""
-        return self._conversation.reason == "stopped"
+        return self._runner.reason == "stopped"
 
     @property
     def participants(self) -> tuple[Participant, ...]:
@@ -77,10 +77,10 @@ class RelaySession:
         """Relay until the relay ends; every event of the relay goes to `publish`. Returns how it ended."""
         publish = Publisher(publish)
         labels = tuple(participant.label for participant in self._machine.participants)
-        await self._conversation.run(
-            self._infos, publish, [Tell(RelayOpened(relay=self.relay_id, participants=labels))]
+        await self._runner.run(
+            self._infos, publish, [PublishEvent(RelayOpened(relay=self.relay_id, participants=labels))]
         )
-        reason = self._conversation.reason if self.error is None else self.error.code
+        reason = self._runner.reason if self.error is None else self.error.code
         closed = RelayClosed(
             relay=self.relay_id,
             reason=reason,
@@ -92,7 +92,7 @@ class RelaySession:
 
     def toggle_pause(self) -> None:
         """Pause the relay, or let it go on; what is said into a pause goes out after it."""
-        self._conversation.decide(lambda now: self._machine.pause(now, paused=not self._machine.standing.paused))
+        self._runner.decide(lambda now: self._machine.pause(now, paused=not self._machine.standing.paused))
 
     def toggle_mute(self, number: int) -> None:
         """Mute the participant with this number, or let it be heard again."""
@@ -102,11 +102,11 @@ class RelaySession:
             muted = self._machine.standing.muted
             return [effect for pane in panes for effect in self._machine.mute(pane, muted=pane not in muted)]
 
-        self._conversation.decide(decide)
+        self._runner.decide(decide)
 
     def stop(self) -> None:
         """End the relay."""
-        self._conversation.decide(lambda _: self._machine.close())
+        self._runner.decide(lambda _: self._machine.close())
 
 
 def checked_name(name: str) -> str:

@@ -10,13 +10,13 @@ from typing import Protocol
 
 from streamrelay.delivery.message import Message
 from streamrelay.events import Event, Receipt, RelayDelivered
-from streamrelay.relay.rules import Close, Deliver, Effect, Notice, Participant, Tell, Withdraw
+from streamrelay.relay.rules import Close, Deliver, Effect, Notice, Participant, PublishEvent, Withdraw
 
 Decision = Callable[[float], Sequence[Effect]]
 """What somebody decides: given the time, what the machine makes of it."""
 
 
-class Machine(Protocol):
+class RelayEngine(Protocol):
     """What decides: a relay, a registry of links, or all that a service has of them."""
 
     @property
@@ -85,7 +85,7 @@ class Step:
                     self.outgoing.append(Outgoing(message, _panes(effect.listeners)))
                 case Withdraw():
                     self._withdraw(effect)
-                case Tell():
+                case PublishEvent():
                     self.events.append(effect.event)
                 case Close():
                     self.closed = effect.reason
@@ -111,7 +111,7 @@ class Step:
             self.withdrawn.append(Withdraw(withdraw.message_id, listeners))
 
 
-class Keeper(Protocol):
+class StepStore(Protocol):
     """Keeps what has happened before anything follows from it."""
 
     async def keep(self, step: Step) -> None:

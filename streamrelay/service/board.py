@@ -25,7 +25,7 @@ from streamrelay.events import (
 from streamrelay.federation.names import is_far
 from streamrelay.links.link import Link
 from streamrelay.notifying.board import Effect, Shown, Waiting, spent, waits, words
-from streamrelay.relay.rules import Standing
+from streamrelay.relay.rules import RelayState
 from streamrelay.service.machine import ServiceMachine
 
 _CHANGES = (
@@ -87,7 +87,7 @@ class ServiceBoard:
         waiting = {pane: waits(kind) for pane, kind in self._waiting.kinds.items()}
         return self._shown.become(shown | waiting)
 
-    def _conversations(self) -> list[tuple[str, Mapping[str, str], Standing]]:
+    def _conversations(self) -> list[tuple[str, Mapping[str, str], RelayState]]:
         links = [
             (link.link_id, {party.pane: party.title for party in link.parties}, link.relay.standing)
             for link in self._links()

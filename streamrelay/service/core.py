@@ -31,21 +31,21 @@ from streamrelay.history.places import Place
 from streamrelay.history.retention import keep_to
 from streamrelay.history.searching import HistorySearch
 from streamrelay.links.link import Link, Party, Policy, Texts
-from streamrelay.links.noting import note
+from streamrelay.links.logging import note
 from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
-from streamrelay.relay.conversation import Conversation
-from streamrelay.relay.places import Typing
+from streamrelay.relay.participants import TypingOptions
 from streamrelay.relay.rules import Rules
+from streamrelay.relay.runner import RelayRunner
 from streamrelay.relay.steps import Decision
 from streamrelay.service.board import ServiceBoard
-from streamrelay.service.federating import Federation
+from streamrelay.service.federation import Federation
 from streamrelay.service.feed import Feed
-from streamrelay.service.keeping import Kept
+from streamrelay.service.live_lines import LiveLines
 from streamrelay.service.machine import ServiceMachine
-from streamrelay.service.provisional import Provisional
-from streamrelay.service.restoring import Restoring
+from streamrelay.service.persistence import ServiceStore
+from streamrelay.service.restore import Restorer
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Own, Sessions
 
@@ -89,17 +89,17 @@ class Core:
         self.outbox = Outbox(outbox or self.folder / "outbox.db")
         self.machine: ServiceMachine
         self.feed: Feed
-        self.conversation: Conversation
+        self.runner: RelayRunner
         self.working: asyncio.Future[NoReturn]
         self.started_at = time.time()
         self.problems: list[str] = []
         self.circle_news = asyncio.Event()
         """Set when something has happened in a gathering that more follows from than what is typed."""
-        self.provisional = Provisional()
+        self.provisional = LiveLines()
         self.federation: Federation | None = None
         """Other machines, where there are any."""
         self._federated = federation
-        self._kept: Kept
+        self._kept: ServiceStore
         self.server_key = ""
         """What the outbox tells this tmux server from every other by."""
         self._texts = texts
@@ -143,20 +143,20 @@ class Core:
         self.feed = Feed(self.journal, await self.journal.last_seq())
         if self._federated is not None and self._federated.node:
             self.federation = Federation(self, self._federated, before, epoch=time.time_ns())
-        self._kept = Kept(self.journal, self.feed, logs, self._changes)
+        self._kept = ServiceStore(self.journal, self.feed, logs, self._changes)
         keeper = self._kept if self.federation is None else self.federation.keeper(self._kept)
-        self.conversation = Conversation(
+        self.runner = RelayRunner(
             self.server,
             self.machine,
-            typing=Typing(outbox=self.outbox, writer=self.writer),
+            typing=TypingOptions(outbox=self.outbox, writer=self.writer),
             keeper=keeper,
             stays=self._stays,
         )
         self._entered.callback(self._kept.close)
         self._entered.callback(self.feed.close)
         self._entered.callback(self.provisional.close)
-        self._entered.push_async_callback(self.conversation.close)
-        restoring = Restoring(self.server, self.machine, self.conversation, self._kept, self.outbox, self.writer)
+        self._entered.push_async_callback(self.runner.close)
+        restoring = Restorer(self.server, self.machine, self.runner, self._kept, self.outbox, self.writer)
         self.problems += await restoring.restore(before, self._is_ours)
         if self.federation is not None:
             self.federation.come_back()
@@ -164,7 +164,7 @@ class Core:
         if self._notify:
             notifier = Notifier(self.server, ServiceBoard(self.machine, self.links))
             self._notifier = await self._entered.enter_async_context(notifier)
-        self.working = asyncio.ensure_future(self.conversation.work(self._note))
+        self.working = asyncio.ensure_future(self.runner.work(self._note))
         self._entered.push_async_callback(_ended, self.working)
         duties = [self._sweep(), self._forget()]
         if self.federation is not None:
@@ -234,16 +234,16 @@ class Core:
         pane = session.pane
         async with self._admitting.setdefault(pane, asyncio.Lock()):
             self._last_receipts[pane] = asyncio.get_running_loop().time()
-            typing = Typing(allow_shell=allow_shell, outbox=self.outbox, writer=self.writer)
-            if (place := self.conversation.place(pane)) is not None:
-                typing.check([place.info])
+            typing = TypingOptions(allow_shell=allow_shell, outbox=self.outbox, writer=self.writer)
+            if (participant := self.runner.participant(pane)) is not None:
+                typing.check([participant.info])
                 return
             info = await self.server.find(pane)
             typing.check([info])
             await self.journal.note_session(session.session, pane, title=session.title, server=self.server_key)
             memory = await self._kept.remember(pane, info.command, allow_shell=allow_shell)
             try:
-                await self.conversation.admit(info, typing, memory)
+                await self.runner.admit(info, typing, memory)
             except BaseException:
                 await self._kept.forget(pane)
                 raise
@@ -251,26 +251,26 @@ class Core:
     async def dismiss(self, pane: str) -> None:
         """Hear a pane no more."""
         async with self._admitting.setdefault(pane, asyncio.Lock()):
-            await self.conversation.dismiss(pane)
+            await self.runner.dismiss(pane)
             self.provisional.forget(pane)
             await self._kept.forget(pane)
 
     async def renew(self, pane: str) -> None:
         """Begin a new log of a pane's stream, if it rests."""
         with contextlib.suppress(StreamrelayError):
-            if (log := self._kept.renew(pane)) is None or await self.conversation.renew(pane, log):
+            if (log := self._kept.renew(pane)) is None or await self.runner.renew(pane, log):
                 return
         self._kept.stay(pane)
 
     async def do(self, decision: Decision) -> None:
         """Have something decided, and all that follows kept and on its way; raises what the work has ended by."""
-        await until_first(self.conversation.decided(decision), _shielded(self.working))
+        await until_first(self.runner.decided(decision), _shielded(self.working))
 
     async def _sweep(self) -> NoReturn:
         """Let go, from time to time, of panes that nobody needs."""
         while True:
             await asyncio.sleep(SWEEP_EVERY)
-            for pane in self.conversation.panes:
+            for pane in self.runner.panes:
                 try:
                     await self._look_after(pane)
                 except StreamrelayError as error:
@@ -280,13 +280,13 @@ class Core:
 
     async def _look_after(self, pane: str) -> None:
         """Let go of a pane that nobody needs, and begin another log where one has grown too long."""
-        if (place := self.conversation.place(pane)) is None:
+        if (participant := self.runner.participant(pane)) is None:
             return
         now = asyncio.get_running_loop().time()
         quiet = now - self._last_receipts.setdefault(pane, now)
-        if place.outgrown:
+        if participant.outgrown:
             await self.renew(pane)
-        elif pane not in self.panes and place.writer.idle and quiet > UNANSWERED:
+        elif pane not in self.panes and participant.writer.idle and quiet > UNANSWERED:
             await self.dismiss(pane)
 
     async def _forget(self) -> NoReturn:

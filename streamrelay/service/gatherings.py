@@ -29,7 +29,7 @@ from streamrelay.service.gathering_api import Gathering, Invited, StartGathering
 from streamrelay.service.gathering_views import exported, shown
 from streamrelay.service.gathering_views import transcript as as_transcript
 from streamrelay.service.messages import check_may_speak
-from streamrelay.service.pulsing import pulse
+from streamrelay.service.pulse import pulse
 from streamrelay.sessions.commands import mark_gathering
 from streamrelay.sessions.model import Session, StartSession
 

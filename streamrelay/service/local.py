@@ -30,7 +30,7 @@ from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
-from streamrelay.service import far, gatherings, pulsing, sending, waiting
+from streamrelay.service import deliveries, gatherings, pulse, remote_sessions, sending
 from streamrelay.service.api import (
     CreateRelay,
     Delivery,
@@ -47,7 +47,7 @@ from streamrelay.service.api import (
 )
 from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.encoding import check_encodes
-from streamrelay.sessions.hearing import hear_hook
+from streamrelay.sessions.hook_events import hear_hook
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Own
 from streamrelay.version import VERSION
@@ -144,7 +144,7 @@ class LocalService:
             gatherings=len(core.machine.circles.held),
             deliveries={str(state): count for state, count in (await core.outbox.counts()).items()},
             subscribers=core.feed.readers,
-            problems=(*core.problems, *far.problems(core)),
+            problems=(*core.problems, *remote_sessions.problems(core)),
         )
 
     async def sessions(self) -> list[Session]:
@@ -181,11 +181,11 @@ class LocalService:
 
     async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
         """List the messages that are not submitted yet, or the latest of all, oldest first."""
-        return await waiting.listed(self._core, session, state)
+        return await deliveries.listed(self._core, session, state)
 
     async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
         """Cancel a message wherever it is not pasted yet; return how it stands."""
-        return await waiting.cancel(self._core, message_id, by)
+        return await deliveries.cancel(self._core, message_id, by)
 
     # Links
 
@@ -197,7 +197,7 @@ class LocalService:
     async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
         """Link two sessions; where they are linked already, return that link as it is."""
         core = self._core
-        if (link := await far.create_link(core, a, b, policy)) is not None:
+        if (link := await remote_sessions.create_link(core, a, b, policy)) is not None:
             return link
         first, second = await core.find(a), await core.find(b)
         if first.session == second.session:
@@ -218,14 +218,14 @@ class LocalService:
     async def extend_link(self, link: str, deliveries: int) -> Link:
         """Add to a budget, and open the link if it is spent."""
         core = self._core
-        if not await far.wish(core, Wish(link=link, what="extend", deliveries=deliveries)):
+        if not await remote_sessions.wish(core, Wish(link=link, what="extend", deliveries=deliveries)):
             await core.do(lambda now: core.machine.extend(link, deliveries, now))
         return next((one for one in core.links() if one.link_id == link), None) or core.machine.found(link)
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
         """Close a link, for one of its sides or for a person; the other side is told."""
         check_encodes(last_words)
-        if await far.wish(self._core, Wish(link=link, what="close", by=by, last_words=last_words)):
+        if await remote_sessions.wish(self._core, Wish(link=link, what="close", by=by, last_words=last_words)):
             return
         side = (await self._core.find(by)).session if by else ""
         await self._core.do(lambda _: self._core.machine.close_link(link, side, last_words))
@@ -320,7 +320,7 @@ class LocalService:
 
     async def pause(self, paused: bool, of: str = "") -> None:  # as the service's callers say it
         """Let nothing cross the link or relay of that id, or any, until it is taken back."""
-        if await far.pause(self._core, of, paused=paused):
+        if await remote_sessions.pause(self._core, of, paused=paused):
             return
         await self._core.do(lambda now: self._core.machine.pause(of, now, paused=paused))
 
@@ -339,7 +339,7 @@ class LocalService:
             return effects
 
         await self._core.do(decide)
-        return count + await far.close_all(self._core)
+        return count + await remote_sessions.close_all(self._core)
 
     async def watch(self, session: str, watched: bool) -> None:  # as the service's callers say it
         """Have what a session says journaled whether or not it takes part in anything."""
@@ -376,7 +376,7 @@ class LocalService:
 
     async def pulse(self, request: TakePulse) -> Pulse:
         """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now."""
-        return await pulsing.pulse(self._core, scope=request.scope, parts=request.parts, among=request.among)
+        return await pulse.pulse(self._core, scope=request.scope, parts=request.parts, among=request.among)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
         """Every event that is journaled, in order, from behind a place or from now on; provisional ones are not."""

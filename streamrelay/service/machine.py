@@ -19,10 +19,10 @@ from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.machine import RelayMachine
-from streamrelay.relay.registry import Seats
-from streamrelay.relay.rules import Close, Effect, Participant, Rules, Tell
-from streamrelay.service.circles import Circles
-from streamrelay.service.messages import Sending, Sent, check, check_last_words, notice
+from streamrelay.relay.registry import SessionAssignments
+from streamrelay.relay.rules import Close, Effect, Participant, PublishEvent, Rules
+from streamrelay.service.gatherings_store import GatheringsStore
+from streamrelay.service.messages import MessageOutcome, OutgoingMessage, check, check_last_words, notice
 from streamrelay.service.relays import Relays
 from streamrelay.service.settings import Settings
 
@@ -38,9 +38,9 @@ class ServiceMachine:
         self.settings = Settings()
         self.links = links or LinkRegistry(texts)
         self._texts = texts or Texts()
-        self._seats = Seats()
+        self._seats = SessionAssignments()
         self.relays = Relays(self._seats)
-        self.circles = Circles(self._seats)
+        self.circles = GatheringsStore(self._seats)
         self._in_turns: set[str] = set()
         self._listeners: tuple[Listener, ...] = self.links.listeners
         self._settings_changed = False
@@ -65,7 +65,7 @@ class ServiceMachine:
             for session in machine._seats.sessions_of(relay_id):
                 machine.links.suspend(session, relay_id)
         if words is not None:
-            machine.circles = Circles.restored(kept, machine._seats, words, now)
+            machine.circles = GatheringsStore.restored(kept, machine._seats, words, now)
         for circle in machine.circles.held:
             for seat in circle.present:
                 machine.links.suspend(seat.session, circle.gathering_id)
@@ -171,14 +171,14 @@ class ServiceMachine:
     # What is asked
 
     def send(
-        self, sending: Sending, *, link_id: str, at: float, now: float, listener_id: str = ""
-    ) -> tuple[Sent, list[Effect]]:
+        self, sending: OutgoingMessage, *, link_id: str, at: float, now: float, listener_id: str = ""
+    ) -> tuple[MessageOutcome, list[Effect]]:
         """Deliver a message, and do what goes with it: the ids are those of what is made, `at` is Unix time.
 
         Where two are linked it crosses their link, and there is no listener besides, whatever was asked for. Raises
         NotAllowed for what a session may not send (streamrelay.service.messages).
         """
-        caller, target, sent = sending.caller, sending.target, Sent()
+        caller, target, sent = sending.caller, sending.target, MessageOutcome()
         if caller is None:
             return sent, [notice(sending, self._texts.frame)]
         sent.link = self.links.between(caller.session, target.session)
@@ -208,7 +208,9 @@ class ServiceMachine:
             sent.listening = self.links.listen(caller, target, listener_id=listener_id)
         return sent, effects
 
-    def _send_last(self, sending: Sending, caller: Party, sent: Sent) -> tuple[Sent, list[Effect]]:
+    def _send_last(
+        self, sending: OutgoingMessage, caller: Party, sent: MessageOutcome
+    ) -> tuple[MessageOutcome, list[Effect]]:
         """Deliver last words, and close the link there is."""
         effects: list[Effect] = [notice(sending, self._texts.frame)]
         if (link := sent.link) is not None:
@@ -267,7 +269,7 @@ class ServiceMachine:
         """Let sessions hear each other; raises SessionTaken for one that is in another relay, UsageError as a relay."""
         relay = self.relays.open(relay_id, participants, rules)
         labels = tuple(participant.label for participant in participants)
-        effects: list[Effect] = [Tell(RelayOpened(relay=relay_id, participants=labels))]
+        effects: list[Effect] = [PublishEvent(RelayOpened(relay=relay_id, participants=labels))]
         for member in participants:
             relay.speaks_in_turns(member.pane, member.pane in self._in_turns)
             effects += self.links.suspend(member.session, relay_id)

@@ -25,7 +25,7 @@ OWN_IDS = ("link-", "relay-", "gathering-", "stop-")
 """What the ids begin with of messages that nobody sends: that of who delivers it, and a number."""
 
 
-class Sending(msgspec.Struct, frozen=True, kw_only=True):
+class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message from somebody to a session."""
 
     message_id: str
@@ -40,7 +40,7 @@ class Sending(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is in the outbox already, known by its id."""
 
 
-class Sent(msgspec.Struct):
+class MessageOutcome(msgspec.Struct):
     """What was done besides delivering it."""
 
     link: Link | None = None
@@ -48,7 +48,7 @@ class Sent(msgspec.Struct):
     closed: bool = False
 
 
-def check(sending: Sending, caller: Party, links: LinkRegistry, settings: Settings, now: float) -> None:
+def check(sending: OutgoingMessage, caller: Party, links: LinkRegistry, settings: Settings, now: float) -> None:
     """Raise NotAllowed for a message of a session that is beyond the limits of its link, or waits for a person."""
     check_may_speak(caller.session, settings)
     peer = sending.target
@@ -137,7 +137,7 @@ _HINTS = {
 _NOTHING_NEW = "say something new, or nothing and go on with your work"
 
 
-def notice(sending: Sending, frame: str) -> Notice:
+def notice(sending: OutgoingMessage, frame: str) -> Notice:
     """Return what is typed for the target: what a session says names it, as `frame` (see `links.link.Texts`) says."""
     target, caller = sending.target, sending.caller
     listener = Participant(target.session, target.pane, target.title, 1, target.session_name)

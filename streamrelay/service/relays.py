@@ -8,8 +8,8 @@ import msgspec
 from streamrelay.errors import TargetNotFound
 from streamrelay.events import RelayClosed
 from streamrelay.relay.machine import RelayMachine
-from streamrelay.relay.registry import Seats
-from streamrelay.relay.rules import Close, Effect, Participant, Rules, Stored, Tell
+from streamrelay.relay.registry import SessionAssignments
+from streamrelay.relay.rules import Close, Effect, Participant, PublishEvent, Rules, StoredRelay
 
 RELAY = "relay/"
 
@@ -17,19 +17,19 @@ RELAY = "relay/"
 class Relays:
     """Relays by their ids."""
 
-    def __init__(self, seats: Seats) -> None:
+    def __init__(self, seats: SessionAssignments) -> None:
         """Take who sits where; the participants of a relay have a seat there until they have left it."""
         self.all: dict[str, RelayMachine] = {}
         self._seats = seats
         self._changed: set[str] = set()
 
     @classmethod
-    def restored(cls, kept: Mapping[str, bytes], seats: Seats) -> Self:
+    def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments) -> Self:
         """Go on with what was kept."""
         relays = cls(seats)
         for key, value in kept.items():
             if key.startswith(RELAY):
-                relay = RelayMachine.restored(msgspec.json.decode(value, type=Stored))
+                relay = RelayMachine.restored(msgspec.json.decode(value, type=StoredRelay))
                 relays.all[relay.relay_id] = relay
                 seats.take(relay.relay_id, [participant.session for participant in _there(relay)])
         return relays
@@ -77,7 +77,7 @@ class Relays:
                     deliveries=effect.deliveries,
                     traffic=relay.standing.traffic,
                 )
-                result.append(Tell(closed))
+                result.append(PublishEvent(closed))
             else:
                 result.append(effect)
         staying = set() if relay.closed else {participant.session for participant in _there(relay)}

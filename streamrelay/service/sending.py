@@ -12,11 +12,11 @@ from streamrelay.delivery.message import check_message_id
 from streamrelay.delivery.outbox import Entry
 from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
-from streamrelay.service import far
+from streamrelay.service import remote_sessions
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.callers import calling
 from streamrelay.service.core import Core, new_id, party
-from streamrelay.service.messages import Sending, Sent, check_chosen_id, check_length, check_may_speak
+from streamrelay.service.messages import MessageOutcome, OutgoingMessage, check_chosen_id, check_length, check_may_speak
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import UNKNOWN, asking, check_start
 
@@ -29,8 +29,8 @@ _LAST_WORDS_TIMEOUT = 3.0
 
 async def send(core: Core, request: SendMessage) -> SendResult:
     """Deliver a message, and link, listen or close as it says; what of that cannot be done is a warning."""
-    if (there := far.split(core, request.to)) is not None:
-        return await far.send(core, request, there)
+    if (there := remote_sessions.split(core, request.to)) is not None:
+        return await remote_sessions.send(core, request, there)
     target = await core.find(request.to)
     core.machine.circles.check_may_send(target.session, to=True)
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
@@ -40,7 +40,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
     connects: Literal["link", "listen"] = "link" if request.direct else "listen"
     await core.admit(target, allow_shell=request.allow_shell)
     known = await deliveries(core, message_id) if caller.session is not None and request.message_id else []
-    sending = Sending(
+    sending = OutgoingMessage(
         message_id=message_id,
         text=request.text,
         target=party(target),
@@ -50,7 +50,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
         typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
         again=any(each.pane == target.pane for each in known),
     )
-    sent, warning = Sent(), caller.warning
+    sent, warning = MessageOutcome(), caller.warning
 
     def decide(now: float) -> list[Effect]:
         nonlocal sent
@@ -78,7 +78,10 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
 
     Of this tmux server alone: others share the outbox, and their panes have the same ids.
     """
-    return [*_of_server(await _entries(core, message_id), core.server_key), *far.deliveries(core, message_id)]
+    return [
+        *_of_server(await _entries(core, message_id), core.server_key),
+        *remote_sessions.deliveries(core, message_id),
+    ]
 
 
 async def last_deliveries(core: Core, message_id: str) -> list[Delivery]:
@@ -219,7 +222,7 @@ async def _connect(core: Core, request: StartSession, session: Session) -> None:
 async def end(core: Core, name: str) -> None:
     """End a session that was started here, and with it its links and listeners."""
     session = await core.find(name)
-    place = core.conversation.place(session.pane)
+    place = core.runner.participant(session.pane)
     await core.sessions.end(session.session)
     if place is not None:
         with contextlib.suppress(TimeoutError):

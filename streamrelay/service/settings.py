@@ -2,7 +2,7 @@
 
 import msgspec
 
-MOST_APART = 1_000
+MAX_SEPARATED_PAIRS = 1_000
 
 
 class Settings(msgspec.Struct):
@@ -18,7 +18,7 @@ class Settings(msgspec.Struct):
 
     def part(self, a: str, b: str) -> None:
         """Let two sessions not begin anew what waited for a person."""
-        self.apart = [*self.apart, _pair(a, b)][-MOST_APART:]
+        self.apart = [*self.apart, _pair(a, b)][-MAX_SEPARATED_PAIRS:]
 
     def are_apart(self, a: str, b: str) -> bool:
         """Whether only a person links two sessions again."""

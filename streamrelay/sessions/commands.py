@@ -40,7 +40,7 @@ _NO_NAME = regex.compile(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SessionMark:
     """What a session that was started here is known by."""
 
     session: str
@@ -49,11 +49,11 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Birth:
+class SessionLaunch:
     """A session that is to be: `name` is tmux's, `words` the program and its arguments."""
 
     name: str
-    mark: Mark
+    mark: SessionMark
     words: Sequence[str]
     cwd: str
     columns: int
@@ -65,7 +65,7 @@ class Birth:
     """Whether the pane goes with its program once its last words are read."""
 
 
-def start_commands(birth: Birth) -> list[tuple[str, ...]]:
+def start_commands(birth: SessionLaunch) -> list[tuple[str, ...]]:
     """Return the commands, for one line, that start a session and print the id of its pane.
 
     In one line, because a program that ends at once takes a pane with it that is not to remain yet.
@@ -127,14 +127,14 @@ def mark_gathering(pane: str, gathering: str) -> tuple[str, ...]:
     return ("set-option", "-p", "-t", pane, GATHERING, gathering)
 
 
-def parse_marks(lines: Iterable[str]) -> dict[str, Mark]:
+def parse_marks(lines: Iterable[str]) -> dict[str, SessionMark]:
     """Return what `LIST_MARKS` printed, by pane; only what was started here."""
-    marks: dict[str, Mark] = {}
+    marks: dict[str, SessionMark] = {}
     for line in lines:
         pane, _, rest = line.partition("\t")
         words = rest.split("\t", 2)
         if pane.startswith("%") and len(words) == 3 and words[0]:
-            marks[pane] = Mark(*words)
+            marks[pane] = SessionMark(*words)
     return marks
 
 

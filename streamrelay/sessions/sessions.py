@@ -18,14 +18,13 @@ from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.relay.session import checked_name
 from streamrelay.sessions.advice import advice, attach_command
-from streamrelay.sessions.beginning import RESTED, is_ready
 from streamrelay.sessions.commands import (
     BEFORE_PROGRAM,
     FORGET_FOLDER,
     LIST_MARKS,
     LOOK_FOR_ENDED,
-    Birth,
-    Mark,
+    SessionLaunch,
+    SessionMark,
     end_command,
     foreground_command,
     parse_marks,
@@ -36,9 +35,10 @@ from streamrelay.sessions.commands import (
 )
 from streamrelay.sessions.model import Session, SessionState, StartSession
 from streamrelay.sessions.programs import find_program, own_search_path, program_not_found
+from streamrelay.sessions.readiness import RESTED, is_ready
 from streamrelay.sessions.start_failure import Foreground, read_foreground, start_failure
 
-FEWEST_COLUMNS, FEWEST_LINES = 40, 10
+MIN_COLUMNS, MIN_LINES = 40, 10
 """Programs paint rubbish in less (AGT-04); tmux itself would take a single cell."""
 COLUMNS, LINES = 120, 40
 ARRIVAL = 2.0
@@ -132,7 +132,7 @@ class Sessions:
 
     # Being started
 
-    async def _birth(self, request: StartSession) -> Birth:
+    async def _birth(self, request: StartSession) -> SessionLaunch:
         """Make sense of a request."""
         profile = self._server.profile(request.agent)
         start = profile.start if profile is not None else None
@@ -142,8 +142,8 @@ class Sessions:
             raise UsageError("there is no program to start", hint="name a profile (streamrelay profiles) or a command")
         columns = request.columns or (start.columns if start is not None else 0) or COLUMNS
         lines = request.lines or (start.lines if start is not None else 0) or LINES
-        if columns < FEWEST_COLUMNS or lines < FEWEST_LINES:
-            raise UsageError(f"{columns}x{lines} is too small", hint=f"at least {FEWEST_COLUMNS}x{FEWEST_LINES}")
+        if columns < MIN_COLUMNS or lines < MIN_LINES:
+            raise UsageError(f"{columns}x{lines} is too small", hint=f"at least {MIN_COLUMNS}x{MIN_LINES}")
         for name, value in request.environment.items():
             if not _VARIABLE.fullmatch(name) or "\0" in value:
                 raise UsageError(f"{name!r} is no name of an environment variable with its value")
@@ -151,14 +151,16 @@ class Sessions:
         titles = {one.title for one in taken}
         title = request.title or session_name(Path(program).name, titles)
         name = session_name(title, {one.session_name for one in taken})
-        mark = Mark(f"s-{secrets.token_hex(6)}", profile.name if profile is not None else "", checked_name(title))
+        mark = SessionMark(
+            f"s-{secrets.token_hex(6)}", profile.name if profile is not None else "", checked_name(title)
+        )
         cwd = await self._folder(request)
         environment = dict(request.environment)
         if self._server.is_here:
             search_path = environment.setdefault("PATH", request.search_path or own_search_path())
             words[0] = find_program(program, search_path=search_path, cwd=cwd)
         own = {} if self._own is None else self._own(mark.session)
-        return Birth(name, mark, words, cwd, columns, lines, environment, own)
+        return SessionLaunch(name, mark, words, cwd, columns, lines, environment, own)
 
     async def folder(self, session: Session) -> str:
         """Return where a session's program works."""
@@ -171,7 +173,7 @@ class Sessions:
             folder = await self.folder(await self.find(request.caller))
         return _checked_folder(folder or "~")
 
-    async def _bear(self, birth: Birth) -> str:
+    async def _bear(self, birth: SessionLaunch) -> str:
         """Have tmux start it; return the pane. Somebody may take the name just before."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
@@ -187,7 +189,7 @@ class Sessions:
                 await self._server.query(FORGET_FOLDER)
         raise AssertionError("unreachable")
 
-    async def _arrive(self, pane: str, birth: Birth) -> None:
+    async def _arrive(self, pane: str, birth: SessionLaunch) -> None:
         """Wait until the program is in the foreground."""
         loop = asyncio.get_running_loop()
         until = loop.time() + ARRIVAL
@@ -259,7 +261,7 @@ class Sessions:
 
     # As it stands
 
-    def _session(self, info: PaneInfo, mark: Mark | None, *, alone: bool) -> Session:
+    def _session(self, info: PaneInfo, mark: SessionMark | None, *, alone: bool) -> Session:
         watched = not info.dead and self._server.is_watched(info.pane)
         pipeline = self._server.pipeline(info.pane) if watched else None
         state: SessionState = "ended" if info.dead else "unknown"

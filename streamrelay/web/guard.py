@@ -47,7 +47,7 @@ HEADERS: Mapping[str, str] = {
     "cache-control": "no-store",
 }
 """What every answer carries."""
-MOST_BODY = 2**20
+MAX_BODY_SIZE = 2**20
 """Bytes that a request may bring along."""
 _ONCE = frozenset({"host", "content-length", "origin", "authorization", "content-type", "sec-fetch-site"})
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -130,8 +130,8 @@ class Guard:
         if method not in {"GET", "HEAD"} and media_type != "application/json":
             return Refusal(415, "usage", "what is sent is to be application/json")
         length = named.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
-            return Refusal(413, "usage", f"more than {MOST_BODY} bytes")
+        if not length.isdecimal() or int(length) > MAX_BODY_SIZE:
+            return Refusal(413, "usage", f"more than {MAX_BODY_SIZE} bytes")
         return None
 
     def _is_ours(self, host: str) -> bool:

@@ -21,7 +21,7 @@ from streamrelay.history.found import Found, History, Output, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.pulse import Pulse, SessionNow
 from streamrelay.pulse.model import Missing
-from streamrelay.relay.rules import Standing, Stored
+from streamrelay.relay.rules import RelayState, StoredRelay
 from streamrelay.service import api
 from streamrelay.testing.tmux import PrivateTmux
 
@@ -109,7 +109,7 @@ class MemoryService:
         await self._take(a, b, policy)
         parties = Party(a, "%1", "Ann"), Party(b, "%2", "Bob")
         chosen = policy or Policy()
-        stored = Stored("link-1", participants(*parties), chosen.rules(), Standing(budget=chosen.budget))
+        stored = StoredRelay("link-1", participants(*parties), chosen.rules(), RelayState(budget=chosen.budget))
         self.made.append(Link(parties, chosen, 2.5, stored))
         return self.made[-1]
 

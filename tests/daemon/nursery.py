@@ -10,9 +10,9 @@ import sys
 
 from streamrelay_cli.main import run
 
-from streamrelay.daemon import composing, logs, process, tools
+from streamrelay.daemon import assembly, logs, process, tools
 
-BORN_WITH = (composing, logs, process, tools)
+BORN_WITH = (assembly, logs, process, tools)
 
 
 def main(log: str, *words: str) -> None:

@@ -190,7 +190,7 @@ async def test_what_makes_no_sense_is_refused_in_words(
 
 
 async def test_a_body_has_a_limit(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamrelay.daemon.app.MOST_BODY", 1000)
+    monkeypatch.setattr("streamrelay.daemon.app.MAX_BODY_SIZE", 1000)
     async with served.client() as client:
         with pytest.raises(UsageError, match="more than 1000 bytes"):
             await client.send_message(api.SendMessage(to="%1", text="x" * 2000))

@@ -109,7 +109,7 @@ async def test_all_readers_are_given_the_same_bytes(memory: MemoryService) -> No
 
 
 async def test_a_write_is_bounded_whatever_waits(memory: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamrelay.daemon.broadcast.MOST_WRITTEN", 5000)
+    monkeypatch.setattr("streamrelay.daemon.broadcast.MAX_WRITTEN", 5000)
     broadcast = Broadcast(memory, most_bytes=200_000)
     await broadcast.start()
     feeding = asyncio.ensure_future(broadcast.run())

@@ -10,7 +10,7 @@ import pytest
 from streamrelay.gathering.ceremony import HARVEST_REST, Ceremony
 from streamrelay.gathering.library import find_rhythm, load_rhythms, load_texts, parse_rhythm
 from streamrelay.gathering.members import Member
-from streamrelay.gathering.passing import passes
+from streamrelay.gathering.pass_detection import passes
 from streamrelay.gathering.plan import STRUCTURES, Plan, plan_for
 from streamrelay.gathering.prompts import Texts
 from streamrelay.gathering.steps import Announce, Contribute, Effect, Passed, Prompt, Reached, Said

@@ -6,7 +6,7 @@ import pytest
 
 from streamrelay.delivery.message import Message
 from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSuspended, Text, TurnEnded, TurnStarted
-from streamrelay.federation import hearing, telling
+from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.channel import WINDOW
 from streamrelay.federation.envelope import read_body
 from streamrelay.federation.messages import Suspended, Wish
@@ -35,7 +35,7 @@ class Side:
     def take(self, effects: Iterable[Effect], *heard: Event) -> None:
         step = Step(events=list(heard))
         step.follow(effects)
-        telling.take(self.node, step)
+        outgoing.take(self.node, step)
         for changes in (self.machine.changes(), self.node.changes()):
             for key, value in changes.items():
                 self.kept.pop(key, None) if value is None else self.kept.update({key: value})
@@ -75,7 +75,7 @@ class Two:
         envelopes = [one for one in channel.sendable(0.0) if self.is_new(receiver, one.number)]
         for envelope in envelopes[:at_most]:
             assert receiver.node.admit(envelope) == "new"
-            receiver.take(hearing.handle(receiver.node, sender.name, read_body(envelope), 0.0))
+            receiver.take(incoming.handle(receiver.node, sender.name, read_body(envelope), 0.0))
 
     @staticmethod
     def is_new(receiver: Side, number: int) -> bool:

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.federation.channel import MOST_PATIENCE, PATIENCE, WINDOW, Channel, Standing
+from streamrelay.federation.channel import MAX_TIMEOUT, PATIENCE, WINDOW, Channel, ChannelState
 from streamrelay.federation.envelope import Envelope
 
 FATES = st.lists(st.sampled_from(["come", "come", "come", "lost", "twice", "late"]), max_size=40)
 
 
 def pair() -> tuple[Channel, Channel]:
-    return Channel("alpha", "beta", Standing(1)), Channel("beta", "alpha", Standing(1))
+    return Channel("alpha", "beta", ChannelState(1)), Channel("beta", "alpha", ChannelState(1))
 
 
 class Way:
@@ -102,7 +102,7 @@ def test_what_nobody_acknowledges_is_overdue_later_and_later() -> None:
         waits.append(now - began)
         here.send_again()
     assert waits[:3] == [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]
-    assert waits[-1] == MOST_PATIENCE
+    assert waits[-1] == MAX_TIMEOUT
     here.acknowledge(1, 1, now)
     assert not here.overdue(now + 1_000.0)
 
@@ -125,7 +125,7 @@ def test_a_sender_that_lost_its_state_is_followed_and_its_past_is_not() -> None:
     here.kept()
     old = here.sendable(0.0)
     assert [there.take(one) for one in old] == ["new", "new"]
-    anew = Channel("alpha", "beta", Standing(2))
+    anew = Channel("alpha", "beta", ChannelState(2))
     anew.post(b"3"), anew.post(b"4")
     anew.kept()
     third, fourth = anew.sendable(0.0)
@@ -142,7 +142,7 @@ def test_a_receiver_that_lost_its_state_goes_on_where_nobody_has_what_comes() ->
     here.sendable(0.0)
     here.acknowledge(1, 3, 0.0)
     here.send_again()
-    there = Channel("beta", "alpha", Standing(1))
+    there = Channel("beta", "alpha", ChannelState(1))
     assert [there.take(one) for one in reversed(here.sendable(0.0))] == ["early", "new"]
     assert there.standing.received == 4
 

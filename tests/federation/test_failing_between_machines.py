@@ -160,15 +160,15 @@ async def test_over_a_line_on_which_little_comes_at_a_time_all_comes(
 ) -> None:
     read, unfinished = streams.Streams.read, streams.Streams.unfinished
 
-    def in_time(entries: list[streams.Entry]) -> list[streams.Entry]:
+    def in_time(entries: list[streams.StreamEntry]) -> list[streams.StreamEntry]:
         if len(entries) > 2:
             raise RedisLost("the answer takes too long")
         return entries
 
-    async def read_in_time(self: streams.Streams, count: int) -> list[streams.Entry]:
+    async def read_in_time(self: streams.Streams, count: int) -> list[streams.StreamEntry]:
         return in_time(await read(self, count))
 
-    async def unfinished_in_time(self: streams.Streams, count: int) -> AsyncIterator[list[streams.Entry]]:
+    async def unfinished_in_time(self: streams.Streams, count: int) -> AsyncIterator[list[streams.StreamEntry]]:
         async for entries in unfinished(self, count):
             yield in_time(entries)
 

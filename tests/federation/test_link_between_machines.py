@@ -8,7 +8,7 @@ from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound, Usage
 from streamrelay.events import LinkClosed, LinkCreated, LinkExtended, LinkSpent, Receipt, RelayWithheld
 from streamrelay.federation.messages import Wish
 from streamrelay.links.link import Policy
-from streamrelay.service import far
+from streamrelay.service import remote_sessions
 from streamrelay.service.api import SendMessage, StartSession
 from streamrelay.service.core import Core
 from streamrelay.testing.waiting import wait_until_async
@@ -183,7 +183,7 @@ async def test_a_link_that_is_closed_while_it_is_extended_is_not_there(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machines.alpha.start("Ann"), machines.beta.start("Bob")
-    wish = far.wish
+    wish = remote_sessions.wish
 
     async def wish_too_late(core: Core, wished: Wish) -> bool:
         done = await wish(core, wished)
@@ -193,7 +193,7 @@ async def test_a_link_that_is_closed_while_it_is_extended_is_not_there(
     async with machines.services() as (alpha, beta):
         link = await alpha.create_link("Ann", "Bob@beta")
         await until_link(beta, link.link_id)
-        monkeypatch.setattr(far, "wish", wish_too_late)
+        monkeypatch.setattr(remote_sessions, "wish", wish_too_late)
         with pytest.raises(TargetNotFound, match=link.link_id):
             await beta.extend_link(link.link_id, 2)
 

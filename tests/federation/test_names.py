@@ -3,23 +3,23 @@
 import pytest
 
 from streamrelay.errors import UsageError
-from streamrelay.federation.names import Far, check_node, far, is_far, seen_from
+from streamrelay.federation.names import RemoteName, check_node, far, is_far, seen_from
 
 
 @pytest.mark.requirement("NET-02b")
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("Bob@beta", Far("Bob", "beta")),
-        ("%3@beta", Far("%3", "beta")),
-        ("dev@example@beta", Far("dev@example", "beta")),
+        ("Bob@beta", RemoteName("Bob", "beta")),
+        ("%3@beta", RemoteName("%3", "beta")),
+        ("dev@example@beta", RemoteName("dev@example", "beta")),
         ("dev@example", None),
         ("Bob", None),
         ("@beta", None),
         ("Bob@Beta", None),
     ],
 )
-def test_a_name_is_remote_only_where_its_host_is_a_peer(name: str, found: Far | None) -> None:
+def test_a_name_is_remote_only_where_its_host_is_a_peer(name: str, found: RemoteName | None) -> None:
     assert far(name, ("beta", "gamma")) == found
 
 

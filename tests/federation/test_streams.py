@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 
 from streamrelay.errors import RedisLost, UsageError
 from streamrelay.federation.messages import Deliver, Message
-from streamrelay.federation.streams import BATCH, GROUP, PORTION, TTL, Entry, Streams, open_streams, portions
+from streamrelay.federation.streams import BATCH, GROUP, PORTION, TTL, StreamEntry, Streams, open_streams, portions
 from streamrelay.service.api import SendMessage
 from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.waiting import wait_until_async
@@ -35,7 +35,7 @@ async def node(redis: PrivateRedis, name: str) -> AsyncIterator[Streams]:
         yield streams
 
 
-async def unfinished(streams: Streams, count: int = BATCH) -> list[Entry]:
+async def unfinished(streams: Streams, count: int = BATCH) -> list[StreamEntry]:
     found = [entries async for entries in streams.unfinished(count)]
     assert all(len(entries) <= count for entries in found)
     return [entry for entries in found for entry in entries]
@@ -96,10 +96,10 @@ async def test_a_node_is_there_for_as_long_as_it_says_so(private_redis: PrivateR
 async def test_so_many_dead_letters_are_kept_and_no_more(
     private_redis: PrivateRedis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamrelay.federation.streams.MOST_DEAD", 3)
+    monkeypatch.setattr("streamrelay.federation.streams.MAX_DEAD_LETTERS", 3)
     async with node(private_redis, "beta") as beta, raw(private_redis) as redis:
         for number in range(5):
-            await beta.bury(Entry(b"7-%d" % number, {b"envelope": b"x"}), "it is old")
+            await beta.bury(StreamEntry(b"7-%d" % number, {b"envelope": b"x"}), "it is old")
         dead = [fields for _, fields in await redis.xrange("test:dead:beta")]
     assert dead == [{b"envelope": b"x", b"why": b"it is old", b"entry": b"7-%d" % number} for number in (2, 3, 4)]
 

@@ -15,7 +15,7 @@ from streamrelay.gathering.ceremony import Ceremony
 from streamrelay.gathering.library import load_texts
 from streamrelay.gathering.members import Member
 from streamrelay.gathering.plan import Breath, Plan
-from streamrelay.gathering.standing import Entry, Stored
+from streamrelay.gathering.state import RecordEntry, StoredGathering
 from streamrelay.gathering.steps import (
     Announce,
     AnyHappening,
@@ -23,7 +23,7 @@ from streamrelay.gathering.steps import (
     Contribute,
     Effect,
     Prompt,
-    Tell,
+    PublishGatheringEvent,
     Withdraw,
 )
 
@@ -93,7 +93,7 @@ class Circle:
     def restart(self, now: float | None = None) -> None:
         """Go on with what was kept, as JSON."""
         kept = msgspec.json.encode((self.ceremony.stored(), list(self.ceremony.record)))
-        stored, record = msgspec.json.decode(kept, type=tuple[Stored, list[Entry]])
+        stored, record = msgspec.json.decode(kept, type=tuple[StoredGathering, list[RecordEntry]])
         self.ceremony = Ceremony.restored(stored, record, TEXTS, now)
 
     def take(self, effects: Iterable[Effect]) -> None:
@@ -110,7 +110,7 @@ class Circle:
                     self.heard += [Heard(t, to, f"from {effect.speaker}", effect.text) for to in effect.to]
                 case Withdraw():
                     self.withdrawn |= set(effect.message_ids)
-                case Tell():
+                case PublishGatheringEvent():
                     self.events.append((t, effect.event))
                 case Closed():
                     self.closed = effect.reason

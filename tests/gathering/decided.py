@@ -8,8 +8,8 @@ from streamrelay.gathering.steps import (
     Effect,
     Passed,
     Prompt,
+    PublishGatheringEvent,
     Said,
-    Tell,
 )
 
 TEXTS = load_texts()
@@ -23,12 +23,16 @@ def prompt(effects: list[Effect], kind: str = "turn") -> Prompt:
 
 def states(effects: list[Effect]) -> list[tuple[str, str]]:
     """What became of the piece, and with whom."""
-    pieces = [e.event for e in effects if isinstance(e, Tell) and isinstance(e.event, Piece)]
+    pieces = [e.event for e in effects if isinstance(e, PublishGatheringEvent) and isinstance(e.event, Piece)]
     return [(piece.speaker, piece.how or piece.state) for piece in pieces]
 
 
 def told(effects: list[Effect], kind: type) -> list:
-    return [effect.event for effect in effects if isinstance(effect, Tell) and isinstance(effect.event, kind)]
+    return [
+        effect.event
+        for effect in effects
+        if isinstance(effect, PublishGatheringEvent) and isinstance(effect.event, kind)
+    ]
 
 
 def passes_at_once(asked: Prompt):

@@ -22,11 +22,11 @@ from streamrelay.gathering.steps import (
     Left,
     Passed,
     Prompt,
+    PublishGatheringEvent,
     Reached,
     Said,
     Sensed,
     Stopped,
-    Tell,
     Withdraw,
 )
 from tests.gathering.decided import ADA, MO, REX, SAGE, TEXTS, passes_at_once, prompt, states, told
@@ -169,7 +169,7 @@ class TestTenure:
         last = prompt(ceremony.advance(180.0), "last")
         for at in (181.0, 209.0):
             effects = ceremony.handle(Said(REX, "A line.", whole=False, answers=last.message_id), at)
-            assert [type(e) for e in effects] == [Tell, Contribute]
+            assert [type(e) for e in effects] == [PublishGatheringEvent, Contribute]
         assert states(ceremony.advance(210.0)) == [("Rex (2)", "time"), ("Mo (4)", "given")]
 
 
@@ -180,7 +180,7 @@ class TestHearing:
         ceremony.begin(0.0)
         for number in (MO, SAGE, ADA):
             effects = ceremony.handle(Said(number, "I agree."), 1.0)
-            assert [type(e) for e in effects] == [Tell]
+            assert [type(e) for e in effects] == [PublishGatheringEvent]
             (withheld,) = told(effects, RelayWithheld)
             assert (withheld.reason, withheld.text) == ("without_piece", "I agree.")
         assert ceremony.handle(Said(55, "a stranger"), 1.0) == []

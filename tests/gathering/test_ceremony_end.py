@@ -10,7 +10,7 @@ from streamrelay.events import (
     Piece,
     RelayWithheld,
 )
-from streamrelay.gathering.ceremony import HARVEST_REST, MOST_HELD, Ceremony
+from streamrelay.gathering.ceremony import HARVEST_REST, MAX_HELD, Ceremony
 from streamrelay.gathering.steps import (
     Contribute,
     Left,
@@ -135,9 +135,9 @@ class TestPause:
         ceremony = circle().ceremony
         ceremony.begin(0.0)
         ceremony.pause(1.0)
-        effects = [e for n in range(MOST_HELD + 5) for e in ceremony.handle(Said(REX, f"{n}"), 2.0)]
+        effects = [e for n in range(MAX_HELD + 5) for e in ceremony.handle(Said(REX, f"{n}"), 2.0)]
         assert [e.reason for e in told(effects, RelayWithheld)] == ["too_many_waiting"] * 5
-        assert len(ceremony.standing.held) == MOST_HELD
+        assert len(ceremony.standing.held) == MAX_HELD
 
     def test_the_piece_can_be_passed_in_a_pause_once(self, circle):
         ceremony = circle().ceremony

@@ -14,7 +14,7 @@ from streamrelay.gathering.ceremony import Ceremony
 from streamrelay.gathering.library import load_texts
 from streamrelay.gathering.members import Member
 from streamrelay.gathering.plan import Breath, Plan
-from streamrelay.gathering.standing import Entry, Standing, Stored
+from streamrelay.gathering.state import CeremonyState, RecordEntry, StoredGathering
 from streamrelay.gathering.steps import (
     Announce,
     Closed,
@@ -23,11 +23,11 @@ from streamrelay.gathering.steps import (
     Left,
     Passed,
     Prompt,
+    PublishGatheringEvent,
     Reached,
     Said,
     Sensed,
     Stopped,
-    Tell,
     Withdraw,
 )
 from tests.sampling import examples
@@ -39,7 +39,7 @@ WORDS = st.sampled_from(["a thought {}", "I pass.", "", "   \n ", "more of it {}
 PHASES = ("inhale", "hold", "exhale")
 
 
-def left(standing: Standing) -> float:
+def left(standing: CeremonyState) -> float:
     """How much time a pause holds."""
     due = standing.tenure.due if standing.tenure else standing.harvest_due
     return 0.0 if due is None or standing.paused_at is None else due - standing.paused_at
@@ -163,7 +163,7 @@ class Circle(RuleBasedStateMachine):
     @rule(new_clock=st.booleans())
     def restart(self, new_clock):
         kept = msgspec.json.encode((self.ceremony.stored(), list(self.ceremony.record)))
-        stored, record = msgspec.json.decode(kept, type=tuple[Stored, list[Entry]])
+        stored, record = msgspec.json.decode(kept, type=tuple[StoredGathering, list[RecordEntry]])
         due, before = self.ceremony.deadline(), stored.standing.now
         if new_clock:
             self.now = 7.0
@@ -193,17 +193,17 @@ class Circle(RuleBasedStateMachine):
                 case Contribute():
                     assert effect.speaker not in {HARVESTER, *effect.to}
                     assert effect.speaker == self.holder, "only who holds the piece is heard"
-                case Tell(event=Contribution(phase=phase, speaker=speaker)):
+                case PublishGatheringEvent(event=Contribution(phase=phase, speaker=speaker)):
                     assert phase == "close" or speaker == f"P{self.holder} ({self.holder})"
                     assert (speaker == f"H ({HARVESTER})") == (phase == "close")
-                case Tell(event=Piece(state="given", speaker=speaker)):
+                case PublishGatheringEvent(event=Piece(state="given", speaker=speaker)):
                     assert self.holder is None, "one holds the piece at most"
                     self.holder = int(speaker.rpartition("(")[2][:-1])
                     assert self.holder in SPEAKERS
                     self.given[self.holder, self.phase] += 1
-                case Tell(event=GatheringPhase(phase=phase)):
+                case PublishGatheringEvent(event=GatheringPhase(phase=phase)):
                     self.phase = phase
-                case Tell(event=Piece(state="passed")):
+                case PublishGatheringEvent(event=Piece(state="passed")):
                     self.holder = None
 
     @invariant()
@@ -224,7 +224,7 @@ class Circle(RuleBasedStateMachine):
 
     @invariant()
     def every_word_is_accounted_for_once(self):
-        told = [effect.event for effect in self.effects if isinstance(effect, Tell)]
+        told = [effect.event for effect in self.effects if isinstance(effect, PublishGatheringEvent)]
         for number in (*SPEAKERS, HARVESTER):
             label = f"{'H' if number == HARVESTER else f'P{number}'} ({number})"
             heard = [e.text.partition("\n[… ")[0] for e in told if isinstance(e, Contribution) and e.speaker == label]

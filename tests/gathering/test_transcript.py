@@ -9,7 +9,7 @@ import pytest
 
 import streamrelay
 from streamrelay.gathering.members import Member
-from streamrelay.gathering.standing import Entry, PassedHow
+from streamrelay.gathering.state import PassedHow, RecordEntry
 from streamrelay.gathering.steps import Left, Said
 from streamrelay.gathering.transcript import (
     PASSED,
@@ -121,7 +121,7 @@ def test_nobody_speaks_for_somebody_else():
         Member(name="Ada", number=3, role="harvester"),
     )
     text = "I agree.\n\n Rex (2):\n\nSo do I, Rex (2): all of it."
-    entry = Entry(t=1.0, kind="said", phase="hold", round=1, number=1, text=text, message_id="m1")
+    entry = RecordEntry(t=1.0, kind="said", phase="hold", round=1, number=1, text=text, message_id="m1")
     assert conversation([entry], members) == ("Sage (1):\n\nI agree.\n\n>  Rex (2):\n\nSo do I, Rex (2): all of it.")
 
 

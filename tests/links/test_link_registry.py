@@ -20,7 +20,7 @@ from streamrelay.events import (
 )
 from streamrelay.links.link import BUDGET, CHECKPOINTS, Party, Policy, StoredLinks, Texts
 from streamrelay.links.registry import LinkRegistry
-from streamrelay.relay.rules import Deliver, Effect, Notice, Tell
+from streamrelay.relay.rules import Deliver, Effect, Notice, PublishEvent
 
 ANN = Party("s-ann", "%1", "Ann's work")
 BOB = Party("s-bob", "%2", "Bob's work")
@@ -57,7 +57,7 @@ def notices(effects: list[Effect]) -> dict[str, str]:
 
 
 def told(effects: list[Effect]) -> list[Event]:
-    return [e.event for e in effects if isinstance(e, Tell)]
+    return [e.event for e in effects if isinstance(e, PublishEvent)]
 
 
 @pytest.mark.requirement("LNK-01a")
@@ -164,7 +164,7 @@ def test_either_side_closes_with_its_last_words_and_the_other_is_told():
     last, event, notice = effects
     assert isinstance(last, Notice)
     assert (last.text, last.listeners[0].session) == ("[From Bob's work] Goodbye.", "s-ann")
-    assert event == Tell(
+    assert event == PublishEvent(
         LinkClosed(link="l", reason="closed", by="s-bob", deliveries=1, traffic=event.event.traffic)
     )  # fmt: skip
     assert "Bob's work has closed the link" in notice.text

@@ -15,7 +15,7 @@ from streamrelay.errors import PaneGone, ShellRefused, UsageError
 from streamrelay.events import Event, LinkClosed, LinkCreated, LinkExtended, LinkSpent, RelayDelivered, RelayWithheld
 from streamrelay.links.link import Policy
 from streamrelay.links.session import LinkSession
-from streamrelay.relay.places import Typing
+from streamrelay.relay.participants import TypingOptions
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
@@ -106,7 +106,7 @@ async def test_a_budget_is_spent_extended_and_the_link_closed_by_one_side(linked
         await linked_heard(linked, "Ann", "[From Bob] Goodbye.")
         await linked_heard(linked, "Ann", "Bob has closed the link")
         assert closed.traffic["Ann (1)"].sent + closed.traffic["Bob (2)"].sent == 5
-    created, titles, *delivered = [record for record in caplog.records if record.name == "streamrelay.links.noting"]
+    created, titles, *delivered = [record for record in caplog.records if record.name == "streamrelay.links.logging"]
     panes = linked.panes["Ann"], linked.panes["Bob"]
     assert (created.levelno, created.getMessage().split(" ", 1)[1]) == (
         logging.INFO,
@@ -165,4 +165,4 @@ async def test_what_cannot_be_linked_is_refused_before_anything_is_done(private_
         with pytest.raises(UsageError):
             LinkSession(server, (None, cat), (None, cat))
         with pytest.raises(UsageError):
-            LinkSession(server, ("a\nb", cat), (None, sh), typing=Typing(allow_shell=True))
+            LinkSession(server, ("a\nb", cat), (None, sh), typing=TypingOptions(allow_shell=True))

@@ -10,7 +10,7 @@ from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent
 from streamrelay.history.found import Found, History, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
-from streamrelay.relay.rules import Standing, Stored
+from streamrelay.relay.rules import RelayState, StoredRelay
 from streamrelay.service import api
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.agent import PROFILE
@@ -92,7 +92,7 @@ class AnsweringService:
 def link_of(first: Session, second: Session, link_id: str = "l1") -> Link:
     a, b = [Party(one.session, one.pane, one.title, one.session_name) for one in (first, second)]
     policy = Policy(budget=8)
-    stored = Stored(link_id, participants(a, b), policy.rules(), Standing(deliveries=1, budget=policy.budget))
+    stored = StoredRelay(link_id, participants(a, b), policy.rules(), RelayState(deliveries=1, budget=policy.budget))
     return Link((a, b), policy, 0.0, stored)
 
 

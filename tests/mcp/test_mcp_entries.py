@@ -14,7 +14,7 @@ from streamrelay.events import (
     Text,
     TurnEnded,
 )
-from streamrelay.mcp.entries import MOST_CHARACTERS, read
+from streamrelay.mcp.entries import MAX_CHARACTERS, read
 
 
 def said(seq: int, text: str, session: str = "s", turn: int = 1, origin: str = "program") -> Text:
@@ -70,10 +70,10 @@ def test_what_happened_is_told_in_words():
 
 
 def test_an_answer_has_an_end_and_says_where():
-    events = [said(seq, "x" * (MOST_CHARACTERS // 2), session=str(seq)) for seq in (1, 2, 3)]
+    events = [said(seq, "x" * (MAX_CHARACTERS // 2), session=str(seq)) for seq in (1, 2, 3)]
     entries, last = read(events, 100)
     assert ([entry.seq for entry in entries], last) == ([1], 1)
-    entries, last = read([said(1, "y" * (MOST_CHARACTERS + 5))], 100)
+    entries, last = read([said(1, "y" * (MAX_CHARACTERS + 5))], 100)
     assert entries[0].text.endswith("y [and 5 characters more]")
     assert last == 1
     assert read([], 100) == ([], None)

@@ -6,7 +6,7 @@ import pytest
 
 from streamrelay.events import Event, RelayWithheld, Text, TurnEnded, TurnStarted
 from streamrelay.relay.machine import RelayMachine
-from streamrelay.relay.rules import Deliver, Effect, Participant, Rules, Tell
+from streamrelay.relay.rules import Deliver, Effect, Participant, PublishEvent, Rules
 
 ANN = Participant("$1", "%1", "Ann", 1)
 BOB = Participant("$2", "%2", "Bob", 2)
@@ -41,7 +41,7 @@ class Talk:
         return [effect.text.split("\n", 2)[2] for effect in self.effects if isinstance(effect, Deliver)]
 
     def withheld(self) -> list[RelayWithheld]:
-        told = [effect.event for effect in self.effects if isinstance(effect, Tell)]
+        told = [effect.event for effect in self.effects if isinstance(effect, PublishEvent)]
         return [event for event in told if isinstance(event, RelayWithheld)]
 
 

@@ -6,8 +6,8 @@ from streamrelay.errors import UsageError
 from streamrelay.events import Event, Live, Origin, PaneClosed, RelayLeft, Text, TurnEnded, TurnStarted
 from streamrelay.relay.attribution import attributed
 from streamrelay.relay.machine import RelayMachine
-from streamrelay.relay.rules import Close, Deliver, Effect, Participant, Rules, Tell
-from streamrelay.relay.utterances import BURST_REST, LONGEST_BURST
+from streamrelay.relay.output_units import BURST_REST, MAX_BURST_LENGTH
+from streamrelay.relay.rules import Close, Deliver, Effect, Participant, PublishEvent, Rules
 
 ANN = Participant("$1", "%1", "Ann", 1)
 BOB = Participant("$2", "%2", "Bob", 2)
@@ -127,7 +127,7 @@ def test_a_burst_that_never_ends_goes_out_in_parts_and_loses_nothing(relay: Rela
     effects += relay.advance(10.0)
     parts = [part for _, _, part in deliveries(effects)]
     assert len(parts) > 1
-    assert all(len(part) < LONGEST_BURST + 200 for part in parts)
+    assert all(len(part) < MAX_BURST_LENGTH + 200 for part in parts)
     assert [line for part in parts for line in part.split("\n")[2:]] == lines
 
 
@@ -171,7 +171,7 @@ def test_one_of_more_than_two_only_leaves_and_the_last_two_end_it(relay: RelayMa
     relay.handle(text(CY, "last words"), 1.0)
     said, told = relay.handle(closed(CY), 1.001)
     assert deliveries([said]) == [("Cy", ["Ann", "Bob"], "Cy (7):\n\nlast words")]
-    assert told == Tell(RelayLeft(relay="r", participant="Cy (7)", reason="pane_gone", remaining=2))
+    assert told == PublishEvent(RelayLeft(relay="r", participant="Cy (7)", reason="pane_gone", remaining=2))
     assert relay.leave(CY.pane, "again", 1.002) == []
     relay.handle(text(CY, "from beyond"), 1.1)
     relay.handle(text(ANN, "still here"), 1.1)

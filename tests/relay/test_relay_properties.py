@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamrelay.events import Event, RelayWithheld, Text, TurnEnded, TurnStarted
 from streamrelay.relay.machine import RelayMachine
-from streamrelay.relay.rules import Deliver, Effect, Participant, Rules, Stored, Tell
+from streamrelay.relay.rules import Deliver, Effect, Participant, PublishEvent, Rules, StoredRelay
 from tests.sampling import examples
 
 PEOPLE = [Participant(f"${number}", f"%{number}", f"P{number}", number) for number in (1, 2, 3)]
@@ -74,7 +74,9 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
             case ("suspend", by):
                 machine.suspend(by)
             case ("restart",):
-                machine = RelayMachine.restored(msgspec.json.decode(msgspec.json.encode(machine.stored()), type=Stored))
+                machine = RelayMachine.restored(
+                    msgspec.json.decode(msgspec.json.encode(machine.stored()), type=StoredRelay)
+                )
             case ("leave", person):
                 effects += machine.leave(person.pane, "pane_gone", now)
         assert machine.deliveries == made or not machine.standing.suspended_by
@@ -87,7 +89,7 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
     assert len({effect.message_id for effect in delivered}) == len(delivered) == machine.deliveries
     assert all(effect.speaker not in effect.listeners for effect in delivered)
     assert not machine.standing.budget or machine.deliveries <= machine.standing.budget
-    withheld = [e.event for e in effects if isinstance(e, Tell) and isinstance(e.event, RelayWithheld)]
+    withheld = [e.event for e in effects if isinstance(e, PublishEvent) and isinstance(e.event, RelayWithheld)]
     assert Counter(event.reason for event in withheld) == machine.standing.withheld
     for person in PEOPLE:
         out = [effect.text.split("\n", 2)[2] for effect in delivered if effect.speaker.pane == person.pane]

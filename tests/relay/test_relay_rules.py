@@ -8,8 +8,18 @@ import pytest
 from streamrelay.errors import UsageError
 from streamrelay.events import RelayMuted, RelayPaused, Text, Traffic, TurnEnded, TurnStarted
 from streamrelay.relay.attribution import filled
-from streamrelay.relay.machine import MOST_HELD, RelayMachine
-from streamrelay.relay.rules import MOST, Close, Deliver, Participant, Rules, Spend, Stored, Tell, is_checkpoint
+from streamrelay.relay.machine import MAX_HELD, RelayMachine
+from streamrelay.relay.rules import (
+    MAX_COUNT,
+    Close,
+    Deliver,
+    Participant,
+    PublishEvent,
+    Rules,
+    Spend,
+    StoredRelay,
+    is_checkpoint,
+)
 
 ANN = Participant("$1", "%1", "Ann", 1)
 BOB = Participant("$2", "%2", "Bob", 2)
@@ -39,13 +49,13 @@ def test_a_turn_that_goes_on_after_a_silence_is_a_second_message_with_what_is_ne
 def test_what_is_said_into_a_pause_goes_out_after_it_in_order(talk):
     conversation = talk()
     machine = conversation.machine
-    assert machine.pause(0.0) == [Tell(RelayPaused(relay="r", paused=True))]
+    assert machine.pause(0.0) == [PublishEvent(RelayPaused(relay="r", paused=True))]
     assert machine.pause(0.0) == []
     conversation.turn(ANN, "one")
     conversation.turn(BOB, "two")
     assert conversation.effects == []
     told, *released = machine.pause(9.0, paused=False)
-    assert told == Tell(RelayPaused(relay="r", paused=False, waiting=2))
+    assert told == PublishEvent(RelayPaused(relay="r", paused=False, waiting=2))
     assert [effect.text for effect in released] == ["Ann (1):\n\none", "Bob (2):\n\ntwo"]
     conversation.turn(ANN, "three")
     assert conversation.delivered() == ["three"]
@@ -54,17 +64,17 @@ def test_what_is_said_into_a_pause_goes_out_after_it_in_order(talk):
 def test_a_pause_holds_only_so_much_and_says_what_it_does_not(talk):
     conversation = talk()
     conversation.machine.pause(0.0)
-    for at in range(MOST_HELD + 2):
+    for at in range(MAX_HELD + 2):
         conversation.turn(ANN, f"line {at}")
     assert [event.reason for event in conversation.withheld()] == ["too_many_waiting"] * 2
-    assert len(conversation.machine.pause(99.0, paused=False)) == 1 + MOST_HELD
+    assert len(conversation.machine.pause(99.0, paused=False)) == 1 + MAX_HELD
 
 
 @pytest.mark.requirement("REL-10a")
 def test_who_is_muted_hears_and_is_not_heard(talk):
     conversation = talk(three=True)
     machine = conversation.machine
-    assert machine.mute("%1") == [Tell(RelayMuted(relay="r", participant="Ann (1)", muted=True))]
+    assert machine.mute("%1") == [PublishEvent(RelayMuted(relay="r", participant="Ann (1)", muted=True))]
     assert machine.mute("%1") == []
     assert machine.mute("%99") == []
     conversation.turn(ANN, "nobody hears me")
@@ -132,7 +142,7 @@ def test_what_waits_for_its_time_waits_for_the_end_of_another_relay_as_well(talk
     assert machine.advance(100.0) == []
     if paused:
         (told,) = machine.pause(101.0, paused=False)
-        assert told == Tell(RelayPaused(relay="r", paused=False, waiting=1))
+        assert told == PublishEvent(RelayPaused(relay="r", paused=False, waiting=1))
         assert machine.deadline() is None
         assert machine.advance(102.0) == []
     assert machine.deliveries == 1
@@ -154,7 +164,7 @@ def test_one_that_is_suspended_first_and_paused_until_after_that_sends_with_the_
     assert machine.deadline() is None
     assert machine.advance(100.0) == []
     told, sent = machine.pause(101.0, paused=False)
-    assert isinstance(told, Tell)
+    assert isinstance(told, PublishEvent)
     assert sent.text == "Bob (2):\n\nheld"
 
 
@@ -223,7 +233,7 @@ def test_a_relay_goes_on_as_it_was_stored(talk: Callable[..., object]):
     conversation.turn(ANN, "held")
     data = msgspec.json.encode(machine.stored())
     conversation.turn(ANN, "not in it any more")
-    again = RelayMachine.restored(msgspec.json.decode(data, type=Stored))
+    again = RelayMachine.restored(msgspec.json.decode(data, type=StoredRelay))
     assert msgspec.json.encode(again.stored()) == data
     _, released = again.pause(9.0, paused=False)
     assert (released.message_id, released.text) == ("r-2", "Ann (1):\n\nheld")
@@ -231,7 +241,7 @@ def test_a_relay_goes_on_as_it_was_stored(talk: Callable[..., object]):
 
 
 @pytest.mark.parametrize("limit", ["budget", "acknowledgements", "hops", "longest", "per_minute"])
-@pytest.mark.parametrize("number", [-1, MOST + 1])
+@pytest.mark.parametrize("number", [-1, MAX_COUNT + 1])
 def test_a_limit_is_a_number_that_can_be_counted_to(limit: str, number: int):
     with pytest.raises(UsageError, match=limit):
         RelayMachine("r", [ANN, BOB], Rules(**{limit: number}))
@@ -241,8 +251,8 @@ def test_a_budget_grows_no_further_than_a_budget_may_be():
     machine = RelayMachine("r", [ANN, BOB], Rules(budget=1, when_spent="wait"))
     for _ in range(2):
         machine.extend(10**4300, 0.0)
-    assert machine.standing.budget == MOST
-    assert msgspec.json.decode(msgspec.json.encode(machine.stored()), type=Stored) == machine.stored()
+    assert machine.standing.budget == MAX_COUNT
+    assert msgspec.json.decode(msgspec.json.encode(machine.stored()), type=StoredRelay) == machine.stored()
 
 
 @pytest.mark.requirement("REL-02c")
@@ -257,7 +267,7 @@ def test_what_the_rate_alone_holds_goes_out_before_a_relay_ends(talk):
         "Ann (1):\n\ntwo",
         "Ann (1):\n\nthe result",
     ]
-    (lost,) = [effect.event for effect in effects if isinstance(effect, Tell)]
+    (lost,) = [effect.event for effect in effects if isinstance(effect, PublishEvent)]
     assert (lost.speaker, lost.reason, lost.text) == ("Bob (2)", "closed", "to whom?")
     assert isinstance(effects[-1], Close)
 
@@ -272,6 +282,6 @@ def test_of_what_waits_for_a_person_when_somebody_leaves_it_is_told_that_it_is_l
     conversation.turn(ANN, "one")
     effects = conversation.machine.leave(ANN.pane, "pane_gone", 5.0)
     assert not [effect for effect in effects if isinstance(effect, Deliver)]
-    assert [(effect.event.reason, effect.event.text) for effect in effects if isinstance(effect, Tell)] == [
+    assert [(effect.event.reason, effect.event.text) for effect in effects if isinstance(effect, PublishEvent)] == [
         ("closed", "one")
     ]

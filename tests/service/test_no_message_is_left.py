@@ -16,7 +16,7 @@ from streamrelay.errors import StorageError, UsageError
 from streamrelay.events import Event, Receipt
 from streamrelay.service import core
 from streamrelay.service.api import SendMessage
-from streamrelay.service.following import send_through
+from streamrelay.service.delivery_following import send_through
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage
@@ -31,7 +31,7 @@ def swept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def until_let_go(service: LocalService, pane: str) -> None:
-    await wait_until_async(lambda: pane not in service._core.conversation.panes, PATIENCE, f"{pane} to be let go of")
+    await wait_until_async(lambda: pane not in service._core.runner.panes, PATIENCE, f"{pane} to be let go of")
 
 
 async def test_half_of_a_cut_emoji_is_refused_and_ends_nothing(stage: Stage) -> None:
@@ -64,7 +64,7 @@ async def test_who_came_back_and_is_not_needed_is_let_go(stage: Stage) -> None:
         await stage.until_heard("Bob", "a")
         core.UNANSWERED = QUIET
     async with stage.service() as service:
-        assert bob in service._core.conversation.panes
+        assert bob in service._core.runner.panes
         await until_let_go(service, bob)
 
 
@@ -105,7 +105,7 @@ async def test_a_message_with_an_id_that_none_can_have_fails_alone(stage: Stage)
     async with stage.service() as service:
         await service.send_message(SendMessage(to="Bob", text="first"))
         await stage.until_heard("Bob", "first")
-        await service._core.conversation.put_again(Message("x" * 200, "never"), bob)
+        await service._core.runner.put_again(Message("x" * 200, "never"), bob)
         await service.send_message(SendMessage(to="Bob", text="second"))
         await stage.until_heard("Bob", "second")
         assert stage.heard("Bob") == ["first", "second"]

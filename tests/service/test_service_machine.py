@@ -8,9 +8,9 @@ import pytest
 from streamrelay.errors import NotAllowed, SessionTaken, TargetNotFound
 from streamrelay.events import Event, LinkClosed, RelayClosed, Text, TurnEnded, TurnStarted
 from streamrelay.links.link import Party, Policy
-from streamrelay.relay.rules import Deliver, Effect, Notice, Participant, Rules, Tell
+from streamrelay.relay.rules import Deliver, Effect, Notice, Participant, PublishEvent, Rules
 from streamrelay.service.machine import ServiceMachine
-from streamrelay.service.messages import Sending
+from streamrelay.service.messages import OutgoingMessage
 
 ANN, BOB, CY = (Party(f"s-{name}", f"%{number}", name) for number, name in enumerate(("Ann", "Bob", "Cy"), 1))
 
@@ -62,7 +62,7 @@ def crossed(effects: Sequence[Effect]) -> list[tuple[str, str]]:
 
 
 def told(effects: Sequence[Effect]) -> list[Event]:
-    return [effect.event for effect in effects if isinstance(effect, Tell)]
+    return [effect.event for effect in effects if isinstance(effect, PublishEvent)]
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_everything_people_decided_outlives_it(kept: Kept) -> None:
     kept.machine.mute("s-Bob", muted=True)
     kept.machine.watch("%9", watched=True)
     kept.machine.pause("l-Ann-Bob", 1.0, paused=True)
-    sending = Sending(message_id="m", text="x", target=CY, caller=ANN, then="listen")
+    sending = OutgoingMessage(message_id="m", text="x", target=CY, caller=ANN, then="listen")
     kept.machine.send(sending, link_id="", listener_id="stop-1", at=0, now=0)
     kept.die()
     assert kept.machine.panes == {"%1", "%2", "%3", "%9"}
@@ -155,7 +155,7 @@ def test_closing_is_for_links_that_are_there(kept: Kept) -> None:
     for call in (lambda: kept.machine.close_link("l-0"), lambda: kept.machine.pause("l-0", 0.0, paused=True)):
         with pytest.raises(TargetNotFound):
             call()
-    closing = Sending(message_id="m", text="bye", target=ANN, caller=BOB, then="close")
+    closing = OutgoingMessage(message_id="m", text="bye", target=ANN, caller=BOB, then="close")
     sent, effects = kept.machine.send(closing, link_id="", at=0.0, now=0.0)
     assert sent.closed
     assert [type(event) for event in told(effects)] == [LinkClosed]
@@ -168,7 +168,9 @@ def test_closing_is_for_links_that_are_there(kept: Kept) -> None:
 def sent(kept: Kept, words: str, message_id: str = "m", **more: object) -> list[tuple[str, str]]:
     """Send Bob a message of Ann's, and return what crosses or is typed besides."""
     sending = msgspec.convert(
-        {"message_id": message_id, "text": words, "target": BOB, "caller": ANN, **more}, Sending, from_attributes=True
+        {"message_id": message_id, "text": words, "target": BOB, "caller": ANN, **more},
+        OutgoingMessage,
+        from_attributes=True,
     )
     effects = kept.machine.send(sending, link_id="l-new", at=0.0, now=kept.now)[1]
     return crossed(effects) + [(p.session, e.text) for e in effects if isinstance(e, Notice) for p in e.listeners]
@@ -257,7 +259,7 @@ def test_what_a_session_sends_has_the_size_and_rate_of_its_link(kept: Kept):
     kept.link(ANN, BOB, Policy(longest=10, per_minute=2))
 
     def send(text: str, caller: Party | None = ANN) -> list[Effect]:
-        sending = Sending(message_id="m", text=text, target=BOB, caller=caller, then="listen", policy=Policy())
+        sending = OutgoingMessage(message_id="m", text=text, target=BOB, caller=caller, then="listen", policy=Policy())
         return kept.machine.send(sending, link_id="l", at=0.0, now=kept.now)[1]
 
     with pytest.raises(NotAllowed, match="11 characters are more than the 10") as refused:

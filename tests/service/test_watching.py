@@ -64,6 +64,6 @@ def programs(stage: Stage) -> dict[str, str]:
 
 
 def heard_as(service: LocalService, pane: str) -> str:
-    place = service._core.conversation.place(pane)
+    place = service._core.runner.participant(pane)
     assert place is not None
     return place.info.command

@@ -6,7 +6,7 @@ from typing import get_args
 
 from streamrelay_cli.ls import ls
 
-from streamrelay.mcp.wording import LIST_SESSIONS
+from streamrelay.mcp.descriptions import LIST_SESSIONS
 from streamrelay.sessions.model import STATES, SessionState
 from streamrelay.web import site
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.web.guard import FILES, MOST_BODY, Guard, Listen, parse_listen
+from streamrelay.web.guard import FILES, MAX_BODY_SIZE, Guard, Listen, parse_listen
 
 TOKEN = "t" * 43
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # nobody listens there
@@ -92,8 +92,8 @@ def test_only_json_is_taken_and_not_too_much_of_it() -> None:
     for kind in (None, "", "text/plain", "application/x-www-form-urlencoded", "text/plain; application/json"):
         assert judged("POST", "/v1/watch", content_type=kind) == 415
     assert judged("POST", "/v1/watch", content_type="Application/JSON; charset=utf-8") == 0
-    assert judged("POST", "/v1/watch", content_length=str(MOST_BODY)) == 0
-    for length in (str(MOST_BODY + 1), "9" * 400, "-1", "²", ""):
+    assert judged("POST", "/v1/watch", content_length=str(MAX_BODY_SIZE)) == 0
+    for length in (str(MAX_BODY_SIZE + 1), "9" * 400, "-1", "²", ""):
         assert judged("POST", "/v1/watch", content_length=length) == 413
 
 

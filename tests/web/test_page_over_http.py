@@ -272,7 +272,7 @@ async def test_who_takes_for_ever_over_a_request_is_cut_off(
 async def test_more_connections_than_there_may_be_are_closed_and_the_others_go_on(
     port: Port, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ports, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(ports, "MAX_CONNECTIONS", 3)
     async with port.raw(), port.raw(), port.client() as client:
         assert (await client.get("/v1/status")).status_code == 200
         async with port.raw() as (reader, _):

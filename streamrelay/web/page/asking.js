@@ -4,7 +4,7 @@ import { sleep, store, stored } from "./drawing.js";
 
 const SILENCE = 40_000; // ms; the daemon is never silent for longer than 15 s
 const SUSPECT = 20_000;
-const MOST_PATIENCE = 5_000; // between two attempts to connect
+const MAX_BACKOFF = 5_000; // between two attempts to connect
 
 let token = "";
 let skew = 0; // ms by which the daemon's clock is ahead of ours
@@ -84,7 +84,7 @@ export class Stream {
   }
 
   async run() {
-    for (let wait = 250; !this.ended; wait = Math.min(wait * 2, MOST_PATIENCE)) {
+    for (let wait = 250; !this.ended; wait = Math.min(wait * 2, MAX_BACKOFF)) {
       try {
         await this.read(() => (wait = 250));
       } catch (error) {

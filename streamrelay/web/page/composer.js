@@ -5,7 +5,7 @@ import { cancel, get, post, Refused } from "./asking.js";
 import { $, element, grow, plain, store, stored, submitsByKeyboard, write } from "./drawing.js";
 
 const HAS_KEYBOARD = matchMedia("(hover: hover)").matches;
-const MOST_SHOWN = 3; // messages that are through
+const MAX_SHOWN = 3; // messages that are through
 const WAITING = new Set(["queued"]);
 const OVER = new Set(["answered", "failed", "unconfirmed"]);
 const STATES = {
@@ -144,7 +144,7 @@ export class Composer {
   draw() {
     if (this.closed) return;
     const through = [...this.sent].filter(([, one]) => OVER.has(one.state));
-    for (const [id] of through.slice(0, -MOST_SHOWN)) this.sent.delete(id);
+    for (const [id] of through.slice(0, -MAX_SHOWN)) this.sent.delete(id);
     const list = $("outgoing");
     const nodes = new Map([...list.children].map((node) => [node.dataset.key, node]));
     for (const [id, one] of this.sent) {

@@ -10,7 +10,7 @@ import { drawIndex, HomeView, Outputs } from "./home.js";
 import { SessionView } from "./session.js";
 
 const LOOK_AGAIN = 10_000;
-const MOST_PATIENCE = 5_000;
+const MAX_BACKOFF = 5_000;
 
 // What the views know: all sessions, gatherings and the latest output, the number of the newest event, and what is open:
 // {begin(), take(event), refresh(), back(), close(), mine}. `left` is the address that was open before.
@@ -47,7 +47,7 @@ function begin() {
 async function enter() {
   $("entrance").hidden = true;
   following?.close();
-  for (let wait = 500; ; wait = Math.min(wait * 2, MOST_PATIENCE)) {
+  for (let wait = 500; ; wait = Math.min(wait * 2, MAX_BACKOFF)) {
     try {
       const [status, page] = await Promise.all([get("/v1/status"), get("/v1/page")]);
       world.maySend = page.send;

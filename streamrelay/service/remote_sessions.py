@@ -10,23 +10,23 @@ from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import NotAllowed, PeerAway, RedisLost, TargetNotFound, UsageError
 from streamrelay.events import Receipt
 from streamrelay.federation.messages import Message, Wish
-from streamrelay.federation.names import Far
-from streamrelay.federation.sent import SentAway
+from streamrelay.federation.names import RemoteName
+from streamrelay.federation.sent_messages import SentAway
 from streamrelay.links.link import Link, Party, Policy
-from streamrelay.relay.rules import Effect, Tell
+from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.callers import Caller, calling
 from streamrelay.service.core import Core, new_id, party
-from streamrelay.service.federating import Federation
-from streamrelay.service.messages import Sending, check_chosen_id, check_last_words, check_may_speak
+from streamrelay.service.federation import Federation
+from streamrelay.service.messages import OutgoingMessage, check_chosen_id, check_last_words, check_may_speak
 
-LONGEST_TEXT = 1_000_000
+MAX_TEXT_LENGTH = 1_000_000
 """Characters of one message to another machine."""
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 """Messages that may wait for one other machine."""
 
 
-def split(core: Core, name: str) -> Far | None:
+def split(core: Core, name: str) -> RemoteName | None:
     """Return what is meant where a session is on another machine; None for one of here."""
     return None if core.federation is None else core.federation.node.far(name)
 
@@ -123,21 +123,23 @@ def problems(core: Core) -> list[str]:
 # Messages
 
 
-async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
+async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResult:
     """Have a message delivered on another machine: it waits here, on disk, for as long as that takes."""
     federation = _federation(core)
     node = federation.node
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(f"{message_id}@{node.name}")
     check_chosen_id(message_id)
-    if len(request.text) > LONGEST_TEXT:
-        raise NotAllowed(f"{len(request.text):,} characters are more than the {LONGEST_TEXT:,} that may go elsewhere")
-    if node.channels[there.node].waiting >= MOST_WAITING:
-        raise PeerAway(f"{MOST_WAITING:,} messages wait for {there.node} already", data={"node": there.node})
+    if len(request.text) > MAX_TEXT_LENGTH:
+        raise NotAllowed(
+            f"{len(request.text):,} characters are more than the {MAX_TEXT_LENGTH:,} that may go elsewhere"
+        )
+    if node.channels[there.node].waiting >= MAX_WAITING:
+        raise PeerAway(f"{MAX_WAITING:,} messages wait for {there.node} already", data={"node": there.node})
     who, other, warning = await _between(core, request, there)
     caller = None if who.session is None else party(who.session)
     again = _is_known(node.away.get(message_id), there, other)
-    sending = Sending(
+    sending = OutgoingMessage(
         message_id=message_id,
         text=request.text,
         target=other or Party(str(there), str(there), str(there)),
@@ -168,7 +170,7 @@ async def send(core: Core, request: SendMessage, there: Far) -> SendResult:
     )
 
 
-def _is_known(sent: SentAway | None, there: Far, other: Party | None) -> bool:
+def _is_known(sent: SentAway | None, there: RemoteName, other: Party | None) -> bool:
     """Tell whether a message was sent before; raises UsageError for one that was sent to somebody else.
 
     Where nobody can say who is meant, it is taken for whom it was sent to, if that is on the same machine.
@@ -184,7 +186,7 @@ def _is_known(sent: SentAway | None, there: Far, other: Party | None) -> bool:
     return True
 
 
-def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect], bool]:
+def _sent_to_home(core: Core, sending: OutgoingMessage, there: RemoteName) -> tuple[list[Effect], bool]:
     """Post a message as it is, where what is to be made of it is known there alone; and whether a link is closed."""
     node = _federation(core).node
     if sending.again:
@@ -204,7 +206,7 @@ def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect
         typing=sending.typing,
     )
     node.post(there.node, message)
-    queued = Tell(Receipt(message_id=sending.message_id, pane=str(there), state="queued"))
+    queued = PublishEvent(Receipt(message_id=sending.message_id, pane=str(there), state="queued"))
     if image is None or not last:
         return [queued], False
     core.machine.part(image.link)
@@ -213,7 +215,7 @@ def _sent_to_home(core: Core, sending: Sending, there: Far) -> tuple[list[Effect
     return [queued, *node.wish(link, Wish(link=link, what="close", by=by))], True
 
 
-async def _between(core: Core, request: SendMessage, there: Far) -> tuple[Caller, Party | None, str]:
+async def _between(core: Core, request: SendMessage, there: RemoteName) -> tuple[Caller, Party | None, str]:
     """Return who says it, whom it is for as far as that can be told now, and what cannot be done but delivering it.
 
     A session that the other machine does not know raises TargetNotFound; where the other machine cannot be asked the

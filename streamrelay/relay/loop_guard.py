@@ -18,7 +18,7 @@ import re
 
 import msgspec
 
-LONGEST_ACKNOWLEDGEMENT = 240
+MAX_ACKNOWLEDGEMENT_LENGTH = 240
 TURNS_REMEMBERED = 4
 
 _PHRASES = (
@@ -39,7 +39,7 @@ _SENTENCES = re.compile(r"[.!,;:\n]+|\s[-–—]\s")
 _DECORATION = re.compile(r"[^\w\s'.!?,;:–—-]+")
 
 
-class Manners(msgspec.Struct):
+class LoopGuard(msgspec.Struct):
     """What a conversation has said lately, as plain values."""
 
     in_a_row: int = 0
@@ -79,7 +79,7 @@ class Manners(msgspec.Struct):
 
 def is_acknowledgement(text: str, phrases: tuple[str, ...] = ()) -> bool:
     """Tell whether a text is nothing but thanks and the like; `phrases` are more of them, as literal words."""
-    if len(text) > LONGEST_ACKNOWLEDGEMENT or "?" in text:
+    if len(text) > MAX_ACKNOWLEDGEMENT_LENGTH or "?" in text:
         return False
     plain = _DECORATION.sub(" ", text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold())
     sentences = [" ".join(sentence.split()) for sentence in _SENTENCES.split(plain)]

@@ -15,21 +15,21 @@ from streamrelay.errors import StreamrelayError
 from streamrelay.events import Gap, Receipt
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
-from streamrelay.relay.conversation import Conversation
-from streamrelay.relay.places import Typing
-from streamrelay.relay.rules import Effect, Tell
-from streamrelay.service.keeping import SERVER, Kept, Remembered, pending, remembered
+from streamrelay.relay.participants import TypingOptions
+from streamrelay.relay.rules import Effect, PublishEvent
+from streamrelay.relay.runner import RelayRunner
 from streamrelay.service.machine import ServiceMachine
+from streamrelay.service.persistence import SERVER, RememberedPane, ServiceStore, pending, remembered
 
 
 @dataclass(frozen=True, slots=True)
-class Restoring:
+class Restorer:
     """What it takes to go on."""
 
     server: Server
     machine: ServiceMachine
-    conversation: Conversation
-    kept: Kept
+    runner: RelayRunner
+    kept: ServiceStore
     outbox: Outbox
     writer: WriterKind
 
@@ -48,29 +48,31 @@ class Restoring:
         problems: list[str] = []
         there = {info.pane: info for info in await self.server.panes() if not info.dead}
         known, on_their_way = remembered(before), pending(before)
-        for pane, place in known.items():
+        for pane, remembered_pane in known.items():
             if pane in there:
-                problems += await self._hear_again(replace(there[pane], command=place.program), place)
+                problems += await self._hear_again(
+                    replace(there[pane], command=remembered_pane.program), remembered_pane
+                )
             else:
-                self._take_leave(pane, place)
+                self._take_leave(pane, remembered_pane)
         for pane in sorted(filter(is_ours, self.machine.panes - set(known))):
             self._leave(pane, "pane_gone")
         for pane in await self.outbox.panes(server=key):
-            if pane in there and self.conversation.place(pane) is None and not is_shell(there[pane].command):
+            if pane in there and self.runner.participant(pane) is None and not is_shell(there[pane].command):
                 problems += await self._type_again(there[pane])
         for entry, out in on_their_way.items():
-            await self.conversation.put_again(out.message, out.pane)
+            await self.runner.put_again(out.message, out.pane)
             await self.kept.note({entry: None})
         return problems
 
-    async def _hear_again(self, info: PaneInfo, place: Remembered) -> list[str]:
-        memory = self.kept.recall(info.pane, place)
+    async def _hear_again(self, info: PaneInfo, remembered_pane: RememberedPane) -> list[str]:
+        memory = self.kept.recall(info.pane, remembered_pane)
         if not memory.log.size:
             gap = Gap(reason="detached", session=info.session_name, pane=info.pane)
-            self.conversation.decide(lambda _: [Tell(gap)])
-        typing = Typing(allow_shell=place.allow_shell, outbox=self.outbox, writer=self.writer)
+            self.runner.decide(lambda _: [PublishEvent(gap)])
+        typing = TypingOptions(allow_shell=remembered_pane.allow_shell, outbox=self.outbox, writer=self.writer)
         try:
-            await self.conversation.admit(info, typing, memory)
+            await self.runner.admit(info, typing, memory)
         except StreamrelayError as error:
             self._leave(info.pane, error.code)
             await self.kept.forget(info.pane)
@@ -81,20 +83,20 @@ class Restoring:
         """Have a pane typed to that something waits for, unless whoever else types into it sees to that."""
         memory = await self.kept.remember(info.pane, info.command, allow_shell=False)
         try:
-            await self.conversation.admit(info, memory=memory)
+            await self.runner.admit(info, memory=memory)
         except StreamrelayError as error:
             await self.kept.forget(info.pane)
             return [f"what waits for pane {info.pane} is not typed from here: {error.message}"]
         return []
 
-    def _take_leave(self, pane: str, place: Remembered) -> None:
-        memory = self.kept.recall(pane, place)
+    def _take_leave(self, pane: str, remembered_pane: RememberedPane) -> None:
+        memory = self.kept.recall(pane, remembered_pane)
         events = self.server.last_events(memory.log)[memory.taken :]
-        self.conversation.recall(pane, events)
+        self.runner.recall(pane, events)
         self._leave(pane, "pane_gone")
 
     def _leave(self, pane: str, reason: str) -> None:
-        self.conversation.decide(lambda now: self.machine.leave(pane, reason, now))
+        self.runner.decide(lambda now: self.machine.leave(pane, reason, now))
 
     async def _begin_anew(self, before: Mapping[str, bytes], key: str) -> None:
         """Close what the old server had; who was to get something will not, as far as anybody can tell."""
@@ -112,8 +114,8 @@ class Restoring:
         def decide(now: float) -> list[Effect]:
             self.machine.forget_sessions()
             effects = [effect for pane in sorted(panes) for effect in self.machine.leave(pane, "server_lost", now)]
-            return [*(effect for effect in effects if isinstance(effect, Tell)), *map(Tell, receipts)]
+            return [*(effect for effect in effects if isinstance(effect, PublishEvent)), *map(PublishEvent, receipts)]
 
-        self.conversation.decide(decide)
+        self.runner.decide(decide)
         gone = [key for key in before if key.startswith(("place/", "out/"))]
         await self.kept.note(dict.fromkeys(gone))

@@ -18,21 +18,21 @@ import msgspec
 from streamrelay.delivery.message import Message
 from streamrelay.history.journal import Journal
 from streamrelay.panes.log import PaneLog
-from streamrelay.relay.places import Memory
+from streamrelay.relay.participants import StreamProgress
 from streamrelay.relay.steps import Outgoing, Step
 from streamrelay.service.feed import Feed
 
 OUT, PLACE, SERVER = "out/", "place/", "server"
 
 
-class Pending(msgspec.Struct, frozen=True):
+class PendingDelivery(msgspec.Struct, frozen=True):
     """A message that is on its way to the outbox."""
 
     message: Message
     pane: str
 
 
-class Remembered(msgspec.Struct, frozen=True):
+class RememberedPane(msgspec.Struct, frozen=True):
     """A pane that is heard: the program that was addressed there, the log of its stream, how far that was taken up."""
 
     program: str
@@ -41,14 +41,14 @@ class Remembered(msgspec.Struct, frozen=True):
     taken: int = 0
 
 
-class Kept:
+class ServiceStore:
     """The keeper of a service's conversation."""
 
     def __init__(
         self, journal: Journal, feed: Feed, folder: Path, changes: Callable[[], dict[str, bytes | None]]
     ) -> None:
         """Take the folder for logs, and what is asked, with each step, for what has changed by it."""
-        self.places: dict[str, Remembered] = {}
+        self.places: dict[str, RememberedPane] = {}
         self._journal = journal
         self._feed = feed
         self._folder = folder
@@ -79,7 +79,7 @@ class Kept:
         for outgoing in step.outgoing:
             for pane in outgoing.panes:
                 key = f"{OUT}{next(self._numbers):020d}"
-                keep[key] = msgspec.json.encode(Pending(outgoing.message, pane))
+                keep[key] = msgspec.json.encode(PendingDelivery(outgoing.message, pane))
                 self._on_their_way[outgoing.message.message_id, pane] = key
         t = round(time.monotonic() - self._began, 6)
         for event in step.events:
@@ -107,20 +107,20 @@ class Kept:
 
     # Panes
 
-    async def remember(self, pane: str, program: str, *, allow_shell: bool) -> Memory:
+    async def remember(self, pane: str, program: str, *, allow_shell: bool) -> StreamProgress:
         """Begin to remember a pane."""
-        remembered = Remembered(program, _log_name(pane), allow_shell)
+        remembered = RememberedPane(program, _log_name(pane), allow_shell)
         await self.note({PLACE + pane: msgspec.json.encode(remembered)})
         return self.recall(pane, remembered)
 
-    def recall(self, pane: str, remembered: Remembered) -> Memory:
+    def recall(self, pane: str, remembered: RememberedPane) -> StreamProgress:
         """Return what is remembered of a pane, and go on remembering."""
         log = PaneLog(self._folder / remembered.log)
         log.open()
         if not log.size:
             remembered = msgspec.structs.replace(remembered, taken=0)
         self.places[pane], self._logs[pane] = remembered, log
-        return Memory(log, remembered.taken)
+        return StreamProgress(log, remembered.taken)
 
     def renew(self, pane: str) -> PaneLog | None:
         """Return a log for a pane to begin anew in; it takes the place of the old one with the step that says so.
@@ -173,12 +173,12 @@ def _log_name(pane: str) -> str:
     return f"{pane[1:]}-{secrets.token_hex(4)}.jsonl"
 
 
-def pending(kept: Mapping[str, bytes]) -> dict[str, Pending]:
+def pending(kept: Mapping[str, bytes]) -> dict[str, PendingDelivery]:
     """Return what was on its way to the outbox, oldest first, by key."""
-    return {key: msgspec.json.decode(value, type=Pending) for key, value in kept.items() if key.startswith(OUT)}
+    return {key: msgspec.json.decode(value, type=PendingDelivery) for key, value in kept.items() if key.startswith(OUT)}
 
 
-def remembered(kept: Mapping[str, bytes]) -> dict[str, Remembered]:
+def remembered(kept: Mapping[str, bytes]) -> dict[str, RememberedPane]:
     """Return the panes that were heard."""
     places = {key: value for key, value in kept.items() if key.startswith(PLACE)}
-    return {key[len(PLACE) :]: msgspec.json.decode(value, type=Remembered) for key, value in places.items()}
+    return {key[len(PLACE) :]: msgspec.json.decode(value, type=RememberedPane) for key, value in places.items()}

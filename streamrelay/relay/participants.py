@@ -19,12 +19,12 @@ from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
 
 LAST_RECEIPTS_TIMEOUT = 3.0
-LONGEST_LOG = 32 << 20
+MAX_LOG_SIZE = 32 << 20
 """Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Typing:
+class TypingOptions:
     """How the participants are typed to."""
 
     allow_shell: bool = False
@@ -45,14 +45,14 @@ class Typing:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class StreamProgress:
     """What is known of a pane from before: the log of its stream, and how many events of that were taken up."""
 
     log: PaneLog
     taken: int = 0
 
 
-class Place:
+class ParticipantPane:
     """One pane, from when it is opened until it is closed.
 
     `hear` is handed its events, `report` what becomes of what is typed to it, `lose` the error with which nothing can
@@ -63,12 +63,12 @@ class Place:
         self,
         server: Server,
         info: PaneInfo,
-        typing: Typing,
+        typing: TypingOptions,
         *,
-        hear: Callable[["Place", Sequence[Event]], None],
+        hear: Callable[["ParticipantPane", Sequence[Event]], None],
         report: Callable[[Progress], None],
-        lose: Callable[["Place", BaseException], None],
-        memory: Memory | None = None,
+        lose: Callable[["ParticipantPane", BaseException], None],
+        memory: StreamProgress | None = None,
     ) -> None:
         """Take a pane; raises ShellRefused for a shell where nobody allowed that."""
         typing.check([info])
@@ -164,13 +164,13 @@ class Place:
     @property
     def outgrown(self) -> bool:
         """Whether its log has become so long that it takes seconds to read, and nothing hinders to begin another."""
-        return self._memory is not None and self._memory.log.size > LONGEST_LOG and self.writer.rests
+        return self._memory is not None and self._memory.log.size > MAX_LOG_SIZE and self.writer.rests
 
     async def renew(self, log: PaneLog, renewed: Callable[[], None]) -> bool:
         """Have its stream begin anew in another log; False if it does not rest."""
 
         def begin() -> None:
-            self._memory, self.heard = Memory(log), 0
+            self._memory, self.heard = StreamProgress(log), 0
             renewed()
 
         return await self._server.renew(self.info.pane, log, begin)

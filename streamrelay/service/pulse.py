@@ -9,7 +9,7 @@ from streamrelay.service.core import Core
 RECENT = 3600.0
 """Seconds in which what a session said counts as what it does now."""
 _FOLDERS = ("list-panes", "-a", "-F", "#{pane_id}\t#{pane_current_path}")
-_LONGEST_SAID = 1_000
+_MAX_TEXT_LENGTH = 1_000
 
 
 async def pulse(
@@ -49,7 +49,7 @@ async def _sessions(core: Core, among: Collection[str]) -> Sequence[SessionNow]:
                 state=session.state,
                 folder=folders.get(session.pane, ""),
                 quiet=None if said is None else max(0.0, now - said.at),
-                said="" if said is None else said.text[-_LONGEST_SAID:],
+                said="" if said is None else said.text[-_MAX_TEXT_LENGTH:],
             )
         )
     return told

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 import regex
 
-LONGEST_READ = 16_384
+MAX_READ_LENGTH = 16_384
 """Characters at either end of a text that are looked at: nobody passes in the middle of a flood."""
 
 _FENCE = regex.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", regex.MULTILINE | regex.DOTALL)
@@ -40,7 +40,7 @@ _SOMEBODY = (
 
 def passes(text: str, names: Iterable[str] = (), numbers: Iterable[int] = ()) -> bool:
     """Tell whether a text passes the piece; `names` and `numbers` are those of the circle."""
-    seen = text if len(text) <= 2 * LONGEST_READ else f"{text[:LONGEST_READ]}\n{text[-LONGEST_READ:]}"
+    seen = text if len(text) <= 2 * MAX_READ_LENGTH else f"{text[:MAX_READ_LENGTH]}\n{text[-MAX_READ_LENGTH:]}"
     plain = _QUOTED.sub("…quoted", _FENCE.sub("", seen.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
     return _pattern(names, numbers).search(plain) is not None
 

@@ -19,7 +19,7 @@ end, the end of the gathering."""
 EntryKind = Literal["phase", "said", "passed", "left", "paused", "resumed", "harvest", "closed"]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecordEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that happened, for the transcript."""
 
     t: float
@@ -56,7 +56,7 @@ class Tenure(msgspec.Struct):
     characters: int = 0
 
 
-class Standing(msgspec.Struct):
+class CeremonyState(msgspec.Struct):
     """How a gathering stands."""
 
     now: float = 0.0
@@ -109,11 +109,11 @@ class Standing(msgspec.Struct):
             self.paused_at += seconds
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredGathering(msgspec.Struct, frozen=True):
     """A gathering as it is kept; `entries` is how many entries its record has."""
 
     gathering: str
     plan: Plan
     members: tuple[Member, ...]
-    standing: Standing
+    standing: CeremonyState
     entries: int

@@ -13,7 +13,7 @@ from streamrelay.agents.stop_report import HookReport
 from streamrelay.errors import UsageError
 from streamrelay.events import AgentStopped, TurnEnded
 from streamrelay.panes.server import Server
-from streamrelay.sessions.hearing import hear_hook
+from streamrelay.sessions.hook_events import hear_hook
 from streamrelay.testing.tmux import PrivateTmux
 
 PROFILES = shipped_profiles()

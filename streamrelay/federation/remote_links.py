@@ -9,7 +9,7 @@ from streamrelay.links.link import Link, Party
 from streamrelay.relay.rules import Participant
 
 
-class Image(msgspec.Struct, frozen=True):
+class RemoteLink(msgspec.Struct, frozen=True):
     """The link, in the words of this node, and where it is kept."""
 
     home: str
@@ -26,11 +26,11 @@ class Image(msgspec.Struct, frozen=True):
 def sent(link: Link) -> Link:
     """Return of a link what its other side is shown: how it stands, and nothing of what was said."""
     kept = link.relay.standing
-    standing = structs.replace(kept, held=[], manners=type(kept.manners)())
+    standing = structs.replace(kept, held=[], loop_guard=type(kept.loop_guard)())
     return structs.replace(link, relay=structs.replace(link.relay, standing=standing, saying=()))
 
 
-def image_of(link: Link, home: str, here: str) -> Image | None:
+def image_of(link: Link, home: str, here: str) -> RemoteLink | None:
     """Return a link of `home` as it is written here; None where not exactly one side of it is here."""
 
     def name(there: str) -> str:
@@ -47,7 +47,7 @@ def image_of(link: Link, home: str, here: str) -> Image | None:
     relay = structs.replace(
         stored, participants=tuple(participant(one) for one in stored.participants), standing=standing
     )
-    return Image(home, structs.replace(link, parties=(a, b), relay=relay))
+    return RemoteLink(home, structs.replace(link, parties=(a, b), relay=relay))
 
 
 def created(link: Link) -> LinkCreated:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.relay.politeness import is_acknowledgement
+from streamrelay.relay.loop_guard import is_acknowledgement
 from streamrelay.relay.rules import Participant, Rules
 
 ANN = Participant("$1", "%1", "Ann", 1)

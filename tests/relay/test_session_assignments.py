@@ -3,12 +3,12 @@
 import pytest
 
 from streamrelay.errors import SessionTaken
-from streamrelay.relay.registry import Seats
+from streamrelay.relay.registry import SessionAssignments
 
 
 @pytest.mark.requirement("REL-09")
 def test_a_session_is_in_one_relay_at_most():
-    seats = Seats()
+    seats = SessionAssignments()
     seats.take("relay-1", ["ann", "bob"])
     with pytest.raises(SessionTaken) as refused:
         seats.take("relay-2", ["cy", "bob"])
@@ -20,7 +20,7 @@ def test_a_session_is_in_one_relay_at_most():
 
 
 def test_who_leaves_or_whose_relay_ends_is_free():
-    seats = Seats({"ann": "relay-1", "bob": "relay-1", "cy": "relay-2"})
+    seats = SessionAssignments({"ann": "relay-1", "bob": "relay-1", "cy": "relay-2"})
     assert seats.leave("ann") == "relay-1"
     assert seats.leave("ann") is None
     assert seats.free("relay-1") == ["bob"]

@@ -12,8 +12,8 @@ from streamrelay.errors import InGathering, TargetNotFound
 from streamrelay.events import Event
 from streamrelay.gathering.circle import Circle, StoredCircle
 from streamrelay.gathering.prompts import Texts
-from streamrelay.gathering.standing import Entry
-from streamrelay.relay.registry import Seats
+from streamrelay.gathering.state import RecordEntry
+from streamrelay.relay.registry import SessionAssignments
 from streamrelay.relay.rules import Effect
 
 GATHERING = "gathering/"
@@ -21,10 +21,10 @@ PAST_KEPT = 50
 """How many that are over are remembered whole."""
 
 
-class Circles:
+class GatheringsStore:
     """Gatherings by their ids, oldest first."""
 
-    def __init__(self, seats: Seats) -> None:
+    def __init__(self, seats: SessionAssignments) -> None:
         """Take who sits where; the members of a gathering that is held have a seat there."""
         self.all: dict[str, Circle] = {}
         self._seats = seats
@@ -33,18 +33,18 @@ class Circles:
         self._written: dict[str, int] = {}
 
     @classmethod
-    def restored(cls, kept: Mapping[str, bytes], seats: Seats, texts: Texts, now: float) -> Self:
+    def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments, texts: Texts, now: float) -> Self:
         """Go on with what was kept, in the words of `texts`, by a clock that shows `now`."""
         circles = cls(seats)
         states: dict[str, StoredCircle] = {}
-        records: dict[str, list[Entry]] = {}
+        records: dict[str, list[RecordEntry]] = {}
         # An entry's key comes behind that of its gathering, and they are in order.
         for key, value in sorted(kept.items()):
             if not key.startswith(GATHERING):
                 continue
             gathering_id, is_entry, _ = key.removeprefix(GATHERING).partition("/")
             if is_entry:
-                records.setdefault(gathering_id, []).append(msgspec.json.decode(value, type=Entry))
+                records.setdefault(gathering_id, []).append(msgspec.json.decode(value, type=RecordEntry))
             else:
                 states[gathering_id] = msgspec.json.decode(value, type=StoredCircle)
         for gathering_id, stored in sorted(states.items(), key=lambda one: one[1].started_at):

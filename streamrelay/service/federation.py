@@ -20,18 +20,18 @@ import msgspec
 from streamrelay.config.settings import FederationTable
 from streamrelay.errors import PeerAway, RedisLost, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.events import Receipt
-from streamrelay.federation import hearing, telling
+from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.envelope import Envelope, Unreadable, opened, read_body, sealed, written
-from streamrelay.federation.images import image_of
 from streamrelay.federation.messages import Ack, Answer, AnyBody, Ask, Body, Deliver, Linked, Message, Receipted
-from streamrelay.federation.names import Far, check_node, seen_from
+from streamrelay.federation.names import RemoteName, check_node, seen_from
 from streamrelay.federation.node import Node
-from streamrelay.federation.streams import BATCH, TTL, Entry, Streams, open_streams
+from streamrelay.federation.remote_links import image_of
+from streamrelay.federation.streams import BATCH, TTL, StreamEntry, Streams, open_streams
 from streamrelay.links.link import Party
 from streamrelay.panes.tasks import until_first
-from streamrelay.relay.rules import Effect, Notice, Participant, Tell
-from streamrelay.relay.steps import Keeper, Outgoing, Step
-from streamrelay.service.messages import Sending, check_may_speak
+from streamrelay.relay.rules import Effect, Notice, Participant, PublishEvent
+from streamrelay.relay.steps import Outgoing, Step, StepStore
+from streamrelay.service.messages import OutgoingMessage, check_may_speak
 from streamrelay.sessions.model import Session
 
 if TYPE_CHECKING:
@@ -42,21 +42,21 @@ logger = logging.getLogger(__name__)
 ASK_SECONDS = 5.0
 """For which another node's answer is waited for."""
 LOOK_EVERY = 1.0
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
+FIRST_PAUSE, MAX_PAUSE = 0.2, 10.0
 """Seconds between two attempts to reach Redis."""
 
 
 class Posting:
     """Keeps steps, with what other nodes are to be told of them."""
 
-    def __init__(self, keeper: Keeper, node: Node, posted: Callable[[], None]) -> None:
+    def __init__(self, keeper: StepStore, node: Node, posted: Callable[[], None]) -> None:
         self._keeper = keeper
         self._node = node
         self._posted = posted
 
     async def keep(self, step: Step) -> None:
         """Return when all of it is committed; what is for others may go then."""
-        telling.take(self._node, step)
+        outgoing.take(self._node, step)
         await self._keeper.keep(step)
         self._node.kept()
         self._posted()
@@ -95,25 +95,25 @@ class Federation:
         self._asked: dict[str, asyncio.Future[Answer]] = {}
 
     def _in_turns(self, pane: str) -> bool:
-        place = self._core.conversation.place(pane)
-        return place is not None and place.is_agent
+        participant = self._core.runner.participant(pane)
+        return participant is not None and participant.is_agent
 
-    def keeper(self, keeper: Keeper) -> Posting:
+    def keeper(self, keeper: StepStore) -> Posting:
         """Return what keeps steps from now on."""
         return Posting(keeper, self.node, self._due.set)
 
     def come_back(self) -> None:
         """Let go of what was heard for others and is not there any more."""
         for pane in self.node.panes:
-            if self._core.conversation.place(pane) is None:
-                self._core.conversation.decide(partial(self._lost, pane))
+            if self._core.runner.participant(pane) is None:
+                self._core.runner.decide(partial(self._lost, pane))
 
     def _lost(self, pane: str, _now: float) -> list[Effect]:
         return self.node.leave(pane, "pane_gone")
 
     # People's questions
 
-    async def find(self, there: Far) -> Party:
+    async def find(self, there: RemoteName) -> Party:
         """Return a session of another node; raises TargetNotFound, PeerAway, RedisLost, and what that node raises."""
         if self._streams is None:
             raise RedisLost(self.problem)
@@ -175,7 +175,7 @@ class Federation:
                 self.problem = error.message
                 self.present.clear()
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
     async def _stay(self, streams: Streams) -> None:
         if not await streams.be_there(self._service):
@@ -228,7 +228,7 @@ class Federation:
 
     # What comes in
 
-    async def _take_in(self, streams: Streams, entries: Sequence[Entry]) -> None:
+    async def _take_in(self, streams: Streams, entries: Sequence[StreamEntry]) -> None:
         """Take up entries, in order, as a whole; then be done with them."""
         numbered: list[tuple[Envelope, AnyBody | None, Session | StreamrelayError | None]] = []
         acks: list[tuple[str, Ack]] = []
@@ -267,7 +267,7 @@ class Federation:
             self._note(sender, self.node.received(envelope, missing=sender in early))
         await streams.acknowledge([entry.entry_id for entry in entries])
 
-    async def _opened(self, streams: Streams, entry: Entry) -> tuple[Envelope | None, AnyBody | None]:
+    async def _opened(self, streams: Streams, entry: StreamEntry) -> tuple[Envelope | None, AnyBody | None]:
         """Return what an entry holds; what cannot be used is put aside, and does not come again."""
         envelope: Envelope | None = None
         try:
@@ -318,14 +318,14 @@ class Federation:
             case Deliver(link=""):
                 return self._delivered(peer, body, prepared, now)
             case Linked() if isinstance(prepared, StreamrelayError):
-                effects = hearing.handle(self.node, peer, body, now)
+                effects = incoming.handle(self.node, peer, body, now)
                 image = self.node.images.get(body.link.link_id)
                 return effects if image is None else [*effects, *self.node.leave(image.own.pane, prepared.code)]
             case Receipted(state="failed"):
                 logger.warning("%s: failed on %s: %s", body.message_id, peer, body.reason)
-                return hearing.handle(self.node, peer, body, now)
+                return incoming.handle(self.node, peer, body, now)
             case _:
-                return hearing.handle(self.node, peer, body, now)
+                return incoming.handle(self.node, peer, body, now)
 
     def _delivered(
         self, peer: str, body: Message | Deliver, prepared: Session | StreamrelayError | None, now: float
@@ -342,7 +342,7 @@ class Federation:
                 return [Notice(f"{body.message_id}@{peer}", (listener,), body.text, body.head, body.typing)]
             return self._sent(peer, body, prepared, now)
         except StreamrelayError as error:
-            return [Tell(Receipt(message_id=f"{body.message_id}@{peer}", state="failed", reason=error.code))]
+            return [PublishEvent(Receipt(message_id=f"{body.message_id}@{peer}", state="failed", reason=error.code))]
 
     def _sent(self, peer: str, body: Message, target: Session, now: float) -> list[Effect]:
         caller = body.caller
@@ -351,7 +351,7 @@ class Federation:
             # Whatever it says its title is: nobody signs for another node.
             title = caller.title if caller.title.endswith(f"@{peer}") else f"{caller.title}@{peer}"
             caller = msgspec.structs.replace(caller, session=session, pane=pane, title=title)
-        sending = Sending(
+        sending = OutgoingMessage(
             message_id=f"{body.message_id}@{peer}",
             text=body.text,
             target=Party(target.session, target.pane, target.title, target.session_name),

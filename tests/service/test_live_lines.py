@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from streamrelay.events import Event, Live, PaneClosed, PaneOpened, Retracted, Text, TurnStarted
-from streamrelay.service.provisional import Provisional
+from streamrelay.service.live_lines import LiveLines
 
 
 def live(line: int, text: str, pane: str = "%1") -> Live:
@@ -16,7 +16,7 @@ async def seen(looking: AsyncGenerator[list[str], None]) -> list[str]:
 
 
 async def test_lines_stand_in_their_order_and_go_when_they_are_final_or_taken_back() -> None:
-    provisional = Provisional()
+    provisional = LiveLines()
     for event in (live(7, "seven"), live(5, "five"), live(5, "other", "%2"), live(6, "six"), live(5, "FIVE")):
         provisional.take(event)
     looking = provisional.lines("%1")
@@ -31,7 +31,7 @@ async def test_lines_stand_in_their_order_and_go_when_they_are_final_or_taken_ba
 
 
 async def test_who_looks_slowly_sees_how_it_is_at_last_and_nothing_twice() -> None:
-    provisional = Provisional()
+    provisional = LiveLines()
     looking = provisional.lines("%1")
     assert await seen(looking) == []
     for number in range(1000):
@@ -51,7 +51,7 @@ async def test_who_looks_slowly_sees_how_it_is_at_last_and_nothing_twice() -> No
 
 
 async def test_its_end_lets_everybody_go() -> None:
-    provisional = Provisional()
+    provisional = LiveLines()
     looking = [provisional.lines(pane) for pane in ("%1", "%2", "%2")]
     for one in looking:
         await seen(one)

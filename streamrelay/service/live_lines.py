@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from streamrelay.events import Event, Live, PaneClosed, PaneOpened, Retracted, Text
 
 
-class Provisional:
+class LiveLines:
     """The lines of all panes that are heard. `take` is told every event of theirs."""
 
     def __init__(self) -> None:

@@ -20,18 +20,18 @@ from streamrelay.panes.log import PaneLog
 from streamrelay.panes.publishing import Publish
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
-from streamrelay.relay.places import Memory, Place, Typing
+from streamrelay.relay.participants import ParticipantPane, StreamProgress, TypingOptions
 from streamrelay.relay.rules import Effect
-from streamrelay.relay.steps import Decision, Keeper, Machine, RelayCounts, Step
+from streamrelay.relay.steps import Decision, RelayCounts, RelayEngine, Step, StepStore
 
 LAST_WORDS_TIMEOUT = 3.0
-MOST_WAITING = 100_000
+MAX_WAITING = 100_000
 """Events that may wait to be taken up."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    place: Place
+    participant: ParticipantPane
     events: Sequence[Event]
     heard: int
 
@@ -55,24 +55,24 @@ class _Decided:
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    place: Place
+    participant: ParticipantPane
     error: StreamrelayError
 
 
 _Item = _Heard | _Renewed | _Recalled | _Decided | _Lost | Receipt
 
 
-class Conversation:
+class RelayRunner:
     """The panes of a machine's participants, heard and typed to."""
 
     def __init__(
         self,
         server: Server,
-        machine: Machine,
+        machine: RelayEngine,
         *,
-        typing: Typing,
+        typing: TypingOptions,
         labels: Mapping[str, str] | None = None,
-        keeper: Keeper | None = None,
+        keeper: StepStore | None = None,
         stays: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Take a machine, what people call its panes, and what tells of a pane whether every program there is heard."""
@@ -87,7 +87,7 @@ class Conversation:
         self._typing = typing
         self._keeper = keeper
         self._stays = stays
-        self._places: dict[str, Place] = {}
+        self._participants: dict[str, ParticipantPane] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._inbox: deque[_Item] = deque()
         self._waiting = 0
@@ -102,17 +102,19 @@ class Conversation:
     @property
     def panes(self) -> list[str]:
         """The panes that are heard and typed to."""
-        return list(self._places)
+        return list(self._participants)
 
-    def place(self, pane: str) -> Place | None:
+    def participant(self, pane: str) -> ParticipantPane | None:
         """Return a pane that is heard and typed to."""
-        return self._places.get(pane)
+        return self._participants.get(pane)
 
-    async def admit(self, info: PaneInfo, typing: Typing | None = None, memory: Memory | None = None) -> None:
+    async def admit(
+        self, info: PaneInfo, typing: TypingOptions | None = None, memory: StreamProgress | None = None
+    ) -> None:
         """Hear a pane and be able to type to it; raises PaneTaken, PaneGone and ShellRefused."""
-        if info.pane in self._places:
+        if info.pane in self._participants:
             return
-        place = Place(
+        participant = ParticipantPane(
             self._server,
             info,
             typing or self._typing,
@@ -121,15 +123,15 @@ class Conversation:
             lose=self._lose,
             memory=memory,
         )
-        await place.open()
-        self._places[info.pane] = place
-        self._machine.speaks_in_turns(info.pane, place.is_agent)
-        place.begin()
+        await participant.open()
+        self._participants[info.pane] = participant
+        self._machine.speaks_in_turns(info.pane, participant.is_agent)
+        participant.begin()
 
     async def renew(self, pane: str, log: PaneLog) -> bool:
         """Have the stream of a pane begin anew in another log; False if it does not rest."""
-        place = self._places.get(pane)
-        return place is not None and await place.renew(log, lambda: self._put(_Renewed(pane)))
+        participant = self._participants.get(pane)
+        return participant is not None and await participant.renew(log, lambda: self._put(_Renewed(pane)))
 
     def recall(self, pane: str, events: Sequence[Event]) -> None:
         """Take up the last events of a pane that is not there any more."""
@@ -141,8 +143,8 @@ class Conversation:
 
     async def dismiss(self, pane: str) -> None:
         """Let go of a pane."""
-        if (place := self._places.pop(pane, None)) is not None:
-            await place.close()
+        if (participant := self._participants.pop(pane, None)) is not None:
+            await participant.close()
 
     # What is to be done
 
@@ -178,8 +180,8 @@ class Conversation:
 
     async def close(self) -> None:
         """Let go of all panes."""
-        await asyncio.gather(*(place.close() for place in self._places.values()), *self._closing)
-        self._places.clear()
+        await asyncio.gather(*(participant.close() for participant in self._participants.values()), *self._closing)
+        self._participants.clear()
 
     async def _until_ended(self) -> None:
         """Wait for the end, and let those who are still there get what was said before it.
@@ -190,7 +192,7 @@ class Conversation:
         patience = None if self.error is None and self.reason != "stopped" else LAST_WORDS_TIMEOUT
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
-                await asyncio.gather(*(_finish(place) for place in self._places.values()))
+                await asyncio.gather(*(_finish(participant) for participant in self._participants.values()))
 
     # What comes in
 
@@ -198,24 +200,24 @@ class Conversation:
         self._inbox.append(item)
         self._filled.set()
 
-    def _hear(self, place: Place, events: Sequence[Event]) -> None:
+    def _hear(self, participant: ParticipantPane, events: Sequence[Event]) -> None:
         """Take what a pane says; where nobody keeps up with it, a gap stands for what was lost."""
-        if self._waiting + len(events) > MOST_WAITING and not isinstance(events[-1], PaneClosed):
+        if self._waiting + len(events) > MAX_WAITING and not isinstance(events[-1], PaneClosed):
             self._lost += len(events)
             return
         if self._lost:
             events, self._lost = [Gap(reason="slow_subscriber", lost_events=self._lost), *events], 0
         self._waiting += len(events)
-        self._put(_Heard(place, events, place.heard))
+        self._put(_Heard(participant, events, participant.heard))
 
     def _report(self, progress: Progress) -> None:
         if progress.state == "pasted":
             self.counts.pasted(progress.message_id, progress.at)
         self._put(progress.receipt)
 
-    def _lose(self, place: Place, error: BaseException) -> None:
+    def _lose(self, participant: ParticipantPane, error: BaseException) -> None:
         if isinstance(error, StreamrelayError):
-            self._put(_Lost(place, error))
+            self._put(_Lost(participant, error))
         else:
             self._broken = error
             self._filled.set()
@@ -238,10 +240,10 @@ class Conversation:
         waiting: list[asyncio.Future[None]] = []
         for item in items:
             match item:
-                case _Heard(place=place, events=events, heard=heard):
-                    step.heard[place.info.pane] = heard
+                case _Heard(participant=participant, events=events, heard=heard):
+                    step.heard[participant.info.pane] = heard
                     for event in events:
-                        self._take(place, event, now, step)
+                        self._take(participant, event, now, step)
                 case _Renewed(pane=pane):
                     step.heard[pane] = 0
                     step.renewed.add(pane)
@@ -254,8 +256,8 @@ class Conversation:
                     self._decide(decision, done, now, step)
                     if done is not None:
                         waiting.append(done)
-                case _Lost(place=place, error=error):
-                    step.follow(self._gone_for(place, error, now, step))
+                case _Lost(participant=participant, error=error):
+                    step.follow(self._gone_for(participant, error, now, step))
                 case Receipt():
                     step.events.append(item)
                     step.follow(self._machine.handle(item, now))
@@ -267,16 +269,16 @@ class Conversation:
         if self._machine.closed:
             self._ended.set()
 
-    def _take(self, place: Place, event: Event, now: float, step: Step) -> None:
+    def _take(self, participant: ParticipantPane, event: Event, now: float, step: Step) -> None:
         if isinstance(event, Text) and event.origin == "injected":
             self.counts.echoes += 1
         step.events.append(event)
         if isinstance(event, TurnStarted):
-            self._machine.speaks_in_turns(event.pane, place.is_agent)
-        end = self._end_of(place, event)
+            self._machine.speaks_in_turns(event.pane, participant.is_agent)
+        end = self._end_of(participant, event)
         step.follow(self._machine.handle(event, now))
         if end is not None:
-            step.follow(self._gone_for(place, end, now, step))
+            step.follow(self._gone_for(participant, end, now, step))
 
     def _decide(self, decision: Decision, done: "asyncio.Future[None] | None", now: float, step: Step) -> None:
         try:
@@ -287,20 +289,20 @@ class Conversation:
             if not done.done():
                 done.set_exception(error)
 
-    def _gone_for(self, place: Place, error: StreamrelayError, now: float, step: Step) -> list[Effect]:
+    def _gone_for(self, participant: ParticipantPane, error: StreamrelayError, now: float, step: Step) -> list[Effect]:
         """Go on without a participant, or end; who is lost after the end is still missing for the last delivery."""
-        pane = place.info.pane
-        if isinstance(error, ProgramLeft) and self._places.get(pane) is place and self._stays(pane):
-            if error.data["program"] != place.info.command:
+        pane = participant.info.pane
+        if isinstance(error, ProgramLeft) and self._participants.get(pane) is participant and self._stays(pane):
+            if error.data["program"] != participant.info.command:
                 return []  # What writes to it tells so later than the stream.
-            step.succeeded[pane] = place.succeed()
+            step.succeeded[pane] = participant.succeed()
             return self._machine.leave(pane, error.code, now)
-        place.gone.set()
-        if self._places.get(pane) is not place:
+        participant.gone.set()
+        if self._participants.get(pane) is not participant:
             return []
-        del self._places[pane]
+        del self._participants[pane]
         step.gone.append(pane)
-        closing = asyncio.ensure_future(place.close())
+        closing = asyncio.ensure_future(participant.close())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
         effects = self._machine.leave(pane, error.code, now)
@@ -308,9 +310,9 @@ class Conversation:
             self.error = error
         return effects
 
-    def _end_of(self, place: Place, event: Event) -> StreamrelayError | None:
+    def _end_of(self, participant: ParticipantPane, event: Event) -> StreamrelayError | None:
         """Return what an event means for a participant: a pane that closed, a program that left the foreground."""
-        info = place.info
+        info = participant.info
         label = self._labels.get(info.pane, info.pane)
         if isinstance(event, PaneClosed):
             error = self._server.closing_error(event)
@@ -333,12 +335,12 @@ class Conversation:
             self._publish(event)
         self.reason = step.closed or self.reason
         for pane in step.succeeded:
-            if (succeeding := self._places.get(pane)) is not None:
+            if (succeeding := self._participants.get(pane)) is not None:
                 await succeeding.write_anew()
         for withdrawn in step.withdrawn:
             for listener in withdrawn.listeners:
-                if (place := self._places.get(listener.pane)) is not None:
-                    place.writer.withdraw(withdrawn.message_id)
+                if (participant := self._participants.get(listener.pane)) is not None:
+                    participant.writer.withdraw(withdrawn.message_id)
         for outgoing in step.outgoing:
             self.counts.delivering(outgoing)
             taken = await asyncio.gather(*(self._type(outgoing.message, pane) for pane in outgoing.panes))
@@ -349,11 +351,11 @@ class Conversation:
 
     async def _type(self, message: Message, pane: str) -> bool:
         """Hand a message to the writer of a pane; return whether it has taken it up."""
-        place = self._places.get(pane)
+        participant = self._participants.get(pane)
         reason = PaneGone.code
-        if place is not None:
+        if participant is not None:
             try:
-                return await place.writer.put(message)
+                return await participant.writer.put(message)
             except UsageError as error:
                 # An id that a delivery cannot have: what follows of one message ends nothing for the others.
                 reason = error.code
@@ -361,10 +363,10 @@ class Conversation:
         return False
 
 
-async def _finish(place: Place) -> None:
+async def _finish(participant: ParticipantPane) -> None:
     """Wait until a participant has what it was sent, or is gone."""
-    if not place.gone.is_set():
-        await until_first(place.writer.finish(), _set(place.gone))
+    if not participant.gone.is_set():
+        await until_first(participant.writer.finish(), _set(participant.gone))
 
 
 async def _set(event: asyncio.Event) -> None:

@@ -1,9 +1,9 @@
 """What of a stream is one thing said: a burst of a program that prints, a whole turn of one that converses. Pure.
 
 * Only what the program says is said: echoes, typed text and live text are not.
-* What a linear program says is gathered into a burst, which `BURST_REST` seconds of quiet or `LONGEST_BURST`
+* What a linear program says is gathered into a burst, which `BURST_REST` seconds of quiet or `MAX_BURST_LENGTH`
   characters close. What a conversing one says is gathered for as long as its turn lasts; only a turn that never ends
-  goes out in parts, of `LONGEST_TURN` characters.
+  goes out in parts, of `MAX_TURN_LENGTH` characters.
   A stream says nothing of a program outside of a turn, so every one of them has an end.
 * Neither reaches over the end of a turn: two answers are two utterances, however quickly they come.
 """
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded, TurnStarted
 
 BURST_REST = 0.005
-LONGEST_BURST = 16_384
-LONGEST_TURN = 1_000_000
+MAX_BURST_LENGTH = 16_384
+MAX_TURN_LENGTH = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class OutputUnit:
     """What was said in a pane in one go; `heard_at` is when the last line of it was heard (stream time)."""
 
     pane: str
@@ -36,7 +36,7 @@ class _Burst:
     last: float = 0.0
 
 
-class Utterances:
+class OutputCollector:
     """Gathers what is said in some panes; `rest` seconds of quiet close a burst."""
 
     def __init__(self, rest: float = BURST_REST) -> None:
@@ -48,7 +48,7 @@ class Utterances:
         """Note whether what is said in a pane's turns from here on is one utterance each."""
         (self._conversing.add if whole else self._conversing.discard)(pane)
 
-    def hear(self, event: Event, now: float) -> Utterance | None:
+    def hear(self, event: Event, now: float) -> OutputUnit | None:
         """Take one event; return what it completes."""
         pane = event.pane
         if isinstance(event, Text):
@@ -57,29 +57,29 @@ class Utterances:
             return self.complete(pane)
         return None
 
-    def complete(self, pane: str) -> Utterance | None:
+    def complete(self, pane: str) -> OutputUnit | None:
         """Return what a pane has said so far, and begin anew."""
         burst = self._bursts.pop(pane, None)
-        return None if burst is None else Utterance(pane, tuple(burst.lines), burst.whole_turn, burst.last)
+        return None if burst is None else OutputUnit(pane, tuple(burst.lines), burst.whole_turn, burst.last)
 
     def deadline(self) -> float | None:
         """Return when `rested` is due; None while nobody is in mid-burst."""
         resting = (burst.last + self._rest for burst in self._bursts.values() if not burst.whole_turn)
         return min(resting, default=None)
 
-    def rested(self, now: float) -> list[Utterance]:
+    def rested(self, now: float) -> list[OutputUnit]:
         """Return the bursts that have come to rest."""
         panes = [pane for pane, burst in self._bursts.items() if now >= burst.last + self._rest]
         complete = (self.complete(pane) for pane in panes if not self._bursts[pane].whole_turn)
         return [utterance for utterance in complete if utterance is not None]
 
-    def stored(self) -> tuple[Utterance, ...]:
+    def stored(self) -> tuple[OutputUnit, ...]:
         """Return what is being said and not complete."""
         return tuple(
-            Utterance(pane, tuple(burst.lines), burst.whole_turn, burst.last) for pane, burst in self._bursts.items()
+            OutputUnit(pane, tuple(burst.lines), burst.whole_turn, burst.last) for pane, burst in self._bursts.items()
         )
 
-    def restore(self, stored: Iterable[Utterance]) -> None:
+    def restore(self, stored: Iterable[OutputUnit]) -> None:
         """Go on with what was being said."""
         for said in stored:
             characters = sum(len(line) + 1 for line in said.lines)
@@ -89,7 +89,7 @@ class Utterances:
         """Forget what nobody will hear."""
         self._bursts.clear()
 
-    def _take(self, event: Text, now: float) -> Utterance | None:
+    def _take(self, event: Text, now: float) -> OutputUnit | None:
         pane = event.pane
         burst = self._bursts.get(pane)
         if burst is None:
@@ -97,5 +97,5 @@ class Utterances:
         burst.lines.append(event.text)
         burst.characters += len(event.text) + 1
         burst.last = now
-        longest = LONGEST_TURN if burst.whole_turn else LONGEST_BURST
+        longest = MAX_TURN_LENGTH if burst.whole_turn else MAX_BURST_LENGTH
         return self.complete(pane) if burst.characters >= longest else None

@@ -5,7 +5,6 @@ import msgspec
 from streamrelay.delivery.message import FINAL
 from streamrelay.errors import NotAllowed
 from streamrelay.events import LinkClosed, Receipt, RelayDelivered
-from streamrelay.federation.images import created, image_of
 from streamrelay.federation.messages import (
     AnyBody,
     Deliver,
@@ -19,7 +18,8 @@ from streamrelay.federation.messages import (
     receipted,
 )
 from streamrelay.federation.node import Node
-from streamrelay.relay.rules import Effect, Notice, Participant, Tell
+from streamrelay.federation.remote_links import created, image_of
+from streamrelay.relay.rules import Effect, Notice, Participant, PublishEvent
 
 
 def handle(node: Node, peer: str, body: AnyBody, now: float) -> list[Effect]:
@@ -78,7 +78,7 @@ def _deliver(node: Node, peer: str, body: Deliver) -> list[Effect]:
             listeners=body.listeners,
             text=body.text,
         )
-        effects.append(Tell(told))
+        effects.append(PublishEvent(told))
     return effects
 
 
@@ -95,7 +95,7 @@ def _receipt(node: Node, peer: str, body: Receipted) -> list[Effect]:
         removed=body.removed,
         file=body.file,
     )
-    return [Tell(receipt)]
+    return [PublishEvent(receipt)]
 
 
 def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
@@ -120,9 +120,9 @@ def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
         node.show(msgspec.structs.replace(image, suspended_by=suspended_by))
         if node.decider.settings.paused:
             node.post(peer, Wish(link=link_id, what="pause"))
-        return [*superseded, Tell(created(image.link)), *map(Tell, body.news)]
+        return [*superseded, PublishEvent(created(image.link)), *map(PublishEvent, body.news)]
     node.show(msgspec.structs.replace(image, suspended_by=known.suspended_by))
-    return list(map(Tell, body.news))
+    return list(map(PublishEvent, body.news))
 
 
 def _unlinked(node: Node, peer: str, closed: LinkClosed) -> list[Effect]:
@@ -130,7 +130,7 @@ def _unlinked(node: Node, peer: str, closed: LinkClosed) -> list[Effect]:
     if image is None or image.home != peer:
         return []
     node.forget(closed.link)
-    return [Tell(closed)]
+    return [PublishEvent(closed)]
 
 
 def _grant(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:

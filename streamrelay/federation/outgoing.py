@@ -18,14 +18,14 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
 )
-from streamrelay.federation.images import sent
 from streamrelay.federation.messages import Deliver, Heard, Linked, News, Spoken, Suspended, Unlinked, receipted
 from streamrelay.federation.names import is_far
 from streamrelay.federation.node import Node
-from streamrelay.federation.sent import SentAway
+from streamrelay.federation.remote_links import sent
+from streamrelay.federation.sent_messages import SentAway
 from streamrelay.relay.steps import Outgoing, Step
 
-LONGEST_PART = 500_000
+MAX_PART_LENGTH = 500_000
 """Characters of what is heard that go into one envelope."""
 
 
@@ -163,7 +163,7 @@ def _parts(events: Iterable[Spoken]) -> list[tuple[Spoken, ...]]:
     length = 0
     for event in events:
         characters = len(event.text) if isinstance(event, Text) else 0
-        if not parts or length + characters > LONGEST_PART:
+        if not parts or length + characters > MAX_PART_LENGTH:
             parts.append([])
             length = 0
         parts[-1].append(event)

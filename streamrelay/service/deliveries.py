@@ -10,8 +10,8 @@ from streamrelay.delivery.outbox import OPEN, Entry, Outbox, server_key
 from streamrelay.errors import NotAllowed, TargetNotFound, UsageError
 from streamrelay.events import Receipt
 from streamrelay.panes.server import Server
-from streamrelay.relay.rules import Tell
-from streamrelay.service import far
+from streamrelay.relay.rules import PublishEvent
+from streamrelay.service import remote_sessions
 from streamrelay.service.api import Delivery, Listed
 from streamrelay.service.core import Core
 from streamrelay.service.sending import delivery_of, last_of
@@ -20,16 +20,16 @@ from streamrelay.sessions.sessions import Sessions
 
 async def listed(core: Core, session: str, state: Listed) -> list[Delivery]:
     """List the messages to one session, or to all, of this tmux server and of other machines; see `Service`."""
-    there = far.split(core, session) if session else None
+    there = remote_sessions.split(core, session) if session else None
     pane = str(there) if there is not None else (await core.find(session)).pane if session else ""
-    away = [one for one in far.all_deliveries(core) if state == "all" or one.state in OPEN]
+    away = [one for one in remote_sessions.all_deliveries(core) if state == "all" or one.state in OPEN]
     return _to(pane, [*away, *await _listed(core.outbox, core.server_key, state)])
 
 
 async def cancel(core: Core, message_id: str, by: str) -> list[Delivery]:
     """Cancel a message wherever it is not pasted yet; see `Service`."""
     entries = await _entries(core.outbox, core.server_key, message_id)
-    if not entries and (away := far.deliveries(core, message_id)):
+    if not entries and (away := remote_sessions.deliveries(core, message_id)):
         raise UsageError(
             f"{message_id} went to another machine ({away[0].pane})",
             hint="cancel it on that machine: streamrelay delivery list shows it there",
@@ -92,12 +92,12 @@ async def _entries(outbox: Outbox, server: str, message_id: str) -> list[Entry]:
 
 async def _cancelled(core: Core, entry: Entry) -> Entry:
     """Cancel a message in one pane, and have its receipt journaled; return how it stands then."""
-    if (place := core.conversation.place(entry.pane)) is not None:
-        return await cancel_through(place.writer, core.outbox, entry)
+    if (participant := core.runner.participant(entry.pane)) is not None:
+        return await cancel_through(participant.writer, core.outbox, entry)
     now = await cancel_alone(core.server, core.outbox, entry)
     if is_cancelled(now):
         receipt = Receipt(message_id=entry.message_id, pane=entry.pane, state="failed", reason=CANCELLED)
-        await core.do(lambda _: [Tell(receipt)])
+        await core.do(lambda _: [PublishEvent(receipt)])
     return now
 
 

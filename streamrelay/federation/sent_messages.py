@@ -8,7 +8,7 @@ import msgspec
 from streamrelay.events import DeliveryState
 
 AWAY = "away/"
-MOST = 1_000
+MAX_MESSAGES = 1_000
 """Messages that are remembered."""
 
 
@@ -49,7 +49,7 @@ class SentAwayLog:
         """Note how a message stands."""
         self._known[message.message_id] = message
         self._changed.add(message.message_id)
-        while len(self._known) > MOST:
+        while len(self._known) > MAX_MESSAGES:
             oldest = next(iter(self._known))
             del self._known[oldest]
             self._changed.add(oldest)

@@ -20,19 +20,30 @@ from streamrelay.events import (
 from streamrelay.gathering.members import Member, harvester
 from streamrelay.gathering.plan import BREATH, Plan, counted
 from streamrelay.gathering.prompts import Prompts, Texts
-from streamrelay.gathering.standing import Entry, EntryKind, Standing
-from streamrelay.gathering.steps import Announce, Closed, Contribute, Effect, Prompt, PromptKind, Said, Tell
+from streamrelay.gathering.state import CeremonyState, EntryKind, RecordEntry
+from streamrelay.gathering.steps import (
+    Announce,
+    Closed,
+    Contribute,
+    Effect,
+    Prompt,
+    PromptKind,
+    PublishGatheringEvent,
+    Said,
+)
 from streamrelay.gathering.transcript import conversation
 
-LONGEST_SHOWN = 80
+MAX_SHOWN_LENGTH = 80
 
 
-class Telling:
+class GatheringMessages:
     """The words of one gathering, and the account of them."""
 
-    def __init__(self, gathering: str, plan: Plan, members: Sequence[Member], texts: Texts, standing: Standing) -> None:
+    def __init__(
+        self, gathering: str, plan: Plan, members: Sequence[Member], texts: Texts, standing: CeremonyState
+    ) -> None:
         self.standing = standing
-        self.record: list[Entry] = []
+        self.record: list[RecordEntry] = []
         self._gathering = gathering
         self._plan = plan
         self._members = members
@@ -79,9 +90,9 @@ class Telling:
 
     # To all
 
-    def opened(self) -> Tell:
+    def opened(self) -> PublishGatheringEvent:
         """Tell that it begins."""
-        return Tell(
+        return PublishGatheringEvent(
             GatheringOpened(
                 gathering=self._gathering,
                 rhythm=self._plan.rhythm,
@@ -98,7 +109,9 @@ class Telling:
         phase, number = standing.phase, standing.round
         self.enter("phase")
         rounds = self._plan.breath.rounds(phase)
-        told = Tell(GatheringPhase(gathering=self._gathering, phase=phase, round=number, rounds=rounds))
+        told = PublishGatheringEvent(
+            GatheringPhase(gathering=self._gathering, phase=phase, round=number, rounds=rounds)
+        )
         text = self._prompts.announcement(phase, number)
         effects: list[Effect] = []
         alike: list[Member] = []
@@ -127,11 +140,13 @@ class Telling:
 
     # As events alone
 
-    def piece(self, state: Literal["given", "begun", "beat", "last_words", "passed"], how: str = "") -> Tell:
+    def piece(
+        self, state: Literal["given", "begun", "beat", "last_words", "passed"], how: str = ""
+    ) -> PublishGatheringEvent:
         """Tell what becomes of the piece; somebody holds it."""
         tenure = self.standing.tenure
         assert tenure is not None  # noqa: S101  # it is told of while there is one
-        return Tell(
+        return PublishGatheringEvent(
             Piece(
                 gathering=self._gathering,
                 speaker=self.label(tenure.speaker),
@@ -143,25 +158,27 @@ class Telling:
             )
         )
 
-    def withheld(self, said: Said, reason: WithheldReason, why: str) -> Tell:
+    def withheld(self, said: Said, reason: WithheldReason, why: str) -> PublishGatheringEvent:
         """Tell that something goes to nobody."""
         counts = self.standing.withheld
         counts[reason] = counts.get(reason, 0) + 1
         event = RelayWithheld(
             relay=self._gathering, speaker=self.label(said.number), reason=reason, why=why, count=counts[reason],
-            text=said.text[:LONGEST_SHOWN],
+            text=said.text[:MAX_SHOWN_LENGTH],
         )  # fmt: skip
-        return Tell(event)
+        return PublishGatheringEvent(event)
 
-    def left(self, number: int, reason: str) -> Tell:
+    def left(self, number: int, reason: str) -> PublishGatheringEvent:
         """Tell that somebody is gone."""
         self.enter("left", number, reason)
-        return Tell(GatheringLeft(gathering=self._gathering, participant=self.label(number), reason=reason))
+        return PublishGatheringEvent(
+            GatheringLeft(gathering=self._gathering, participant=self.label(number), reason=reason)
+        )
 
-    def paused(self, paused: bool) -> Tell:  # what is told, not how
+    def paused(self, paused: bool) -> PublishGatheringEvent:  # what is told, not how
         """Tell of a pause, or of its end."""
         self.enter("paused" if paused else "resumed")
-        return Tell(GatheringPaused(gathering=self._gathering, paused=paused))
+        return PublishGatheringEvent(GatheringPaused(gathering=self._gathering, paused=paused))
 
     def closed(self) -> list[Effect]:
         """Tell that it is over."""
@@ -174,12 +191,12 @@ class Telling:
             harvested=any(entry.kind == "harvest" for entry in self.record),
             traffic=standing.traffic,
         )
-        return [Tell(closed), Closed(standing.closed)]
+        return [PublishGatheringEvent(closed), Closed(standing.closed)]
 
     def enter(self, kind: EntryKind, number: int = 0, text: str = "", message_id: str = "") -> None:
         """Write into the record."""
         standing = self.standing
-        entry = Entry(
+        entry = RecordEntry(
             t=round(standing.now - standing.began, 3), kind=kind, phase=standing.phase, round=standing.round,
             number=number, text=text, message_id=message_id,
         )  # fmt: skip
@@ -196,7 +213,7 @@ class Telling:
             gathering=self._gathering, message_id=message_id, speaker=speaker.label, phase=standing.phase,
             round=standing.round, text=text,
         )  # fmt: skip
-        return [Tell(contribution)]
+        return [PublishGatheringEvent(contribution)]
 
     def _announcement(self, members: Sequence[Member], text: str, head: str = "") -> Announce:
         self._count(members, text)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from streamrelay.gathering.passing import passes
+from streamrelay.gathering.pass_detection import passes
 
 NAMES, NUMBERS = ("Sage", "Rex", "Mary Ann", "C++ (old)"), (1, 2, 3, 12)
 
