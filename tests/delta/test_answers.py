@@ -114,6 +114,21 @@ ECHO = ("injected", ["hello"])
             id="a quote",
         ),
         pytest.param(
+            ["> hello", "", "● Let me see.", "", "  ✓  Write  a.py", "", "      1 x = 1", "", "● Done."],
+            [
+                ECHO,
+                ("text", ["Let me see."]),
+                ("activity", ["  ✓  Write  a.py", "", "      1 x = 1"]),
+                ("text", ["Done."]),
+            ],
+            id="an outcome in columns, and what came of it",
+        ),
+        pytest.param(
+            ["> hello", "", "● Checked:", "", "  ✓ one thing", "  ✓ another"],
+            [ECHO, ("text", ["Checked:", "", "✓ one thing", "✓ another"])],
+            id="a list of outcomes",
+        ),
+        pytest.param(
             ["> hello", "", "● Hi!", "╭────────╮", "│ help   │", "╰────────╯"],
             [ECHO, ("text", ["Hi!"]), ("activity", ["╭────────╮", "│ help   │", "╰────────╯"])],
             id="a box at the end",

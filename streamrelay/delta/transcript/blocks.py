@@ -26,6 +26,7 @@ _BULLET = regex.compile(
     rf"(?P<indent>\s*)(?P<glyph>[●⏺•✦◆▪■◉○✔✓✗✘⚠ℹ]|{BULLETS}(?=\s|$|\p{{L}})|\*(?=\s|$))(?P<gap>\s?)(?P<text>.*)"
 )
 _OUTCOMES = frozenset("✔✓✗✘⚠")
+_OUTCOME_IN_COLUMNS = regex.compile(r"\s*[✓✔✗✘⚠]\s{2,}\S+(?: \S+)*\s{2,}\S")
 _BROKEN_OFF = regex.compile(r"\W*(?i:(?:\w+ ){0,2}(?:interrupted|cancell?ed|aborted)\b)")
 _ENDED_EARLY = regex.compile(rf"(?:^|[·•|]){_BROKEN_OFF.pattern}")
 _NOTICES = frozenset("■ℹ")
@@ -96,16 +97,31 @@ def _deed(rows: list[PaintedRow], rule: Rule) -> Block:
 
 
 def _parted_at_deeds(rows: list[PaintedRow], profile: Profile) -> Iterator[list[PaintedRow]]:
-    """Divide rows at the paragraphs without a bullet that show a deed, as the profile says."""
+    """Divide rows at the paragraphs that show a deed: an outcome in columns, or, without a bullet, as the profile says.
+
+    Paragraphs that are indented deeper than an outcome are what came of it.
+    """
     part: list[PaintedRow] = []
+    under: int | None = None
     for is_blank, paragraph in itertools.groupby(rows, lambda row: not row.text.strip()):
         more = list(paragraph)
-        if is_blank or _BULLET.fullmatch(more[0].text) is not None or not matches(profile.activity, more[0].text):
+        if under is not None and (is_blank or all(_indent(row.text) > under for row in more)):
             part += more
             continue
-        yield part
-        yield more
-        part = []
+        if under is not None:
+            yield part
+            part, under = [], None
+        if is_blank:
+            part += more
+        elif _OUTCOME_IN_COLUMNS.match(more[0].text):
+            yield part
+            part, under = more, _indent(more[0].text)
+        elif _BULLET.fullmatch(more[0].text) is None and matches(profile.activity, more[0].text):
+            yield part
+            yield more
+            part = []
+        else:
+            part += more
     yield part
 
 
