@@ -26,7 +26,7 @@ from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delivery.underway import Followed, Tell, Underway
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.turns import TELLING
-from streamrelay.events import DeliveryState, Event, Injected, TurnEnded, TurnStarted
+from streamrelay.events import DeliveryState, Event, Gap, Injected, TurnEnded, TurnStarted
 
 PAINT_REST = 0.06
 LEAST_WAIT = 0.12
@@ -42,6 +42,8 @@ UNHEARD = 10.0
 """Seconds in which a program that is let finish has to begin its answer."""
 LOOK_AGAIN = 0.25
 LONGEST_QUEUE = 64
+UNREADABLE = "unreadable"
+"""Why nobody can tell whether a message was answered: the screen does not tell what answers it."""
 NOTHING_TOLD = "unheard"
 """How a turn ended of which a program that tells its state told nothing: it may not have taken the message up yet."""
 SUPERSEDED, CANCELLED = "superseded", "cancelled"
@@ -155,6 +157,9 @@ class DeliveryMachine:
                 self._followed.append(Followed(message_id, event.turn, now))
             case TurnStarted():
                 return self._in_order(self._turn_started(event))
+            case Gap(reason="unreadable"):
+                for followed in self._followed:
+                    followed.is_unreadable = followed.is_unreadable or followed.turn == event.turn
             case TurnEnded():
                 return self._in_order(self._turn_ended(event))
             case _:
@@ -382,7 +387,9 @@ class DeliveryMachine:
                     continue
                 effects.append(Tell(followed.message_id, "turn_started"))
                 followed.started = True
-            if followed.started:
+            if followed.is_unreadable:
+                effects.append(Tell(followed.message_id, "unconfirmed", UNREADABLE))
+            elif followed.started:
                 effects.append(Tell(followed.message_id, "answered", how))
             self._followed.remove(followed)
         return effects

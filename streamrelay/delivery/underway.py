@@ -48,3 +48,5 @@ class Followed:
     turn: int
     since: float
     started: bool = False
+    is_unreadable: bool = False
+    """Whether the program's screen did not tell what answers it."""

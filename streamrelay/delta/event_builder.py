@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from streamrelay.batch import Batch, Lines, Part
 from streamrelay.delta.printing.provenance import MOST_PENDING, Piece
 from streamrelay.delta.reasons import Reason, Reasons, Rule
-from streamrelay.delta.transcript.answers import Answer
+from streamrelay.delta.transcript.answers import Answer, Passage
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, TurnEnded, TurnStarted
 
@@ -127,7 +127,7 @@ class Speaker:
                         self.emit(passage.verdict)
                     continue
                 case "gap":
-                    self.emit(Gap(reason="unpainted" if passage.lost is None else "history", lost_lines=passage.lost))
+                    self.emit(Gap(reason=_gap_reason(passage), lost_lines=passage.lost))
                 case origin:
                     self._go_to_turn_of(passage.message_id)
                     for line in passage.lines:
@@ -198,3 +198,9 @@ class Speaker:
         )
         self.emit(event)
         event.turn = ended.turn
+
+
+def _gap_reason(passage: Passage) -> str:
+    if passage.lost is not None:
+        return "history"
+    return "unreadable" if passage.rule in {"unheard", "unreadable"} else "unpainted"

@@ -330,9 +330,9 @@ class DeltaStream:
         is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
         if not is_known and self._turns.wait():
             return True
-        if shows_dialog := self._attention.shows_dialog:
+        if held := self._attention.shows_dialog or self._conversation.is_unreadable:
             self._turns.hold()
-        return shows_dialog
+        return held
 
     def rest(self) -> None:
         """Take little memory: nothing is due, and nothing was printed for a while."""

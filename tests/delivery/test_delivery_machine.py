@@ -21,7 +21,7 @@ from streamrelay.delivery.machine import (
 )
 from streamrelay.delivery.message import Message, Policy
 from streamrelay.delta.pane_state import Standing
-from streamrelay.events import Injected, TurnEnded, TurnStarted, Vote
+from streamrelay.events import Gap, Injected, TurnEnded, TurnStarted, Vote
 from tests.delivery.machines import DIALOG, EMPTY, LEAVING, WORKING, Pane, holding, profile
 
 
@@ -452,3 +452,13 @@ def test_what_waits_behind_a_message_fails_by_its_own_policy_and_patience() -> N
     assert [pane.told(one)[-1] for one in ("m1", "m3", "m4")] == [
         "queued needs_human", "failed needs_human", "queued needs_human",
     ]  # fmt: skip
+
+
+def test_a_message_whose_answer_is_unreadable_is_not_answered() -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.deliver("m1")
+    pane.hear(TurnStarted(message_id="m1", turn=1))
+    pane.hear(Gap(reason="unreadable", turn=1))
+    pane.hear(TurnEnded(reason="signal", certain=True, turn=1))
+    assert pane.told("m1")[-1] == "unconfirmed unreadable"

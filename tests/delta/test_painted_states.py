@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.delta.turns import UNHEARD
-from streamrelay.events import NeedsHuman, TurnEnded, TurnStarted
+from streamrelay.events import Gap, NeedsHuman, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
 from streamrelay.testing.transcript_program import Look
 
@@ -78,3 +78,35 @@ def test_a_dialog_right_behind_an_answer_is_no_part_of_it(look: Look) -> None:
     talk.sends("second")
     talk.answers("more")
     assert talk.pane.said() == ["the answer", "and its end", "more"]
+
+
+PANEL = ("Commands", "  /help   show this", "  /clear  forget all")
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_an_answer_is_read_when_its_composer_is_back(look: Look) -> None:
+    """A panel that is no dialog stands in its place: where the answer ends is not known before."""
+    talk = Talk(look)
+    talk.sends("first")
+    talk.answers("one")
+    talk.sends("second")
+    talk.streams("two")
+    talk.paints(talk.program.asks(*PANEL), talk.program.rests(), rest=5.0)
+    assert ("program", "two") not in talk.heard()
+    talk.paints(talk.program.asks(), rest=5.0)
+    assert talk.heard()[-1] == ("program", "two")
+
+
+@pytest.mark.requirement("DEL-05")
+@every_look
+def test_of_a_screen_without_its_composer_nothing_is_said_but_a_gap(look: Look) -> None:
+    talk = Talk(look)
+    talk.sends("first")
+    talk.answers("one")
+    talk.sends("second")
+    talk.streams("two")
+    talk.paints(talk.program.asks(*PANEL), rest=1.0)
+    talk.pane.ends()
+    assert talk.heard()[-1] == ("program", "one")
+    assert [gap.reason for gap in talk.of(Gap)] == ["unreadable"]

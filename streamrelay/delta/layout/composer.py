@@ -28,12 +28,22 @@ class DraftBox:
     def __init__(self) -> None:
         self.empty = Held("", "")
         """What it holds when nothing is typed."""
+        self._marks: set[str] = set()
+        """The glyphs that stood in front of messages of ours: a program may show another one in each of its modes."""
         self._around = AROUND
 
     def learn_empty(self, rows: Sequence[str], top: int, cursor: int) -> None:
         """Nothing is typed: what stands there now stands there always."""
         self._around = AROUND + marks_around(_inside(rows, top, cursor))
         self.empty = self.holds(rows, top, cursor)
+
+    def learn_mark(self, rows: Sequence[str], top: int, cursor: int) -> None:
+        """A message of ours stands in it."""
+        self._marks |= {self.holds(rows, top, cursor).mark} - {""}
+
+    def is_shown(self, rows: Sequence[str], top: int, cursor: int) -> bool:
+        """Whether it stands there, as far as its marks tell: one that has no mark is taken for it."""
+        return not self.empty.mark or self.holds(rows, top, cursor).mark in {self.empty.mark, *self._marks}
 
     def holds(self, rows: Sequence[str], top: int, cursor: int) -> Held:
         """Return what stands in it, its marks and borders left out."""

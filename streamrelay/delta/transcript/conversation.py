@@ -138,8 +138,7 @@ class Conversation:
         if changed:
             before, self.rows = self.rows, [row.text for row in self._document.screen]
             rows = self.rows
-            mark = self._composer.empty.mark
-            self.in_repaint = bool(mark) and self._composer.holds(*self._place).mark != mark
+            self.in_repaint = not self._composer.is_shown(*self._place)
             if not in_dialog(rows) and not self.in_repaint:
                 self._furniture.observe(before, rows, self._cursor)
                 draft = self._composer.draft(*self._place)
@@ -216,6 +215,8 @@ class Conversation:
             if sent.message_id == message_id:
                 sent.submitted, sent.amid = True, amid
                 sent.shown = self._composer.draft(*self._place) or sent.shown
+                if sent.stands_as(self._composer.draft(*self._place)):
+                    self._composer.learn_mark(*self._place)
                 return bool(sent.shown)
         return False
 
@@ -264,6 +265,11 @@ class Conversation:
         return "" if any(spelled in spelling(sent.text) for sent in self._sent) else row
 
     @property
+    def is_unreadable(self) -> bool:
+        """Whether no composer stands where the program is known to have one: where its answer ends is not known."""
+        return self.proved and not self._composer.is_shown(*self._place)
+
+    @property
     def has_moved_on(self) -> bool:
         """Whether the transcript reads differently than when the last turn was over."""
         rows = self.rows
@@ -299,6 +305,8 @@ class Conversation:
         now = now[: len(now) - len(rows) + tail]
         answer = self._read(before, now, submitted, self._mark_of_messages, cut_off=cut_off)
         self._message_mark = answer.mark or self._message_mark
+        if self.is_unreadable:
+            answer = Answer([Passage("gap", [], rule="unreadable", rows=now)], len(submitted))
         if stands and not (last or (self.proved and certain)):
             return None
         if not (waiting or answer.accounted or trusted or self.proved):
