@@ -468,7 +468,7 @@ class DeltaStream:
         self._take_frame(whole=True, stands=True)
         if self._mode.asks_for_paste:
             self._settle_composer()
-        elif self._printing.settle():
+        elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
         if not self.converses:
             self._printing.show_live()

@@ -320,8 +320,11 @@ class Printing:
         self.composer.begin(None if self._is_flooded else self.open_head)
         return is_shell
 
-    def settle(self) -> bool:
-        """The screen rests, and no line editor is at work. Return whether a shell is seen to read."""
+    def settle(self, *, hides: bool = False) -> bool:
+        """The screen rests, and no line editor is at work. Return whether a shell is seen to read.
+
+        A program that `hides` its cursor does not wait at a prompt: it is painting.
+        """
         self._is_attached = self._is_attached and self._is_unpassed
         self._switches = 0
         is_shell = self.region.phase == "input"
@@ -330,7 +333,7 @@ class Printing:
             self.attribution.prompts.learn(self._prompt)
         elif self.region.phase != "output":
             return False
-        if self.attribution.may_wait(self.open_head):
+        if not hides and self.attribution.may_wait(self.open_head):
             # What stands above is explained by what was awaited before.
             self._release()
         unfinished = self.attribution.settle(self.open_head)
