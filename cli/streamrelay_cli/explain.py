@@ -132,7 +132,13 @@ def _turn(line: Explanation) -> str:
         return f"{line.turn}, which has no end after this"
     votes = ", ".join(f"{vote.by} {vote.says} since {vote.since:.3f}" for vote in ended.votes)
     certainty = "certain" if ended.certain else "not certain"
-    return f"{line.turn}, ended at {ended.t:.3f} by {ended.reason}, {certainty}; votes: {votes or 'none'}"
+    told = f"{line.turn}, ended at {ended.t:.3f} by {ended.reason}, {certainty}; votes: {votes or 'none'}"
+    compared = line.witness_compared
+    if compared is None:
+        return told
+    names = ", ".join(compared.witnesses) or compared.reason
+    counts = ", ".join(f"{name} {getattr(compared, name)}" for name in ("shown", "filled", "absent", "extra"))
+    return f"{told}; the agent's own record ({names}) {compared.outcome}: {counts}"
 
 
 def _row(row: Painted) -> Iterator[str]:

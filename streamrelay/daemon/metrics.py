@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from streamrelay.daemon.broadcast import Broadcast
-from streamrelay.events import AnyEvent, Receipt, RelayWithheld
+from streamrelay.events import AnyEvent, Receipt, RelayWithheld, WitnessCompared
 from streamrelay.service.api import Status
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -36,6 +36,8 @@ class Metrics:
             self._counts.receipts[event.state, event.reason] += 1
         elif isinstance(event, RelayWithheld):
             self._counts.withheld[event.reason] += 1
+        elif isinstance(event, WitnessCompared):
+            self._counts.compared[event.outcome, event.reason] += 1
 
     def answered(self, operation: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -52,6 +54,7 @@ class _Counts(Collector):
         self.events: Counter[str] = Counter()
         self.receipts: Counter[tuple[str, str]] = Counter()
         self.withheld: Counter[str] = Counter()
+        self.compared: Counter[tuple[str, str]] = Counter()
         self.status: Status | None = None
         self.broadcast: Broadcast | None = None
 
@@ -68,6 +71,14 @@ class _Counts(Collector):
         for reason, count in sorted(self.withheld.items()):
             withheld.add_metric((reason,), count)
         yield withheld
+        compared = CounterMetricFamily(
+            "streamrelay_witness_compared",
+            "Answers compared with the agent's own record.",
+            labels=("outcome", "reason"),
+        )
+        for labels, count in sorted(self.compared.items()):
+            compared.add_metric(labels, count)
+        yield compared
         if self.status is not None:
             yield from _standing(self.status)
         if self.broadcast is not None:

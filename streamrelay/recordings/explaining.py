@@ -13,7 +13,7 @@ from streamrelay.delta.inputs import Began, Input, Output, Reseeded, Resized
 from streamrelay.delta.printing.echo import squeeze
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.reasons import WORDS, Reason, Reasons, Rule
-from streamrelay.events import Activity, Event, Gap, Live, Origin, Text, TurnEnded
+from streamrelay.events import Activity, Event, Gap, Live, Origin, Text, TurnEnded, WitnessCompared
 from streamrelay.recordings.aligning import rows_of
 from streamrelay.recordings.excerpts import escaped
 from streamrelay.recordings.model import Recording
@@ -82,6 +82,8 @@ class Explanation(msgspec.Struct, kw_only=True):
     """Whether people were shown it, or what its row read before, as provisional text."""
     rows: list[Painted] = []
     turn_ended: TurnEnded | None = None
+    witness_compared: WitnessCompared | None = None
+    """How the agent's own record of the answer compares with the screen, where it has one."""
 
     def contains(self, text: str) -> bool:
         """Tell whether the line, or any state of its rows, contains a text; white space tells nothing."""
@@ -143,6 +145,7 @@ class _Pane:
         self._live: set[str] = set()
         self._turns: list[tuple[float, int]] = [(0.0, 0)]
         self._ended: list[TurnEnded] = []
+        self._compared: list[WitnessCompared] = []
         self._printed = 0
         self._numbers: dict[PaintedLine, int] = {}
 
@@ -185,6 +188,8 @@ class _Pane:
             explanation.shown_live = not self._live.isdisjoint(shown)
             turn = [ended for ended in self._ended if ended.turn == explanation.turn]
             explanation.turn_ended = next((ended for ended in turn if ended.t >= explanation.t), None)
+            verdicts = (verdict for verdict in self._compared if verdict.turn == explanation.turn)
+            explanation.witness_compared = next((one for one in verdicts if one.t >= explanation.t), None)
             yield explanation
 
     def _note(self, event: Event) -> None:
@@ -194,6 +199,8 @@ class _Pane:
                 self._live.add(text.strip())
             case TurnEnded():
                 self._ended.append(event)
+            case WitnessCompared():
+                self._compared.append(event)
         if event.turn != self._turns[-1][1]:
             self._turns.append((event.t, event.turn))
 

@@ -1,0 +1,120 @@
+"""An agent's own record is read for a live pane when a turn waits for it, and at no other time."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from streamrelay.agents import AgentProfile, shipped_profiles
+from streamrelay.agents.witnesses import AgentRecord, Reading
+from streamrelay.delta.inputs import Input, WitnessOpened, WitnessPassage, WitnessReported
+from streamrelay.panes import witness
+from streamrelay.panes.witness import WitnessSource, WitnessWatch
+from streamrelay.testing.waiting import wait_until_async
+
+PROFILES = {profile.name: profile for profile in shipped_profiles()}
+
+pytestmark = pytest.mark.requirement("DEL-11")
+
+
+@dataclass
+class Stream:
+    """A stream that waits for as many readings as it is told to."""
+
+    profile: str = ""
+    waits: int = 0
+    told: list[Input] = field(default_factory=list)
+
+    @property
+    def awaits_witness(self) -> bool:
+        return self.waits > 0
+
+    def enter(self, make: Callable[[float], Input]) -> None:
+        entry = make(1.0)
+        self.told.append(entry)
+        if isinstance(entry, WitnessReported):
+            self.waits -= 1
+
+
+@dataclass
+class Record:
+    """A record that says these things, one a reading."""
+
+    readings: list[Reading]
+    count: int = 0
+
+    def read(self) -> Reading:
+        self.count += 1
+        return self.readings.pop(0) if self.readings else Reading()
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Have no process looked at; return what was opened."""
+    opened: list[tuple[str, int]] = []
+    records = {
+        101: Record([Reading(), Reading((WitnessPassage("agent", "Fine."),))]),
+        102: Record([Reading(reason="several")]),
+    }
+
+    def record_of(profile: AgentProfile, pid: int) -> AgentRecord:
+        opened.append((profile.name, pid))
+        return records[pid]
+
+    monkeypatch.setattr(witness, "record_of", record_of)
+    return opened
+
+
+def watch(stream: Stream) -> WitnessWatch:
+    return WitnessWatch(WitnessSource(PROFILES.get, "verify"), "%0", stream.enter)
+
+
+async def test_a_record_is_opened_for_a_known_agent_and_read_while_a_turn_waits(opened: list[tuple[str, int]]) -> None:
+    stream = Stream()
+    watching = watch(stream)
+    watching.look(stream, 101)
+    assert not opened
+    stream.profile = "claude"
+    watching.look(stream, 101)
+    await wait_until_async(lambda: len(stream.told) == 1)
+    assert stream.told == [WitnessOpened(1.0, "%0", "claude", "transcript", 0.6, "verify")]
+    stream.waits = 1
+    watching.look(stream, 101)
+    await wait_until_async(lambda: not stream.awaits_witness)
+    [reported] = stream.told[1:]
+    assert isinstance(reported, WitnessReported)
+    assert reported.passages == (WitnessPassage("agent", "Fine."),)
+    assert opened == [("claude", 101)]
+    watching.close()
+
+
+async def test_another_program_closes_the_record_and_another_process_opens_its_own(
+    opened: list[tuple[str, int]],
+) -> None:
+    stream = Stream("claude")
+    watching = watch(stream)
+    watching.look(stream, 101)
+    await wait_until_async(lambda: len(stream.told) == 1)
+    stream.profile = "bash"
+    watching.look(stream, 101)
+    last = stream.told[-1]
+    assert isinstance(last, WitnessOpened)
+    assert last.policy == "off"
+    stream.profile, stream.waits = "claude", 1
+    watching.look(stream, 102)
+    await wait_until_async(lambda: not stream.awaits_witness)
+    assert opened == [("claude", 101), ("claude", 102)]
+    assert [entry.reason for entry in stream.told if isinstance(entry, WitnessReported)] == ["several"]
+    watching.close()
+
+
+async def test_nothing_is_read_any_more_once_it_is_closed(opened: list[tuple[str, int]]) -> None:
+    stream = Stream("claude")
+    watching = watch(stream)
+    watching.look(stream, 101)
+    watching.close()
+    await asyncio.sleep(0)
+    stream.waits = 1
+    watching.look(stream, 101)
+    assert not [entry for entry in stream.told if isinstance(entry, WitnessReported)]
