@@ -7,8 +7,12 @@ it. What became of a failed try is for the coordinator to decide.
 from collections.abc import AsyncIterator, Callable
 
 import stamina
+import stamina.instrumentation
 
 from streamrelay.errors import AICutOff, AIError, AIUnavailable
+
+# stamina reports each retry through structlog, which prints on standard output: into the app, or among the data.
+stamina.instrumentation.set_on_retry_hooks([])
 
 ATTEMPTS = 3
 FIRST_WAIT = 1.0
