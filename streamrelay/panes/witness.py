@@ -1,6 +1,7 @@
 """The agent's own record, read for one live pane when its stream waits for it, and at no other time.
 
-The record is opened when the program in the pane is recognised, and what it holds by then is passed over. Files are
+The record is opened when the program in the pane is recognised. What was said before the pane was watched is passed
+over. Files are
 read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no file.
 """
 
@@ -49,6 +50,7 @@ class WitnessWatch:
         self._agent: AgentProfile | None = None
         self._record: AgentRecord | None = None
         self._task: asyncio.Task[None] | None = None
+        self._since = time.time()
         self._over_at = 0.0
         """When the last turn was over that waited (Unix time)."""
 
@@ -85,7 +87,7 @@ class WitnessWatch:
         witness = profile.witness
         try:
             async with asyncio.timeout(MAX_READING):
-                self._record = await in_thread(lambda: record_of(profile, pid), name="witness")
+                self._record = await in_thread(lambda: record_of(profile, pid, self._since), name="witness")
             if witness is not None and self._record is not None:
                 opened, policy = witness, self._source.policy
                 self._enter(lambda now: WitnessOpened(now, self._pane, profile.name, opened.name, opened.lag, policy))

@@ -58,7 +58,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         102: Record([Reading(reason="several")]),
     }
 
-    def record_of(profile: AgentProfile, pid: int) -> AgentRecord:
+    def record_of(profile: AgentProfile, pid: int, since: float) -> AgentRecord:
+        assert since > 0
         opened.append((profile.name, pid))
         return records[pid]
 

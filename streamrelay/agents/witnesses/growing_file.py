@@ -13,6 +13,8 @@ from streamrelay.agents.transcript_files import LONGEST_LINE, open_plain
 
 MAX_READ: Final = 8 * 2**20
 """Bytes that one call reads."""
+FIRST_READ: Final = 2 * 2**20
+"""Bytes that the first call reads."""
 
 
 class NotTrusted(OSError):
@@ -22,35 +24,26 @@ class NotTrusted(OSError):
 class GrowingFile:
     """One file; `uid` is whose it has to be."""
 
-    def __init__(self, path: Path, uid: int, *, from_end: bool) -> None:
-        """Begin at the end of what is there now, or with the last `MAX_READ` bytes of it."""
+    def __init__(self, path: Path, uid: int) -> None:
+        """Begin with the last `FIRST_READ` bytes of what is there."""
         self.path = path
         self._uid = uid
-        self._from_end = from_end
         self._offset = 0
         self._identity: tuple[int, int] | None = None
 
     def read_lines(self) -> list[bytes]:
         """Return the whole lines that were added since the last call; raises OSError for what cannot be read."""
-        try:
-            file = open_plain(self.path)
-        except FileNotFoundError:
-            # All that it will hold is new.
-            self._from_end = False
-            raise
-        with file:
+        most = FIRST_READ if self._identity is None else MAX_READ
+        with open_plain(self.path) as file:
             status = os.fstat(file.fileno())
             if status.st_uid != self._uid or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 raise NotTrusted(f"{self.path} may be written by others")
             identity = (status.st_dev, status.st_ino)
             size = status.st_size
-            if self._identity is None and self._from_end:
-                self._identity, self._offset = identity, self._line_start(file.fileno(), size)
-                return []
             if identity != self._identity or size < self._offset:
                 self._identity, self._offset = identity, 0
-            skipped = size - self._offset > MAX_READ
-            start = size - MAX_READ if skipped else self._offset
+            skipped = size - self._offset > most
+            start = size - most if skipped else self._offset
             data = os.pread(file.fileno(), size - start, start)
         if skipped:
             # The line that the cut goes through is lost.
@@ -61,10 +54,3 @@ class GrowingFile:
         if len(rest) > LONGEST_LINE:
             self._offset = start + len(data)
         return [line for line in whole.split(b"\n") if line and len(line) <= LONGEST_LINE]
-
-    @staticmethod
-    def _line_start(descriptor: int, size: int) -> int:
-        """Return where the last line begins, if it is not whole yet; else the end."""
-        start = max(0, size - LONGEST_LINE)
-        data = os.pread(descriptor, size - start, start)
-        return start + data.rfind(b"\n") + 1

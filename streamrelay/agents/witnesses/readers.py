@@ -1,6 +1,6 @@
 """Which record belongs to the agent in a pane, for each agent that keeps one; and reading it.
 
-    record = record_of(profile, pane_pid)      # None for an agent without a record
+    record = record_of(profile, pane_pid, since)   # None for an agent without a record
     record.read()                              # what was added since, or the reason why nothing can be read
 
 A record is found from the agent's own process, and is never guessed: where several could be the one, none is read.
@@ -11,7 +11,6 @@ word of it is used (streamrelay/delta/witness/).
 
 import functools
 import re
-import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -44,13 +43,16 @@ class NoRecord(Exception):
         self.reason = reason
 
 
-def record_of(profile: AgentProfile, pid: int, clock: Callable[[], float] = time.time) -> AgentRecord | None:
-    """Return the record of an agent in the pane that process `pid` was started in; None where its profile has none."""
+def record_of(profile: AgentProfile, pid: int, since: float) -> AgentRecord | None:
+    """Return the record of an agent in the pane that process `pid` was started in; None where its profile has none.
+
+    What was said before `since` (Unix time) is passed over.
+    """
     if profile.witness is None:
         return None
     if profile.witness.reader == "opencode":
-        return Database(functools.partial(foreground_processes, pid), since=clock())
-    return Transcript(functools.partial(foreground_processes, pid), _FINDERS[profile.witness.reader], since=clock())
+        return Database(functools.partial(foreground_processes, pid), since=since)
+    return Transcript(functools.partial(foreground_processes, pid), _FINDERS[profile.witness.reader], since=since)
 
 
 class Transcript:
@@ -67,21 +69,16 @@ class Transcript:
         self._since = since
         self._file: GrowingFile | None = None
         self._lines = LineReader()
-        # What stands there by now answers earlier messages.
-        self._read(from_end=True)
 
     def read(self) -> Reading:
         """Return what was added since the last call."""
-        return self._read(from_end=False)
-
-    def _read(self, *, from_end: bool) -> Reading:
         try:
             processes = self._processes()
             if not processes:
                 return Reading(reason="no_process")
             path = self._find(processes)
             if self._file is None or self._file.path != path:
-                self._file = GrowingFile(path, processes[-1].uid, from_end=from_end)
+                self._file = GrowingFile(path, processes[-1].uid)
                 self._lines = LineReader()
             lines = self._file.read_lines()
         except NoRecord as none:
