@@ -135,3 +135,32 @@ def test_any_chunking_of_what_is_rewritten_gives_the_same_events(seed: int) -> N
     _, whole = play(seed, ACTS)
     _, cut = play(seed, ACTS, read_size=1 + seed % 7)
     assert [*map(encode, cut.events)] == [*map(encode, whole.events)]
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("last", ["✔ built in 812ms", "Tokens: 1.2k used", "∑ 340 tokens · 3.1 s", "─" * COLUMNS])
+@pytest.mark.parametrize("rest", [0.02, 5.0])
+def test_the_closing_line_of_what_was_painted_is_said(last: str, rest: float) -> None:
+    pane = ScriptedPane(COLUMNS, LINES)
+    pane.prints("\x1b[?25l")
+    for number in range(3):
+        pane.prints(f"file {number}\r\n")
+        pane.rests(0.1)
+        pane.prints("\x1b[1A\x1b[2K")
+    pane.prints(f"all files\r\n{last}\r\n\x1b[?25h")
+    pane.rests(rest)
+    pane.prints("next\r\n")
+    pane.ends()
+    assert pane.said() == ["all files", last, "next"]
+
+
+@pytest.mark.requirement("DEL-03")
+def test_what_sums_up_an_answer_before_a_prompt_is_not_said() -> None:
+    pane = ScriptedPane(COLUMNS, LINES)
+    pane.prints("\x1b[?25lan answer\r\n")
+    pane.rests(0.1)
+    pane.prints("\x1b[?25hTokens: 95 sent\r\n")
+    pane.rests(0.1)
+    pane.prints("\x1b[?2004h> ")
+    pane.ends()
+    assert pane.said() == ["an answer"]

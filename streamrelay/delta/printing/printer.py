@@ -63,6 +63,8 @@ class Printing:
         """Whether the program has hidden its cursor since it was plain last: it wraps its lines itself."""
         self._wrapped: list[str] = []
         """Rows of a line that are final while the program paints; the next one may go on with it."""
+        self._summary: list[str] = []
+        """Rows at the end of what was painted that sum it up, if the program asks for input behind them."""
         self._greeting: list[str] | None = [] if newborn else None
         self._is_attached = self._is_unpassed = False
         """Whether at most the line has passed that stood begun when the watching began; and whether not even that."""
@@ -155,7 +157,11 @@ class Printing:
         asked = any(event.kind == "bracketed_paste_on" for event in frame.events)
         if asked:
             lines += self._lines.release()
-        passed, rule = self._unwrapped(lines, habit), _RULES[habit]
+        if asked and self._summary:
+            self._speaker.leave_out("footer", self._take_summary())
+        elif lines:
+            self.say(self._take_summary(), "repainted")
+        passed, rule = self._unwrapped(lines, habit, at_prompt=asked), _RULES[habit]
         if self._lines.lost:
             self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
@@ -486,21 +492,27 @@ class Printing:
         else:
             self._speaker.leave_out("prompt", rows)
 
+    def _take_summary(self) -> list[str]:
+        summary, self._summary = self._summary, []
+        return summary
+
     def _look_and_release(self) -> None:
         """Say what stands on the screen and was held back, whatever the program did last."""
         if self._lines.habit != "plain" and not self.composer.is_open:
             self.take(self._engine.take(), whole=True, paints=False, more=False)
             self._release()
+        self.say(self._take_summary(), "repainted")
 
     def _release(self) -> None:
         """Say what was held back because it might still be repainted."""
         habit = self._lines.habit
         self.say(self._unwrapped(self._lines.release(), habit), _RULES[habit])
 
-    def _unwrapped(self, lines: list[str], habit: Habit) -> list[str]:
+    def _unwrapped(self, lines: list[str], habit: Habit, *, at_prompt: bool = False) -> list[str]:
         """Return the logical lines of what is final; a program that paints has wrapped its lines itself.
 
-        The program had this `habit` before they were.
+        The program had this `habit` before they were. Their end sums up an answer only where the program asks for input
+        behind them (`at_prompt`): until that is known it waits.
         """
         goes_on = self._lines.habit != "plain"
         if not self._paints:
@@ -511,5 +523,9 @@ class Printing:
         self._wrapped, self._paints = lines[ended:], goes_on
         painted = painted_lines(lines[:ended], columns, goes_on=goes_on)
         for passage in painted.left_out:
-            self._speaker.leave_out(passage.rule, [row.text for row in passage.rows])
+            rows = [row.text for row in passage.rows]
+            if passage.rule == "footer" and not at_prompt:
+                self._summary += rows
+            else:
+                self._speaker.leave_out(passage.rule, rows)
         return painted.lines

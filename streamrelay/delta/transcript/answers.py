@@ -33,6 +33,8 @@ _MEASURED = regex.compile(r"\d(?:[.,:]\d+)*\s?(?:\p{Han}|\p{L}{1,4}(?!\p{L}))")
 _DIVIDED = regex.compile(rf".*\s(?:[·•]|{BULLETS})\s.*")
 _LED = regex.compile(rf"\s*(?:(?![●⏺◦○▪■◆▸▹►‣⁃∙·⋅☐☑]){BULLETS}|[{LINES}])\s.*\d.*")
 _TOKENS = regex.compile(r"(?i)\s*tokens?:\s.*\d.*")
+_DRAWN = regex.compile(r"([^\w\s])\1{5}")
+"""A run of one character, as in a bar or a rule."""
 _TIP = regex.compile(rf"\s*[{CORNERS}]\s*(?:💡\s*)?Tips?: ")
 LONGEST_FOOTER = 80
 
@@ -246,8 +248,8 @@ def painted_lines(passed: Sequence[str], columns: int, *, goes_on: bool = False)
 
 
 def _fills(line: str, columns: int) -> bool:
-    """Tell whether a line, with the blanks at its end, takes a whole row."""
-    return cells_of(line) >= columns - 1
+    """Tell whether a line, with the blanks at its end, takes a whole row of prose; bars and rules are drawn to fit."""
+    return cells_of(line) >= columns - 1 and _DRAWN.search(line) is None
 
 
 def _is_leftover(line: str, below: str, width: int) -> bool:
