@@ -3,10 +3,14 @@
 What a person submits is seen only by its draft, which vanishes from the composer. It may have been deleted instead, or
 submitted to a program that is at work and shows it when it takes it up, after all messages before. So a draft that
 vanished keeps its place among the messages, and is known for submitted when the transcript shows it.
+
+    pasting -> submitted -> read off the transcript, or abandoned
+    a draft -> vanished -> submitted, or deleted
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from streamrelay.delta.transcript.answers import Message
 from streamrelay.delta.transcript.echoes import EchoSearch, in_common, spelling
@@ -17,6 +21,11 @@ SHORTEST_PASTE = 4
 MOST_LOOKS = 50
 """Pictures in which a vanished draft is looked for when nothing is being answered: later it was deleted."""
 
+Phase = Literal["pasting", "submitted", "vanished", "abandoned"]
+"""How far a message has come: it is being pasted; it was submitted, and is to be shown next; it is a draft that left
+the composer; or it was given up, so that nobody waits for it though it may still be shown.
+"""
+
 
 @dataclass(slots=True, eq=False)
 class Sent:
@@ -26,18 +35,16 @@ class Sent:
     text: str
     shown: str = ""
     """What the composer showed of it."""
-    submitted: bool = False
+    phase: Phase = "pasting"
     amid: bool = False
     """Whether it was submitted while the program said something that answers nothing known."""
-    late: bool = False
-    """Whether it was given up: nobody waits for it any more, but it may still be shown."""
-    looks_left: int = 0
-    """For a draft that vanished: in how many pictures it is still looked for."""
+    looks_left: int = MOST_LOOKS
+    """In how many pictures a draft that vanished is still looked for."""
 
     @property
     def waits(self) -> bool:
         """Whether it is to be shown next."""
-        return self.submitted and not self.late and not self.looks_left
+        return self.phase == "submitted"
 
     def spells(self, draft: str) -> bool:
         """Tell whether a draft has the words of this message."""
@@ -45,7 +52,7 @@ class Sent:
 
     def may_stand_in(self, held: str) -> bool:
         """Tell whether a composer may hold this still or again, given how that is spelled which it holds."""
-        has_left = self.message_id is None and not self.looks_left
+        has_left = self.message_id is None and self.phase != "vanished"
         return bool(self.text.strip()) and not has_left and spelling(self.text) in held
 
     def stands_as(self, draft: str) -> bool:
@@ -63,7 +70,9 @@ class Sent:
     @property
     def message(self) -> Message:
         """What is looked for in the transcript."""
-        return Message(self.message_id, self.forms, self.amid, late=self.late, wordless=self.is_wordless)
+        return Message(
+            self.message_id, self.forms, self.amid, late=self.phase == "abandoned", wordless=self.is_wordless
+        )
 
     @property
     def is_wordless(self) -> bool:
@@ -104,7 +113,7 @@ def shown_late(sent: Sequence[Sent], draft: str, transcript: Callable[[], Sequen
 
 def drafts_vanished(sent: Sequence[Sent]) -> list[Sent]:
     """Return the drafts that vanished and may have been submitted."""
-    return [each for each in sent if each.looks_left]
+    return [each for each in sent if each.phase == "vanished"]
 
 
 def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
@@ -113,14 +122,14 @@ def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
     # A picture may have been painted without it; what grew to the same words was typed again.
     back = None if before else next((each for each in vanished if each.text == draft), None)
     if before and _is_gone(before, draft):
-        return [*sent, Sent(None, before, submitted=True, looks_left=MOST_LOOKS)][-MOST_MESSAGES:]
+        return [*sent, Sent(None, before, phase="vanished")][-MOST_MESSAGES:]
     if back is not None:
         return [each for each in sent if each is not back]
     if not vanished or any(each.waits for each in sent):
         return list(sent)
     for each in vanished:
         each.looks_left -= 1
-    return [each for each in sent if each.looks_left or not each.submitted or each.late]
+    return [each for each in sent if each.phase != "vanished" or each.looks_left]
 
 
 def _is_gone(before: str, draft: str) -> bool:
@@ -143,7 +152,7 @@ def drafts_shown(sent: Sequence[Sent], rows: Sequence[str], mark: str) -> list[S
     tops = [each.begins_in(search, mark) if each.waits else None for each in sent]
     shown = []
     for number, each in enumerate(sent):
-        if not each.looks_left:
+        if each.phase != "vanished":
             continue
         others = [form for place, forms in enumerate(spelled) if place != number for form in forms]
         grown = search.find_grown(each.text, mark, others=others)

@@ -72,7 +72,7 @@ class Conversation:
     @property
     def awaits_draft(self) -> bool:
         """Whether a message is being pasted: what stands in the composer is not a person's."""
-        return any(not sent.submitted for sent in self._sent)
+        return any(sent.phase == "pasting" for sent in self._sent)
 
     @property
     def last_line(self) -> str:
@@ -213,7 +213,7 @@ class Conversation:
         self._cleared = None
         for sent in self._sent:
             if sent.message_id == message_id:
-                sent.submitted, sent.amid = True, amid
+                sent.phase, sent.amid = "submitted", amid
                 sent.shown = self._composer.draft(*self._place) or sent.shown
                 if sent.stands_as(self._composer.draft(*self._place)):
                     self._composer.learn_mark(*self._place)
@@ -299,7 +299,7 @@ class Conversation:
         draft = self._composer.draft(*self._place)
         waiting = [sent for sent in self._sent if sent.waits and not sent.stands_as(draft)]
         stands = any(sent.waits for sent in self._sent) and not waiting
-        submitted = [sent for sent in self._sent if sent.late or sent in waiting]
+        submitted = [sent for sent in self._sent if sent.phase == "abandoned" or sent in waiting]
         tail = self._furniture.tail_start(rows, self._cursor)
         composer = self._furniture.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
@@ -324,14 +324,14 @@ class Conversation:
                 told = self._without_echo(before, now, submitted, cut_off=cut_off)
                 if told is None:
                     for sent in submitted:
-                        sent.late, sent.amid = True, False
+                        sent.phase, sent.amid = "abandoned", False
                 answer = told or Answer([Passage("gap", [], rule="unheard", rows=now)])
         else:
             self.proved = self.proved or answer.accounted > 0
         if answer.accounted:
             self._answered = submitted[answer.accounted - 1]
             count = self._sent.index(self._answered) + 1
-            kept = [sent for sent in self._sent[:count] if not sent.submitted or sent.stands_as(draft)]
+            kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent.stands_as(draft)]
             self._sent[:count] = kept
             for sent in self._sent:
                 sent.amid = False
@@ -383,7 +383,7 @@ class Conversation:
         if (
             start is None
             or not self.proved
-            or any(search.shows_any_of(sent.text, start) for sent in self._sent if sent.submitted)
+            or any(search.shows_any_of(sent.text, start) for sent in self._sent if sent.phase != "pasting")
         ):
             return None
         answer = self._read(
@@ -398,10 +398,10 @@ class Conversation:
         if not (self._draft or vanished) or not self._composer.empty.mark or self.awaits_draft:
             return False
         if self._draft:
-            self._sent.append(Sent(None, self._draft, submitted=True))
+            self._sent.append(Sent(None, self._draft, phase="submitted"))
             self._draft = ""
         else:
-            vanished[-1].looks_left = 0
+            vanished[-1].phase = "submitted"
         return True
 
     @property
@@ -466,13 +466,13 @@ class Conversation:
         if rows and not (self._trusted or self.proved or self._is_composer_empty):
             return
         for sent in drafts_shown(self._sent, rows, self._mark_of_messages):
-            sent.looks_left = 0
+            sent.phase = "submitted"
             sent.amid = self._turns.goes_on or any(other.amid for other in self._sent)
             self.typed = True
 
     def _watch_pasted(self, draft: str) -> None:
         """Give up a message that stood in the composer and was cleared from it, unless its Enter comes after all."""
-        pasted = next(sent for sent in self._sent if not sent.submitted)
+        pasted = next(sent for sent in self._sent if sent.phase == "pasting")
         if draft:
             pasted.shown = draft
         elif pasted.shown:
