@@ -20,6 +20,7 @@ from streamrelay.council.console import Console
 from streamrelay.council.demo import DEMO, demo_client
 from streamrelay.council.export import export
 from streamrelay.council.happenings import Happening
+from streamrelay.council.lock import only_holder
 from streamrelay.council.session import ClientFactory, CouncilSession
 from streamrelay.council.store import CouncilStore
 from streamrelay.council.template import TEMPLATE
@@ -85,13 +86,14 @@ def council(
                 session_id, held, folder = "", DEMO if demo else read_config(file), file.parent
             async with _clients(connection, held, demo=demo) as clients:
                 pinned = read_pinned(held, folder)
-                if resume:
+                if not resume:
+                    session_id = await CouncilSession.prepare(store, held)
+                with only_holder(store.path.parent, session_id):
                     session = await CouncilSession.resume(store, session_id, clients, pinned=pinned)
-                else:
-                    session = await CouncilSession.begin(store, held, clients, pinned=pinned)
-                return await _hold(output, session, store, plain=plain or as_json or not _has_screen(), stays=not demo)
+                    is_plain = plain or as_json or not _has_screen()
+                    return await _hold(output, session, store, plain=is_plain, stays=not demo)
 
-    run_to_end(output, main)
+    run_to_end(output, main, until_ctrl_c=True)
 
 
 @takes_options

@@ -102,9 +102,14 @@ class CouncilSession:
         now: Callable[[], float] | None = None,
     ) -> Self:
         """Begin a session; it runs while it is entered."""
-        names, phases = [member.name for member in config.members], list(config.all_phases)
-        session = await store.begin(config, lambda last: next_markers(names, last), Saved(phases[0], 0, 0, (), ()))
+        session = await cls.prepare(store, config)
         return await cls.resume(store, session, make_client, pinned=pinned, now=now)
+
+    @staticmethod
+    async def prepare(store: CouncilStore, config: CouncilConfig) -> str:
+        """Store a new session, to be resumed, and return its id."""
+        names, phases = [member.name for member in config.members], list(config.all_phases)
+        return await store.begin(config, lambda last: next_markers(names, last), Saved(phases[0], 0, 0, (), ()))
 
     @classmethod
     async def resume(

@@ -63,6 +63,7 @@ class CouncilStore:
     """The council's database while it is open; an async context manager."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._database = Database(path, create=_SCHEMA, version=1)
 
     async def __aenter__(self) -> Self:

@@ -12,6 +12,7 @@ from streamrelay.council.context import Entry
 from streamrelay.council.demo import DEMO, DemoClient
 from streamrelay.council.export import as_json_document, as_markdown, export
 from streamrelay.council.happenings import AnswerEnded, AnswerGrew, MessageShown
+from streamrelay.council.lock import only_holder
 from streamrelay.council.members import Member
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore, SessionInfo, Spent
@@ -106,3 +107,15 @@ def test_the_template_is_correct_as_it_is_and_with_every_key_set() -> None:
     named = {line.removeprefix("#").split(" =")[0] for line in TEMPLATE.splitlines() if " = " in line}
     assert named >= set(Member.__struct_fields__)
     assert named >= set(type(config).__struct_fields__) - {"member", "phases"}
+
+
+def test_a_session_is_held_by_one_process_at_a_time(tmp_path: Path) -> None:
+    with (
+        only_holder(tmp_path, "council-1"),
+        only_holder(tmp_path, "council-2"),
+        pytest.raises(UsageError, match="council-1 is open in another process"),
+        only_holder(tmp_path, "council-1"),
+    ):
+        pass
+    with only_holder(tmp_path, "council-1"):
+        assert (tmp_path / "council-1.lock").stat().st_mode & 0o777 == 0o600
