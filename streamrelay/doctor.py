@@ -27,7 +27,7 @@ from streamrelay.errors import ConfigError, NoServer, SshFailed, StreamrelayErro
 from streamrelay.events import Text
 from streamrelay.installation_checks import check_installation, check_tmux_path
 from streamrelay.leftovers import find_leftovers
-from streamrelay.panes.calibration import find_differing_widths, measure_manners
+from streamrelay.panes.calibration import find_differing_widths, measure_quirks
 from streamrelay.panes.server import Server
 from streamrelay.panes.widths import WidthCache
 from streamrelay.vt.widths import unicode14
@@ -144,7 +144,7 @@ def _widths(tmux: Tmux, version: Version) -> Check:
     """A character that is wider to tmux than to us shifts everything right of it: what is found here is kept for us."""
     try:
         with PrivateTmux(tmux.binary) as private:
-            found = measure_manners(private)
+            found = measure_quirks(private)
             differing = find_differing_widths(private, unicode14().replaced({}, found))
         WidthCache(tmux, version).keep(differing, found)
     except (StreamrelayError, TimeoutError, OSError) as error:

@@ -22,7 +22,7 @@ from streamrelay.delivery.state import state_home
 from streamrelay.errors import NoServer, StreamrelayError, UsageError
 from streamrelay.notifying.notifier import OPTION
 from streamrelay.panes.injections import find_notes
-from streamrelay.panes.runtime import runtime_folder
+from streamrelay.panes.runtime_folder import runtime_folder
 from streamrelay.panes.widths import cache_folder
 
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")

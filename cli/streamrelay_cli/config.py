@@ -15,7 +15,7 @@ import typer
 
 from streamrelay.config.files import PROJECT_FILE, load, project_file, user_file
 from streamrelay.config.layers import Layer
-from streamrelay.config.resolving import Setting
+from streamrelay.config.resolution import Setting
 from streamrelay.config.settings import Key, Settings, all_keys, value_of
 from streamrelay.delivery.message import Policy
 from streamrelay.errors import ConfigError, UsageError

@@ -12,8 +12,8 @@ from streamrelay.agents import load_profiles
 from streamrelay.errors import UsageError
 from streamrelay.recordings import open_recording
 from streamrelay.recordings.excerpts import shortened
-from streamrelay.recordings.explaining import Explanation, Painted, Painting
-from streamrelay.recordings.explaining import explain as explained
+from streamrelay.recordings.explanation import Explanation, Painted, Painting
+from streamrelay.recordings.explanation import explain as explained
 from streamrelay.recordings.page import page
 from streamrelay.vt.widths import unicode14
 from streamrelay_cli.files import write_private

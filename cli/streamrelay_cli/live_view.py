@@ -23,7 +23,7 @@ from streamrelay.events import (
     RelayWithheld,
     Traffic,
 )
-from streamrelay.notifying.board import Board
+from streamrelay.notifying.board import ConversationBoard
 from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
@@ -128,7 +128,7 @@ async def told_in_tmux(
     if not wanted:
         yield lambda _: None
         return
-    async with Notifier(server, Board(labels, budget=budget)) as notifier:
+    async with Notifier(server, ConversationBoard(labels, budget=budget)) as notifier:
         yield notifier.take
 
 

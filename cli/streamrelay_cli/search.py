@@ -10,7 +10,7 @@ import typer
 from streamrelay.agents import load_profiles
 from streamrelay.daemon.address import address_of
 from streamrelay.errors import UsageError
-from streamrelay.history import Found, History, HistorySearch, Journal, SearchHistory
+from streamrelay.history import FoundText, History, HistorySearch, Journal, SearchHistory
 from streamrelay.history.places import Place
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
@@ -89,7 +89,7 @@ async def _searched(options: ServerOptions, asked: SearchHistory) -> History:
         return await HistorySearch(journal, load_profiles).search(asked, place)
 
 
-def _label(found: Found) -> str:
+def _label(found: FoundText) -> str:
     at = datetime.fromtimestamp(found.at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     if found.file:
         who = found.agent if found.origin == "program" else f"to {found.agent}"

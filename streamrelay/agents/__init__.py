@@ -1,11 +1,19 @@
 """What is special about single programs: profiles as data, shipped and the user's own."""
 
 from streamrelay.agents.library import load_profiles, shipped_profiles, user_folder
-from streamrelay.agents.profile import AgentProfile, Delivery, Pattern, Start, StopHook, Transcript, parse_profile
+from streamrelay.agents.profile import (
+    AgentProfile,
+    DeliveryProfile,
+    Pattern,
+    Start,
+    StopHook,
+    Transcript,
+    parse_profile,
+)
 
 __all__ = [
     "AgentProfile",
-    "Delivery",
+    "DeliveryProfile",
     "Pattern",
     "Start",
     "StopHook",

@@ -9,7 +9,7 @@ import regex
 
 from streamrelay.delta.profiles import matches
 
-LONGEST_ROW = 400
+MAX_ROW = 400
 """Characters of the rows a pattern is tried on."""
 TIME_LIMIT = 0.03
 """Seconds that one search may take; an innocent pattern needs some microseconds."""
@@ -43,7 +43,7 @@ def compile_pattern(text: str, *, seen: str | None = None) -> regex.Pattern[str]
 
 def _try_out(pattern: regex.Pattern[str]) -> None:
     for unit in (*_ORDINARY, *sorted(set(pattern.pattern))):
-        row = unit * (LONGEST_ROW // len(unit)) + "\0"
+        row = unit * (MAX_ROW // len(unit)) + "\0"
         if not any(_is_quick(pattern, row) for _ in range(TRIES)):
             raise PatternError(f"it takes too long on a row of {unit!r}")
 

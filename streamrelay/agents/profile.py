@@ -31,7 +31,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryProfile:
     """How to get a message into the program."""
 
     ready: tuple[regex.Pattern[str], ...]
@@ -101,7 +101,7 @@ class AgentProfile:
     kind: Kind
     reading: Profile
     """What the delta stream needs."""
-    delivery: Delivery
+    delivery: DeliveryProfile
     start: Start
     stop_hook: StopHook | None
     transcript: Transcript | None
@@ -218,7 +218,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
         source=source,
         kind=file.kind,
         reading=reading,
-        delivery=Delivery(
+        delivery=DeliveryProfile(
             ready=patterns.compiled("delivery.ready", delivery.ready),
             composer=None if composer is None else patterns.composer(composer),
             submit_key=delivery.submit_key,

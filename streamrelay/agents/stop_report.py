@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-LONGEST_ANSWER = 1_000_000
+MAX_ANSWER = 1_000_000
 """Characters of an answer that are kept."""
 _EVENT = ("hook_event_name", "type")
 _ANSWER = ("last_assistant_message", "prompt_response", "last-assistant-message")
@@ -45,7 +45,7 @@ def read_stop(payload: dict[str, Any], event: str) -> Stop | None:
     if told not in {"", event}:
         return None
     return Stop(
-        answer=_first(payload, _ANSWER)[:LONGEST_ANSWER],
+        answer=_first(payload, _ANSWER)[:MAX_ANSWER],
         transcript=_first(payload, ("transcript_path",)),
         thread=_first(payload, ("thread-id",)),
     )

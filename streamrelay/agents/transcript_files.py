@@ -3,7 +3,7 @@
 The folders hold what programs and people left in them, so nothing there is taken at its word. No link is followed below
 the agent's own folder (a user may have that one elsewhere), and only plain files are read: a pipe or a device would
 wait for ever. Files are read backwards, since what was said last matters most, in blocks; a line longer than
-`LONGEST_LINE` is passed over. Nothing here holds more in memory than two such lines.
+`MAX_LINE` is passed over. Nothing here holds more in memory than two such lines.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ from typing import BinaryIO, NamedTuple
 from streamrelay.agents.files import located
 from streamrelay.agents.profile import AgentProfile
 
-LONGEST_LINE = 4 * 2**20
+MAX_LINE = 4 * 2**20
 """Bytes; a longer one (a picture, a file that was read) is passed over."""
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 """Of one agent, the newest."""
-_MOST_LOOKED_AT = 200_000
+_MAX_PATHS_VISITED = 200_000
 """Entries of folders."""
 _BLOCK = 2**20
 
@@ -41,7 +41,7 @@ def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.
     place = _place(profile, environment)
     if place is None:
         return []
-    newest = heapq.nlargest(MOST_FILES, _dated(itertools.islice(_entries(*place), _MOST_LOOKED_AT)))
+    newest = heapq.nlargest(MAX_FILES, _dated(itertools.islice(_entries(*place), _MAX_PATHS_VISITED)))
     return [TranscriptFile(at, size, Path(path)) for at, size, path in newest]
 
 
@@ -91,16 +91,16 @@ def _backwards(file: BinaryIO, size: int, most: int | None) -> Iterator[bytes]:
         beginning, newline, rest = block.partition(b"\n")
         if newline:
             *whole, last = rest.split(b"\n")
-            if length + len(last) <= LONGEST_LINE:
+            if length + len(last) <= MAX_LINE:
                 yield b"".join([last, *reversed(ends)])
             yield from reversed(whole)
             ends, length = [], 0
-        if length + len(beginning) > LONGEST_LINE:
+        if length + len(beginning) > MAX_LINE:
             ends.clear()
         else:
             ends.append(beginning)
         length += len(beginning)
-    if ends and first == 0 and length <= LONGEST_LINE:
+    if ends and first == 0 and length <= MAX_LINE:
         yield b"".join(reversed(ends))
 
 

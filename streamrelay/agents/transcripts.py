@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 import regex
 
-from streamrelay.agents.transcript_files import LONGEST_LINE, lines_from_the_end
+from streamrelay.agents.transcript_files import MAX_LINE, lines_from_the_end
 
 # What agents put into a person's mouth: the state of the world, the outcome of their own commands.
 _NOT_SAID = regex.compile(
@@ -73,7 +73,7 @@ def passages_of(value: dict[str, Any]) -> list[Passage]:
 
 def last_answer(file: Path) -> str:
     """Return what an agent said last according to its transcript; empty where that is not to be had."""
-    for line in lines_from_the_end(file, most=LONGEST_LINE):
+    for line in lines_from_the_end(file, most=MAX_LINE):
         for passage in reversed(read_passages(line)):
             if passage.speaker == "agent":
                 return passage.text

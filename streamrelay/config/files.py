@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from streamrelay.config.layers import Layer, read_environment, read_toml
-from streamrelay.config.resolving import Resolved, resolve
+from streamrelay.config.resolution import Resolved, resolve
 from streamrelay.errors import ConfigError
 
 PROJECT_FILE = ".streamrelay.toml"

@@ -1,21 +1,21 @@
 """tmux's control mode: bytes in, typed events out, commands answered in order."""
 
 from streamrelay.control.client import ControlClient, Handler
-from streamrelay.control.ending import End, EndReason, server_died, upgrade_hint
+from streamrelay.control.connection_end import ConnectionEnd, EndReason, server_died, upgrade_hint
 from streamrelay.control.escape import escape, unescape
 from streamrelay.control.notifications import (
     ClientDetached,
     ClientSessionChanged,
-    ConfigError,
+    ConfigErrorMessage,
     Continue,
     Exit,
     LayoutChange,
-    Message,
     Notification,
     PaneModeChanged,
     PasteBufferChanged,
     PasteBufferDeleted,
     Pause,
+    ServerMessage,
     SessionChanged,
     SessionRenamed,
     SessionsChanged,
@@ -43,17 +43,16 @@ __all__ = [
     "ClientDetached",
     "ClientSessionChanged",
     "CommandResult",
-    "ConfigError",
+    "ConfigErrorMessage",
+    "ConnectionEnd",
     "Continue",
     "ControlClient",
     "ControlEvent",
     "ControlProtocol",
-    "End",
     "EndReason",
     "Exit",
     "Handler",
     "LayoutChange",
-    "Message",
     "Notification",
     "OnReply",
     "PaneModeChanged",
@@ -63,6 +62,7 @@ __all__ = [
     "Pause",
     "Reply",
     "ServerInfo",
+    "ServerMessage",
     "SessionChanged",
     "SessionRenamed",
     "SessionWindowChanged",

@@ -26,8 +26,7 @@ from types import TracebackType
 from typing import Self
 
 from streamrelay import errors
-from streamrelay.control.ending import End, EndReason, explain
-from streamrelay.control.gate import Gate
+from streamrelay.control.connection_end import ConnectionEnd, EndReason, explain
 from streamrelay.control.notifications import Exit, Notification, SessionChanged, Stray
 from streamrelay.control.pipes import PipeTransport
 from streamrelay.control.protocol import ControlEvent, ControlProtocol, PaneOutput, Reply
@@ -35,9 +34,10 @@ from streamrelay.control.proxy import harmless
 from streamrelay.control.pty import PtyTransport
 from streamrelay.control.quoting import command_line
 from streamrelay.control.reminder import Reminder
+from streamrelay.control.request_slots import RequestSlots
 from streamrelay.control.requests import CommandResult, OnReply, RequestQueue, lost
 from streamrelay.control.tmux import ServerInfo, Tmux, environment, refusal
-from streamrelay.control.transport import MOST_AT_ONCE, Transport, TransportName
+from streamrelay.control.transport import MAX_READ, Transport, TransportName
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
@@ -65,7 +65,7 @@ class ControlClient:
         target: str,
         handler: Handler,
         *,
-        room: Callable[[], int] = lambda: MOST_AT_ONCE,
+        room: Callable[[], int] = lambda: MAX_READ,
         transport: TransportName = "pipes",
         flags: Sequence[str] = (),
         opening: Sequence[str] = (),
@@ -81,7 +81,7 @@ class ControlClient:
         self._arguments = tuple(opening) or attach
         self._protocol = ControlProtocol()
         self._requests = RequestQueue(secrets.token_hex(8))
-        self._gate = Gate(lambda: self._finished or not self._requests.full)
+        self._gate = RequestSlots(lambda: self._finished or not self._requests.full)
         self._reminder = Reminder(owes=lambda: bool(self._requests), remind=self._ask_for_nothing)
         self._strays: list[bytes] = []
         self._transport: Transport | None = None
@@ -91,7 +91,7 @@ class ControlClient:
         self._finished = False
         self._words: str | None = None
         self._concluding: asyncio.Task[None] | None = None
-        self._end: asyncio.Future[End] | None = None
+        self._end: asyncio.Future[ConnectionEnd] | None = None
 
     @property
     def session(self) -> str:
@@ -162,7 +162,7 @@ class ControlClient:
         await self.closed
 
     @property
-    def closed(self) -> asyncio.Future[End]:
+    def closed(self) -> asyncio.Future[ConnectionEnd]:
         """Done when the connection has ended, however it did; await it as often as you like, it can't be cancelled."""
         if self._end is None:
             raise errors.UsageError("the client was never opened")
@@ -289,14 +289,14 @@ class ControlClient:
         finally:
             self._gate.look()
 
-    async def _conclude(self, transport: Transport, end: asyncio.Future[End], guess: EndReason) -> None:
+    async def _conclude(self, transport: Transport, end: asyncio.Future[ConnectionEnd], guess: EndReason) -> None:
         try:
             try:
                 await transport.close()
             finally:
                 await self._open_while_attached.aclose()
             if guess in {"left", "failed"} or not self._session:
-                end.set_result(End(guess, self._words or ""))
+                end.set_result(ConnectionEnd(guess, self._words or ""))
             else:
                 end.set_result(await explain(self._tmux, self._session, self._words, guess))
         finally:

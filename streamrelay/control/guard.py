@@ -18,7 +18,7 @@ from streamrelay.children import reaped
 _WATCH = 'read -r over || kill -9 "$0"'
 
 
-class Guard:
+class ClientGuard:
     """The shell that waits for the end of a child of this process.
 
     Made before that child, so that none is started where descriptors have run out; then `watch` it, `end` that when it

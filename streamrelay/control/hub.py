@@ -108,7 +108,7 @@ def parse_sessions(lines: Iterable[str]) -> list[Session]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WindowLink:
     """Where a window is linked."""
 
     session: str
@@ -120,13 +120,13 @@ class Place:
 LIST_PLACES: Final = ("list-windows", "-a", "-F", f"#{{session_id}} #{{window_index}} #{{window_id}} #{{{IS_HUB}}}")
 
 
-def parse_places(lines: Iterable[str]) -> list[Place]:
+def parse_window_links(lines: Iterable[str]) -> list[WindowLink]:
     """Return the places of a reply to `LIST_PLACES`; lines that are none are left out."""
     found = []
     for line in lines:
         fields = line.split(" ")
         if len(fields) == 4 and fields[0].startswith("$") and fields[1].isdecimal():
-            found.append(Place(fields[0], int(fields[1]), fields[2], fields[3] == "1"))
+            found.append(WindowLink(fields[0], int(fields[1]), fields[2], fields[3] == "1"))
     return found
 
 
@@ -176,7 +176,7 @@ def only_hubs(sessions: Iterable[Session]) -> bool:
     return all(one.hub for one in sessions)
 
 
-def let_go(window: str, former: Place, places: Sequence[Place]) -> Place | None:
+def let_go(window: str, former: WindowLink, places: Sequence[WindowLink]) -> WindowLink | None:
     """Tell where to hand back a window that only hubs hold now and that was at `former`; None if it is to end.
 
     A session that ended takes its windows along; an index that another window has was taken with `-k`.
@@ -184,7 +184,7 @@ def let_go(window: str, former: Place, places: Sequence[Place]) -> Place | None:
     its = [place for place in places if place.session == former.session]
     if not its or any(place.index == former.index for place in its):
         return None
-    return Place(former.session, former.index, window, hub=False)
+    return WindowLink(former.session, former.index, window, hub=False)
 
 
 def onward(sessions: Sequence[Session], hub: str, came_from: str, policy: str) -> str | None:

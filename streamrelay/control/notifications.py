@@ -166,14 +166,14 @@ class PasteBufferDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigError:
+class ConfigErrorMessage:
     """A line of a configuration file was refused."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ServerMessage:
     """A message meant for this client's status line."""
 
     text: str
@@ -205,7 +205,7 @@ Notification = (
     SessionChanged | ClientSessionChanged | ClientDetached | SessionsChanged | SessionRenamed | SessionWindowChanged
     | LayoutChange | WindowAdd | WindowClose | WindowRenamed | UnlinkedWindowAdd | UnlinkedWindowClose
     | UnlinkedWindowRenamed | WindowPaneChanged | PaneModeChanged | Pause | Continue | SubscriptionChanged
-    | PasteBufferChanged | PasteBufferDeleted | ConfigError | Message | Exit | Unknown | Stray
+    | PasteBufferChanged | PasteBufferDeleted | ConfigErrorMessage | ServerMessage | Exit | Unknown | Stray
 )  # fmt: skip
 
 _MORE = r"(?: .*)?"
@@ -231,8 +231,8 @@ _SHAPES: tuple[tuple[str, Callable[..., Notification], str], ...] = (
     ("subscription-changed", SubscriptionChanged, r"(\S+) (\S+) (\S+) (\S+) (\S+)(?: \S+)*? : (.*)"),
     ("paste-buffer-changed", PasteBufferChanged, r"(.*)"),
     ("paste-buffer-deleted", PasteBufferDeleted, r"(.*)"),
-    ("config-error", ConfigError, r"(.*)"),
-    ("message", Message, r"(.*)"),
+    ("config-error", ConfigErrorMessage, r"(.*)"),
+    ("message", ServerMessage, r"(.*)"),
     ("exit", Exit, r"(.*)"),
 )
 _TABLE = {name: (make, re.compile(shape, re.ASCII | re.DOTALL)) for name, make, shape in _SHAPES}

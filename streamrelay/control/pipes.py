@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 from streamrelay.children import ended, send_signal, start_child, uncut
-from streamrelay.control.guard import Guard
+from streamrelay.control.guard import ClientGuard
 from streamrelay.control.transport import GRACE, Channel, happens, leave
 
 _STDERR_LIMIT = 4096
@@ -24,7 +24,7 @@ class PipeTransport:
     def __init__(
         self,
         process: asyncio.subprocess.Process,
-        guard: Guard,
+        guard: ClientGuard,
         channel: Channel,
         stderr: int,
         *,
@@ -55,7 +55,7 @@ class PipeTransport:
     ) -> Self:
         """Start `argv`; see OpenTransport."""
         with contextlib.ExitStack() as owned, contextlib.ExitStack() as ours:
-            guard = owned.enter_context(contextlib.closing(Guard()))
+            guard = owned.enter_context(contextlib.closing(ClientGuard()))
             with contextlib.ExitStack() as childs:
                 child_in, stdin = _pipe(childs, ours)
                 stdout, child_out = _pipe(owned, childs)

@@ -10,8 +10,8 @@ owed and nothing is heard, tmux is asked for nothing, once a second.
 import asyncio
 from collections.abc import Callable
 
-_PATIENCE = 1.0
-_MOST = 3
+_INTERVAL = 1.0
+_MAX_REMINDERS = 3
 """Reminders since tmux was heard last, at most: a server that is stopped answers none."""
 
 
@@ -43,7 +43,7 @@ class Reminder:
             self._timer = None
 
     def _wait(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(_PATIENCE, self._look)
+        self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._look)
 
     def _look(self) -> None:
         self._timer = None
@@ -51,6 +51,6 @@ class Reminder:
             return
         was_heard, self._was_heard = self._was_heard, False
         self._wait()
-        if not was_heard and self._reminded < _MOST:
+        if not was_heard and self._reminded < _MAX_REMINDERS:
             self._reminded += 1
             self._remind()

@@ -1,7 +1,7 @@
 """How the bytes of control mode travel: what a transport is, and the reading and writing both kinds share.
 
 Reading is straight from the event loop, and takes what is there: nothing stands between tmux and the protocol but that
-a flood is handed on in lots (`control.lots`). Writing never blocks and never loses: what the
+a flood is handed on in lots (`control.flow_batches`). Writing never blocks and never loses: what the
 descriptor does not take waits here until it does; how much may wait is decided above, where commands are counted.
 
 A child is left in four steps, each bounded: asked in its own way, then closed, then SIGTERM, then SIGKILL, and always
@@ -18,17 +18,17 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
-from streamrelay.control.lots import LOT, Lots
+from streamrelay.control.flow_batches import BATCH_SIZE, FlowBatches
 
 TransportName = Literal["pipes", "cc"]
 
 READ_SIZE = 1 << 16
 """Larger buffers are mapped anew for every read: 9.9 against 0.7 us for a read of 4 KiB."""
-MOST_AT_ONCE = 1 << 19
+MAX_READ = 1 << 19
 """Bytes that are handed on at once, at most: reads follow each other while they are full. What is in the pipe stands
-before every other pane; what was read does not (`panes.rendering`): beside a flood a line comes after 12 ms instead of
+before every other pane; what was read does not (`panes.scheduler`): beside a flood a line comes after 12 ms instead of
 17 to 24 (99th percentile, tmux 3.8)."""
-LEAST_AT_ONCE = READ_SIZE + LOT
+MIN_READ = READ_SIZE + BATCH_SIZE
 """Bytes that may be handed on whatever there is room for."""
 _LARGE_PIPE = 1 << 20
 """What a pipe holds where its reader keeps up; the most that Linux gives to anybody. tmux reads all panes, 4 KiB of
@@ -78,7 +78,7 @@ class Transport(Protocol):
 class OpenTransport(Protocol):
     """Starts a child and calls back with what it says: `on_data(bytes)` for each read, `on_eof()` once at the end.
 
-    Before a read `room()` tells how many bytes are welcome; up to `LEAST_AT_ONCE` come in any case.
+    Before a read `room()` tells how many bytes are welcome; up to `MIN_READ` come in any case.
     Raises OSError where the child cannot be started. No callback comes before the coroutine has returned, and none
     after `close` was called.
     """
@@ -108,7 +108,7 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._reader = reader
         self._writer: int | None = writer
-        self._lots = Lots(on_data)
+        self._batches = FlowBatches(on_data)
         self._on_eof = on_eof
         self._room = room
         self._unsent: deque[memoryview] = deque()
@@ -146,7 +146,7 @@ class Channel:
         if self._reading and self._listening:
             self._reading = False
             self._paused_at = self._loop.time()
-            self._lots.pause()
+            self._batches.pause()
             self._loop.remove_reader(self._reader)
 
     def resume_reading(self) -> None:
@@ -154,13 +154,13 @@ class Channel:
         if not self._reading and not self.ended.is_set():
             self._reading = True
             self._note_pause(self._loop.time())
-            self._lots.resume()
+            self._batches.resume()
             self._loop.add_reader(self._reader, self._readable)
 
     def stop_listening(self) -> None:
         """Throw away what is read from here on."""
         self._listening = False
-        self._lots.drop()
+        self._batches.drop()
         self.resume_reading()
 
     def stop_writing(self) -> None:
@@ -174,7 +174,7 @@ class Channel:
     def stop(self) -> None:
         """Let go of both descriptors."""
         self.stop_writing()
-        self._lots.drop()
+        self._batches.drop()
         self._loop.remove_reader(self._reader)
         self.ended.set()
 
@@ -189,11 +189,11 @@ class Channel:
         if data:
             self._fit(len(data))
             if self._listening:
-                self._lots.put(data)
+                self._batches.put(data)
             return
         self._loop.remove_reader(self._reader)
         self.ended.set()
-        self._lots.hand_on()
+        self._batches.flush()
         if self._listening:
             self._listening = False
             self._on_eof()
@@ -202,8 +202,8 @@ class Channel:
         data = os.read(self._reader, READ_SIZE)
         if len(data) < READ_SIZE:
             return data
-        welcome = min(MOST_AT_ONCE, self._room()) if self._listening else MOST_AT_ONCE
-        pieces, room = [data], welcome - self._lots.size - READ_SIZE
+        welcome = min(MAX_READ, self._room()) if self._listening else MAX_READ
+        pieces, room = [data], welcome - self._batches.size - READ_SIZE
         # Whatever stops it is met again by the next read.
         with contextlib.suppress(OSError):
             while len(pieces[-1]) == READ_SIZE <= room:

@@ -23,7 +23,7 @@ from streamrelay.daemon.problems import Problem, error_of
 from streamrelay.daemon.sse import FrameReader
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
 from streamrelay.events import AnyEvent, decode
-from streamrelay.history.found import History, Output, SearchHistory
+from streamrelay.history.results import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
 from streamrelay.service.api import (

@@ -9,7 +9,7 @@ from streamrelay.daemon.operations import API, Operation
 from streamrelay.daemon.problems import Problem
 from streamrelay.daemon.sse import MEDIA_TYPE
 from streamrelay.events import AnyEvent
-from streamrelay.history.found import Whole
+from streamrelay.history.results import Whole
 
 JSON = "application/json"
 EVENTS = f"{API}/events"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import msgspec
 
 from streamrelay.events import AnyEvent
-from streamrelay.history.found import MOST_FOUND, History, Output, SearchHistory, Whole
+from streamrelay.history.results import MAX_FOUND, History, Output, SearchHistory, Whole
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import MAX_COUNT
@@ -172,7 +172,7 @@ class ReadSince(msgspec.Struct, frozen=True, kw_only=True):
 class ReadLatest(msgspec.Struct, frozen=True, kw_only=True):
     """How much of the newest output is wanted, of all sessions together."""
 
-    limit: Annotated[int, msgspec.Meta(ge=0, le=MOST_FOUND)] = 50
+    limit: Annotated[int, msgspec.Meta(ge=0, le=MAX_FOUND)] = 50
 
 
 @dataclass(frozen=True)

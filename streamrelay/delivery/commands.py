@@ -32,7 +32,7 @@ QUERY_MARKS = f"#{{start_time}}\t#{{{PASTED}}}\t#{{{ENTERED}}}"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class DeliveryMark:
     """What a delivery is known by in a pane: `number` rises from message to message."""
 
     number: int
@@ -67,7 +67,7 @@ class Refusal:
     program: str
 
 
-def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark, *, seen: Seen = Seen()) -> str:
+def paste_line(pane: str, buffer: str, text: str, program: str, mark: DeliveryMark, *, seen: Seen = Seen()) -> str:
     """Return the line that pastes `text` into `pane` if `program` is in its foreground, and still as it was seen."""
     again = _not_above(PASTED, str(mark))
     refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane, again, seen))
@@ -83,7 +83,7 @@ def paste_line(pane: str, buffer: str, text: str, program: str, mark: Mark, *, s
 
 
 def enter_line(
-    pane: str, program: str, mark: Mark, *, attempt: int = 1, key: str = "Enter", seen: Seen = Seen()
+    pane: str, program: str, mark: DeliveryMark, *, attempt: int = 1, key: str = "Enter", seen: Seen = Seen()
 ) -> str:
     """Return the line that sends the `key` that submits to `pane` if `program` is there, and still as it was seen."""
     again = _not_above(ENTERED, f"{mark} {attempt}")

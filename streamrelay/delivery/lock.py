@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, cast
 
 from streamrelay.control import ServerInfo
 from streamrelay.errors import PaneTaken, StreamrelayError
-from streamrelay.panes.runtime import file_prefix, is_running, make_runtime_folder, runtime_folder
+from streamrelay.panes.runtime_folder import file_prefix, is_running, make_runtime_folder, runtime_folder
 
 WriterKind = Literal["daemon", "service", "relay", "link", "send", "cancel", "record"]
 """What types into a pane; a `service` is a Python program that runs a `LocalService`."""

@@ -21,16 +21,16 @@ from collections import deque
 from dataclasses import dataclass
 
 from streamrelay.agents.profile import AgentProfile
+from streamrelay.delivery.inflight import FollowedTurn, InFlight, ReportState
 from streamrelay.delivery.message import NEEDS_PERSON, Message, Obstacle, Policy
 from streamrelay.delivery.readiness import draft, obstacle
-from streamrelay.delivery.underway import Followed, Tell, Underway
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.turns import TELLING
 from streamrelay.events import DeliveryState, Event, Gap, Injected, TurnEnded, TurnStarted
 
 PAINT_REST = 0.06
-LEAST_WAIT = 0.12
-MOST_WAIT = 1.0
+MIN_WAIT = 0.12
+MAX_WAIT = 1.0
 DIGESTED = 200_000
 """Characters that a program is given another second for."""
 PICTURE_REST = 0.016
@@ -41,18 +41,18 @@ CONFIRM = 2.0
 UNHEARD = 10.0
 """Seconds in which a program that is let finish has to begin its answer."""
 LOOK_AGAIN = 0.25
-LONGEST_QUEUE = 64
+MAX_QUEUE = 64
 UNREADABLE = "unreadable"
 """Why nobody can tell whether a message was answered: the screen does not tell what answers it."""
 NOTHING_TOLD = "unheard"
 """How a turn ended of which a program that tells its state told nothing: it may not have taken the message up yet."""
 SUPERSEDED, CANCELLED = "superseded", "cancelled"
 """Why a message failed that was withdrawn before it was pasted: a newer one replaces it, or somebody cancelled it."""
-MOST_FOLLOWED = 64
+MAX_FOLLOWED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PaneView:
     """What stands in the pane, which program's profile fits it, when it printed last, and where its cursor is."""
 
     standing: Standing
@@ -76,7 +76,7 @@ class Enter:
     attempt: int
 
 
-Effect = Paste | Enter | Tell
+Effect = Paste | Enter | ReportState
 
 
 class DeliveryMachine:
@@ -84,9 +84,9 @@ class DeliveryMachine:
 
     def __init__(self, policy: Policy | None = None) -> None:
         self._policy = policy or Policy()
-        self._queue: deque[Underway] = deque()
-        self._current: Underway | None = None
-        self._followed: deque[Followed] = deque(maxlen=MOST_FOLLOWED)
+        self._queue: deque[InFlight] = deque()
+        self._current: InFlight | None = None
+        self._followed: deque[FollowedTurn] = deque(maxlen=MAX_FOLLOWED)
         self._due: float | None = None
 
     @property
@@ -113,11 +113,11 @@ class DeliveryMachine:
 
     def put(self, message: Message, now: float) -> list[Effect]:
         """Take a message up, behind those that wait."""
-        if len(self._queue) >= LONGEST_QUEUE:
-            return [Tell(message.message_id, "failed", "too_many_waiting")]
-        self._queue.append(Underway(message, "waiting", now))
+        if len(self._queue) >= MAX_QUEUE:
+            return [ReportState(message.message_id, "failed", "too_many_waiting")]
+        self._queue.append(InFlight(message, "waiting", now))
         self._due = now
-        return [Tell(message.message_id, "queued")]
+        return [ReportState(message.message_id, "queued")]
 
     def withdraw(self, message_id: str, reason: str = SUPERSEDED) -> list[Effect]:
         """Withdraw a message that is not pasted: it fails with `reason`. A message that is pasted goes on.
@@ -135,7 +135,7 @@ class DeliveryMachine:
         for waiting in self._queue:
             if waiting.message.message_id == message_id and waiting.stage == "waiting":
                 self._queue.remove(waiting)
-                return [Tell(message_id, "failed", reason)]
+                return [ReportState(message_id, "failed", reason)]
         return []
 
     def is_pasting(self, message_id: str) -> bool:
@@ -145,7 +145,7 @@ class DeliveryMachine:
 
     def resume(self, message: Message, now: float) -> None:
         """Go on with a message that is known to have been pasted before this machine began: its Enter is missing."""
-        self._queue.append(Underway(message, "settling", now, painted=now, resumed=True))
+        self._queue.append(InFlight(message, "settling", now, painted=now, resumed=True))
         self._due = now
 
     def handle(self, event: Event, now: float) -> list[Effect]:
@@ -154,7 +154,7 @@ class DeliveryMachine:
             case Injected(message_id=message_id, state="painted"):
                 return self._painted(message_id, now)
             case Injected(message_id=message_id, state="entering"):
-                self._followed.append(Followed(message_id, event.turn, now))
+                self._followed.append(FollowedTurn(message_id, event.turn, now))
             case TurnStarted():
                 return self._in_order(self._turn_started(event))
             case Gap(reason="unreadable"):
@@ -172,9 +172,9 @@ class DeliveryMachine:
         if current is None:
             return []
         current.stage, current.since, self._due = "settling", now, now
-        told: list[Effect] = [Tell(current.message.message_id, "pasted")]
+        told: list[Effect] = [ReportState(current.message.message_id, "pasted")]
         if current.painted is not None:
-            told.append(Tell(current.message.message_id, "painted"))
+            told.append(ReportState(current.message.message_id, "painted"))
         return told
 
     def entered(self, now: float) -> list[Effect]:
@@ -184,7 +184,7 @@ class DeliveryMachine:
             return []
         current.stage, current.since, self._due = "confirming", now, now
         held, current.held = current.held, []
-        first = [Tell(current.message.message_id, "submitted")] if current.attempts == 1 else []
+        first = [ReportState(current.message.message_id, "submitted")] if current.attempts == 1 else []
         return [*first, *held]
 
     def refused(self, reason: str, state: DeliveryState = "failed") -> list[Effect]:
@@ -215,7 +215,7 @@ class DeliveryMachine:
         self._due = None
         return effects
 
-    def look(self, look: Look, now: float) -> list[Effect]:
+    def look(self, look: PaneView, now: float) -> list[Effect]:
         """Decide what is to be done, given what stands in the pane now."""
         effects: list[Effect] = []
         self._due = None
@@ -239,7 +239,7 @@ class DeliveryMachine:
 
     # What is made of it
 
-    def _wait(self, current: Underway, look: Look, now: float) -> list[Effect]:
+    def _wait(self, current: InFlight, look: PaneView, now: float) -> list[Effect]:
         message_id = current.message.message_id
         found = obstacle(look.standing, look.profile, answering=self._is_answering(now))
         if found is None and (rests_at := self._rests_at(current, look, now)) is not None:
@@ -255,7 +255,7 @@ class DeliveryMachine:
         if patience is not None and now >= current.since + patience:
             return self._end("failed", found)
         self._due = now + LOOK_AGAIN
-        told: list[Effect] = [] if found == current.obstacle else [Tell(message_id, "queued", found)]
+        told: list[Effect] = [] if found == current.obstacle else [ReportState(message_id, "queued", found)]
         current.obstacle = found
         return [*told, *self._hold_others(found, now)]
 
@@ -270,13 +270,13 @@ class DeliveryMachine:
             over = policy.patience is not None and now >= waiting.since + policy.patience
             if over or (found == "needs_human" and policy.needs_human == "fail"):
                 self._queue.remove(waiting)
-                effects.append(Tell(waiting.message.message_id, "failed", found))
+                effects.append(ReportState(waiting.message.message_id, "failed", found))
             elif found != waiting.obstacle and not NEEDS_PERSON.isdisjoint({found, waiting.obstacle}):
                 waiting.obstacle = found
-                effects.append(Tell(waiting.message.message_id, "queued", found))
+                effects.append(ReportState(waiting.message.message_id, "queued", found))
         return effects
 
-    def _settle(self, current: Underway, look: Look, now: float) -> list[Effect]:
+    def _settle(self, current: InFlight, look: PaneView, now: float) -> list[Effect]:
         due = self._settled_at(current, look)
         if now < due:
             self._due = due
@@ -298,18 +298,18 @@ class DeliveryMachine:
         return self._enter(current, look)
 
     @staticmethod
-    def _rests_at(current: Underway, look: Look, now: float) -> float | None:
+    def _rests_at(current: InFlight, look: PaneView, now: float) -> float | None:
         """Return when the picture of a program that paints can be judged; None if it can, or never rests."""
         if not look.standing.converses or look.last_output is None or now >= look.last_output + PICTURE_REST:
             current.unjudged = None
             return None
         current.unjudged = now if current.unjudged is None else current.unjudged
-        return None if now >= current.unjudged + MOST_WAIT else look.last_output + PICTURE_REST
+        return None if now >= current.unjudged + MAX_WAIT else look.last_output + PICTURE_REST
 
-    def _settled_at(self, current: Underway, look: Look) -> float:
-        delay = look.profile.delivery.submit_delay if look.profile is not None else LEAST_WAIT
-        least = current.since + max(LEAST_WAIT, delay)
-        most = max(least, current.since + MOST_WAIT + len(current.message.text) / DIGESTED)
+    def _settled_at(self, current: InFlight, look: PaneView) -> float:
+        delay = look.profile.delivery.submit_delay if look.profile is not None else MIN_WAIT
+        least = current.since + max(MIN_WAIT, delay)
+        most = max(least, current.since + MAX_WAIT + len(current.message.text) / DIGESTED)
         if look.standing.converses and current.painted is None:
             return most
         rest = [] if current.painted is None else [current.painted]
@@ -319,13 +319,13 @@ class DeliveryMachine:
             rest.append(look.last_output)
         return min(most, max(least, *(moment + PAINT_REST for moment in rest))) if rest else most
 
-    def _enter(self, current: Underway, look: Look) -> list[Effect]:
+    def _enter(self, current: InFlight, look: PaneView) -> list[Effect]:
         current.shown = draft(look.standing, look.profile)
         current.attempts += 1
         current.stage = "entering"
         return [Enter(current.message, current.attempts)]
 
-    def _confirm(self, current: Underway, look: Look, now: float) -> list[Effect]:
+    def _confirm(self, current: InFlight, look: PaneView, now: float) -> list[Effect]:
         followed = next((f for f in self._followed if f.message_id == current.message.message_id), None)
         stands = bool(current.shown) and draft(look.standing, look.profile) == current.shown
         started = followed is not None and followed.started
@@ -356,7 +356,7 @@ class DeliveryMachine:
             return []
         current.painted = self._due = now
         # Nobody knows yet that it was pasted while tmux has not answered.
-        return [] if current.stage == "pasting" else [Tell(message_id, "painted")]
+        return [] if current.stage == "pasting" else [ReportState(message_id, "painted")]
 
     def _in_order(self, effects: list[Effect]) -> list[Effect]:
         """Hold back what is told of a message whose Enter tmux has not answered for yet, or has put off."""
@@ -364,7 +364,9 @@ class DeliveryMachine:
         if current is None or current.stage not in {"settling", "entering"}:
             return effects
         own = [
-            effect for effect in effects if isinstance(effect, Tell) and effect.message_id == current.message.message_id
+            effect
+            for effect in effects
+            if isinstance(effect, ReportState) and effect.message_id == current.message.message_id
         ]
         current.held += own
         return [effect for effect in effects if effect not in own]
@@ -373,7 +375,7 @@ class DeliveryMachine:
         for followed in self._followed:
             if not followed.started and (event.message_id == followed.message_id or event.turn == followed.turn):
                 followed.started = True
-                return [Tell(followed.message_id, "turn_started")]
+                return [ReportState(followed.message_id, "turn_started")]
         return []
 
     def _turn_ended(self, event: TurnEnded) -> list[Effect]:
@@ -385,12 +387,12 @@ class DeliveryMachine:
                 # A signal that says so may end the answer before, with this one still waiting inside the program.
                 if event.certain:
                     continue
-                effects.append(Tell(followed.message_id, "turn_started"))
+                effects.append(ReportState(followed.message_id, "turn_started"))
                 followed.started = True
             if followed.is_unreadable:
-                effects.append(Tell(followed.message_id, "unconfirmed", UNREADABLE))
+                effects.append(ReportState(followed.message_id, "unconfirmed", UNREADABLE))
             elif followed.started:
-                effects.append(Tell(followed.message_id, "answered", how))
+                effects.append(ReportState(followed.message_id, "answered", how))
             self._followed.remove(followed)
         return effects
 
@@ -403,4 +405,4 @@ class DeliveryMachine:
         # An answer that comes all the same is nobody's: this state is the last one.
         for followed in [each for each in self._followed if each.message_id == current.message.message_id]:
             self._followed.remove(followed)
-        return [Tell(current.message.message_id, state, reason)]
+        return [ReportState(current.message.message_id, state, reason)]

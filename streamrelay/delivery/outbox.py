@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from streamrelay.database import Database, give_back, transaction
-from streamrelay.delivery.commands import Mark
+from streamrelay.delivery.commands import DeliveryMark
 from streamrelay.delivery.message import FINAL, Message, Policy
 from streamrelay.errors import StorageError
 from streamrelay.events import DeliveryState
@@ -59,7 +59,7 @@ CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE te
 """
 
 
-class Entry(NamedTuple):
+class OutboxEntry(NamedTuple):
     """One delivery as it stands on disk; `server` is the server's process and start, `text` empty when it is done."""
 
     number: int
@@ -78,9 +78,9 @@ class Entry(NamedTuple):
     sender: str = ""
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> DeliveryMark:
         """What it is known by in its pane."""
-        return Mark(self.number, self.message_id)
+        return DeliveryMark(self.number, self.message_id)
 
     @property
     def message(self) -> Message:
@@ -146,7 +146,7 @@ class Outbox:
         program: str,
         removed: dict[str, int] | None = None,
         above: int = 0,
-    ) -> tuple[Entry, bool]:
+    ) -> tuple[OutboxEntry, bool]:
         """Take a message up and return its entry, and whether it is new: an id that is known is not taken twice.
 
         Its number is higher than `above`, and than every other one.
@@ -170,7 +170,7 @@ class Outbox:
                 self._writing = asyncio.ensure_future(self._write_notes())
             await asyncio.shield(self._writing)
 
-    async def current(self, entry: Entry) -> Entry:
+    async def current(self, entry: OutboxEntry) -> OutboxEntry:
         """Return a delivery as it stands, with all that was noted of it until this returns."""
         while True:
             await self.flush()
@@ -178,19 +178,19 @@ class Outbox:
             if not self._notes and (self._writing is None or self._writing.done()):
                 return found[0] if found else entry
 
-    async def unfinished(self, *, server: str, pane: str) -> list[Entry]:
+    async def unfinished(self, *, server: str, pane: str) -> list[OutboxEntry]:
         """Return the deliveries to a pane whose Enter is not known to be sent, oldest first."""
         where = f"server = ? AND pane = ? AND {_OPEN}"
         return await self._database.do(lambda connection: _select(connection, where, (server, pane)))
 
-    async def orphans(self, socket: str, *, server: str) -> list[Entry]:
+    async def orphans(self, socket: str, *, server: str) -> list[OutboxEntry]:
         """Return the deliveries, open like those, of servers that had this socket before `server` had it."""
         where = f"server <> ? AND substr(server, 1, ?) = ? AND {_OPEN}"
         return await self._database.do(
             lambda connection: _select(connection, where, (server, len(socket) + 1, socket + " "))
         )
 
-    async def of_server(self, server: str, *, only_open: bool = False, limit: int = MAX_LISTED) -> list[Entry]:
+    async def of_server(self, server: str, *, only_open: bool = False, limit: int = MAX_LISTED) -> list[OutboxEntry]:
         """Return the latest deliveries to the panes of a server, oldest first: all of them, or the open ones."""
         where = f"server = ?{f' AND {_OPEN}' if only_open else ''}"
         newest = f"number IN (SELECT number FROM deliveries WHERE {where} ORDER BY number DESC LIMIT ?)"  # noqa: S608  # from above
@@ -207,7 +207,7 @@ class Outbox:
         query = "SELECT state, count(*) FROM deliveries GROUP BY state"
         return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
 
-    async def find(self, message_id: str) -> list[Entry]:
+    async def find(self, message_id: str) -> list[OutboxEntry]:
         """Return the deliveries of a message, one for each pane of each server, oldest first."""
         return await self._database.do(lambda connection: _select(connection, "message_id = ?", (message_id,)))
 
@@ -238,13 +238,13 @@ def _put(  # noqa: PLR0917  # as `Outbox.put` has them
     program: str,
     removed: dict[str, int],
     above: int,
-) -> tuple[Entry, bool]:
+) -> tuple[OutboxEntry, bool]:
     with transaction(connection):
         known = _select(connection, "server = ? AND pane = ? AND message_id = ?", (server, pane, message.message_id))
         if known:
             return known[0], False
         last = connection.execute("SELECT max(number) FROM deliveries").fetchone()[0] or 0
-        entry = Entry(
+        entry = OutboxEntry(
             next_number(max(last, above)), message.message_id, server, pane, program, message.text, message.head,
             "queued", "", removed, None, time.time(), message.policy, message.sender,
         )  # fmt: skip
@@ -264,7 +264,7 @@ def _write(connection: sqlite3.Connection, notes: Iterable[Note]) -> None:
         )
 
 
-def _select(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[Entry]:
+def _select(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[OutboxEntry]:
     query = f"SELECT * FROM deliveries WHERE {where} ORDER BY number"  # noqa: S608  # only from above
     return [_entry(row) for row in connection.execute(query, values)]
 
@@ -295,9 +295,9 @@ def _as_text(value: dict[str, int] | Policy | None) -> Any:  # a row holds it as
     return msgspec.json.encode(value).decode()
 
 
-def _entry(row: tuple[Any, ...]) -> Entry:
-    entry = Entry(*row)
-    removed, policy = (row[Entry._fields.index(name)] for name in ("removed", "policy"))
+def _entry(row: tuple[Any, ...]) -> OutboxEntry:
+    entry = OutboxEntry(*row)
+    removed, policy = (row[OutboxEntry._fields.index(name)] for name in ("removed", "policy"))
     return entry._replace(
         removed=msgspec.json.decode(removed, type=dict[str, int]),
         policy=msgspec.json.decode(policy, type=Policy | None),

@@ -12,7 +12,7 @@ the server that held the pane lives:
 import re
 from typing import Literal, NamedTuple
 
-from streamrelay.delivery.commands import Mark
+from streamrelay.delivery.commands import DeliveryMark
 
 _NUMBER = re.compile(r"([0-9]{19}) ")
 _MOST = 2**62
@@ -21,7 +21,7 @@ _MOST = 2**62
 Fate = Literal["send", "enter", "submitted", "unconfirmed"]
 
 
-class Marks(NamedTuple):
+class DeliveryMarks(NamedTuple):
     """What a pane remembers."""
 
     pasted: str = ""
@@ -34,7 +34,7 @@ class Marks(NamedTuple):
         return max((number for number in found if number < _MOST), default=0)
 
 
-def fate(mark: Mark, marks: Marks) -> Fate:
+def fate(mark: DeliveryMark, marks: DeliveryMarks) -> Fate:
     """Return what is to be done about a delivery that was not known to be submitted."""
     own = str(mark)
     if marks.entered.startswith(own + " "):

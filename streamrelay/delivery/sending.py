@@ -22,9 +22,9 @@ from streamrelay.errors import (
     StreamrelayError,
 )
 from streamrelay.events import DeliveryState, Event, Injected, PaneClosed, Receipt, Text
-from streamrelay.panes.closing import closing_error
+from streamrelay.panes.close_errors import closing_error
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.publishing import Publish, Publisher
+from streamrelay.panes.publisher import Publish, Publisher
 from streamrelay.panes.server import Server
 from streamrelay.panes.subscription import Subscription
 from streamrelay.panes.tasks import until_first

@@ -11,7 +11,7 @@ from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
 
 
-class Terminal:
+class TerminalDevice:
     """The terminal device of a watched pane; another one after `respawn-pane`."""
 
     def __init__(self, server: Server, pipeline: PanePipeline) -> None:

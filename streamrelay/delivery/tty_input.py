@@ -7,7 +7,7 @@ import os
 import termios
 from collections.abc import Iterator
 
-LONGEST_LINE = 4095
+MAX_LINE_BYTES = 4095
 """Bytes of a line, its end not counted, that a terminal device in canonical mode passes on (Linux n_tty.c)."""
 
 

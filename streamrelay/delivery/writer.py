@@ -12,21 +12,21 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from streamrelay.delivery.commands import QUERY_MARKS, Mark, Seen, enter_line, paste_line, read_refusal
-from streamrelay.delivery.fitness import is_spooled, unfit
-from streamrelay.delivery.machine import CANCELLED, SUPERSEDED, DeliveryMachine, Effect, Enter, Look, Paste
+from streamrelay.delivery.commands import QUERY_MARKS, DeliveryMark, Seen, enter_line, paste_line, read_refusal
+from streamrelay.delivery.errors import program_left, refusal_error, target_not_reading
+from streamrelay.delivery.inflight import ReportState
+from streamrelay.delivery.machine import CANCELLED, SUPERSEDED, DeliveryMachine, Effect, Enter, PaneView, Paste
 from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
-from streamrelay.delivery.outbox import Entry, Outbox, next_number, server_key
-from streamrelay.delivery.reading import until_left_unread
-from streamrelay.delivery.recovery import Fate, Marks, fate
-from streamrelay.delivery.refusing import against, left, not_reading
+from streamrelay.delivery.outbox import Outbox, OutboxEntry, next_number, server_key
+from streamrelay.delivery.read_watch import until_left_unread
+from streamrelay.delivery.recovery import DeliveryMarks, Fate, fate
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
 from streamrelay.delivery.state import state_folder
-from streamrelay.delivery.terminal import Terminal
-from streamrelay.delivery.underway import Tell
-from streamrelay.delivery.unread import Unread
+from streamrelay.delivery.terminal import TerminalDevice
+from streamrelay.delivery.unread_input import UnreadInput
+from streamrelay.delivery.validation import is_spooled, rejection_reason
 from streamrelay.delta.prompt_detection import asks_for_secret
 from streamrelay.errors import PaneGone, ProgramLeft, ShellRefused, StreamrelayError
 from streamrelay.events import DeliveryState, Event
@@ -43,7 +43,7 @@ _SHELL_RETURNS = 1.5
 """Seconds in which tmux notices that the shell is in the foreground again."""
 _LANDING = 0.001
 """Seconds between two looks for what tmux is about to write."""
-_MOST_MOVED = 25
+_MAX_MOVED = 25
 """How often in a row a cursor that is elsewhere by now puts typing off: who paints that much is not leaving."""
 
 
@@ -83,15 +83,15 @@ class PaneWriter:
         self._outbox = outbox
         self._read_timeout = read_timeout
         self._machine = DeliveryMachine(self._policy)
-        self._marks: dict[str, Mark] = {}
+        self._marks: dict[str, DeliveryMark] = {}
         self._injected: set[str] = set()
         """What the stream was told to expect, and not yet that its Enter is coming."""
         self._files: dict[str, str] = {}
         self._last_number = 0
         self._server_key = ""
         self._last_typed: float | None = None
-        self._terminal = Terminal(server, pipeline)
-        self._unread = Unread(self._terminal.path)
+        self._terminal = TerminalDevice(server, pipeline)
+        self._unread = UnreadInput(self._terminal.path)
         self._moved = 0
         self._news = asyncio.Event()
         self._progressed = asyncio.Event()
@@ -109,7 +109,7 @@ class PaneWriter:
         """Whether it is idle, and no answer waited for."""
         return self._machine.rests
 
-    async def recover(self) -> list[Entry]:
+    async def recover(self) -> list[OutboxEntry]:
         """Take up what an earlier writer of this pane left in the outbox; return what that was.
 
         To be called before anything is put. What went to a server that has ended, or cannot be told, is unconfirmed.
@@ -119,11 +119,11 @@ class PaneWriter:
             return []
         for lost in await self._outbox.orphans(self._server.info.address, server=self._server_key):
             self._outbox.note(lost.number, "unconfirmed", "server_lost")
-        left = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
-        for entry in left:
+        program_left = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
+        for entry in program_left:
             self._recover(entry, marks)
         await self._outbox.flush()
-        return left
+        return program_left
 
     async def put(self, message: Message) -> bool:
         """Take up a message; False where it will not be delivered, or was taken up before: its receipt says why.
@@ -135,7 +135,7 @@ class PaneWriter:
         removed = removed_from(message.text)
         policy = message.policy or self._policy
         message = replace(message, text=sanitised(message.text), head=sanitised(message.head), policy=policy)
-        mark: Mark | None = None
+        mark: DeliveryMark | None = None
         if self._outbox is not None:
             if not self._server_key:
                 await self._read_marks()
@@ -153,7 +153,7 @@ class PaneWriter:
                 self._report(Progress(now.message_id, self._pane, now.state, self._now(), now.reason, file=now.file))
                 return False
             mark = entry.mark
-        mark = mark or Mark(next_number(self._last_number), message.message_id)
+        mark = mark or DeliveryMark(next_number(self._last_number), message.message_id)
         self._last_number = max(self._last_number, mark.number)
         self._let_go()
         self._marks[message.message_id] = mark
@@ -163,7 +163,7 @@ class PaneWriter:
         effects = self._machine.put(message, self._now())
         self._carry_out(effects, removed)
         self._news.set()
-        return not any(isinstance(effect, Tell) and effect.state == "failed" for effect in effects)
+        return not any(isinstance(effect, ReportState) and effect.state == "failed" for effect in effects)
 
     def withdraw(self, message_id: str, reason: str = SUPERSEDED) -> None:
         """Withdraw a message that is not pasted: its receipt says `failed` with that reason."""
@@ -236,7 +236,7 @@ class PaneWriter:
             self._program, self._shell_worked_at = command, -math.inf
         elif command != self._program and not self._shell_works:
             self._unread.take_back()
-            raise left(self._pane, self._program, command)
+            raise program_left(self._pane, self._program, command)
 
     @property
     def _shell_works(self) -> bool:
@@ -257,7 +257,7 @@ class PaneWriter:
             for task in waiting:
                 task.cancel()
 
-    def _look(self) -> Look:
+    def _look(self) -> PaneView:
         """Look at the terminal as well as at the words: many questions for a secret have no known ones."""
         self._pipeline.look()
         standing = self._pipeline.standing
@@ -266,7 +266,7 @@ class PaneWriter:
         if self._shell_works:
             standing = replace(standing, withdrawn=True)
         profile = self._server.profile(standing.profile)
-        return Look(standing, profile, self._pipeline.last_output, self._pipeline.cursor)
+        return PaneView(standing, profile, self._pipeline.last_output, self._pipeline.cursor)
 
     async def _take_back(self) -> None:
         """See to it that a program which is leaving leaves nothing of ours to its shell."""
@@ -275,13 +275,13 @@ class PaneWriter:
         else:
             await asyncio.sleep(_LANDING)
 
-    def _seen(self, look: Look) -> Seen:
+    def _seen(self, look: PaneView) -> Seen:
         """Return what has to be as it was; a program that prints moves its cursor all the time, and means nothing."""
         standing = look.standing
-        firm = (standing.asks_for_paste or standing.converses) and self._moved < _MOST_MOVED
+        firm = (standing.asks_for_paste or standing.converses) and self._moved < _MAX_MOVED
         return Seen(standing.asks_for_paste, look.cursor if firm else None)
 
-    async def _paste(self, message: Message, look: Look) -> None:
+    async def _paste(self, message: Message, look: PaneView) -> None:
         """Paste; the echo can come in the very read that says the paste is done."""
         if is_spooled(message, self._paste_limit):
             path, message = await asyncio.to_thread(spool, message, self._pane, state_folder("spool"))
@@ -299,7 +299,7 @@ class PaneWriter:
             self._unread.typed(self._now())
             self._carry_out(self._machine.pasted(written), at=written)
 
-    async def _enter(self, enter: Enter, look: Look) -> None:
+    async def _enter(self, enter: Enter, look: PaneView) -> None:
         if self._unread.look(self._now()):
             # Whoever reads the text reads the Enter: both would be its shell's if the program left without them.
             self._carry_out(self._machine.put_off())
@@ -317,7 +317,7 @@ class PaneWriter:
             self._unread.typed(self._now(), lands=0.0)
             self._carry_out(self._machine.entered(self._now()))
 
-    async def _typed(self, line: str, mark: Mark, typed: Collection[Fate]) -> bool:
+    async def _typed(self, line: str, mark: DeliveryMark, typed: Collection[Fate]) -> bool:
         """Have tmux type something; False where it did not. Raises what stands against it for good.
 
         `typed` are the fates of what was typed already, by a line of an earlier writer that was on its way.
@@ -328,7 +328,7 @@ class PaneWriter:
             self._moved = 0
             self._last_typed = self._now()
             return True
-        error = against(refusal, self._pane, self._program)
+        error = refusal_error(refusal, self._pane, self._program)
         if error is not None:
             self._unread.take_back()
             self._carry_out(self._machine.refused(error.code))
@@ -354,7 +354,7 @@ class PaneWriter:
         self, effects: Sequence[Effect], removed: dict[str, int] | None = None, at: float | None = None
     ) -> None:
         for effect in effects:
-            if isinstance(effect, Tell):
+            if isinstance(effect, ReportState):
                 self._tell(effect.message_id, effect.state, effect.reason, removed, at)
 
     def _tell(
@@ -381,7 +381,7 @@ class PaneWriter:
         self._files = {each: file for each, file in self._files.items() if each in still}
 
     def _unfit(self, message: Message) -> str:
-        return unfit(message, message.policy or self._policy, self._terminal, limit=self._paste_limit)
+        return rejection_reason(message, message.policy or self._policy, self._terminal, limit=self._paste_limit)
 
     @property
     def _paste_limit(self) -> int | None:
@@ -391,18 +391,18 @@ class PaneWriter:
 
     # What was left behind
 
-    async def _read_marks(self) -> Marks:
+    async def _read_marks(self) -> DeliveryMarks:
         asked = f"display-message -p -t {self._pane} '{QUERY_MARKS}'"
         answer = await self._server.command(self._pane, asked)
         started, pasted, entered = (*answer.lines[-1].decode(errors="replace").split("\t"), "", "")[:3]
         info = self._server.info
         self._server_key = server_key(info.address, info.pid, started)
-        marks = Marks(pasted, entered)
+        marks = DeliveryMarks(pasted, entered)
         # Another clock may have numbered them: tmux types nothing whose mark is not above.
         self._last_number = max(self._last_number, marks.highest)
         return marks
 
-    def _recover(self, entry: Entry, marks: Marks) -> None:
+    def _recover(self, entry: OutboxEntry, marks: DeliveryMarks) -> None:
         self._marks[entry.message_id] = entry.mark
         self._last_number = max(self._last_number, entry.number)
         match fate(entry.mark, marks):
@@ -428,7 +428,7 @@ class PaneWriter:
         """Notice a program that never reads."""
         tty = lambda: self._terminal.path if self._last_typed is not None else ""  # noqa: E731
         unread = await until_left_unread(tty, self._read_timeout)
-        raise not_reading(self._pane, self._program, unread, self._read_timeout)
+        raise target_not_reading(self._pane, self._program, unread, self._read_timeout)
 
     @staticmethod
     def _now() -> float:

@@ -10,7 +10,7 @@ import msgspec
 
 from streamrelay.events import ClosedReason, WitnessName
 from streamrelay.vt.engine import Snapshot
-from streamrelay.vt.widths import Manners
+from streamrelay.vt.widths import Quirks
 
 WitnessPolicy = Literal["prefer", "verify", "off"]
 
@@ -57,7 +57,7 @@ class Began(_Input, frozen=True):
     screen: Snapshot
     widths: dict[str, int] = {}
     """Characters that are not as wide there as in the built-in table."""
-    manners: Manners = Manners()
+    quirks: Quirks = msgspec.field(default=Quirks(), name="manners")
     """What the tmux there did otherwise than 3.3a."""
 
 

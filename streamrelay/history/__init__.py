@@ -1,7 +1,7 @@
 """What was said, delivered and decided: journaled, and found again."""
 
-from streamrelay.history.found import Found, History, SearchHistory
 from streamrelay.history.journal import Journal
-from streamrelay.history.searching import HistorySearch
+from streamrelay.history.results import FoundText, History, SearchHistory
+from streamrelay.history.search import HistorySearch
 
-__all__ = ["Found", "History", "HistorySearch", "Journal", "SearchHistory"]
+__all__ = ["FoundText", "History", "HistorySearch", "Journal", "SearchHistory"]

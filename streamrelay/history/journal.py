@@ -20,9 +20,9 @@ from typing import Self
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
 from streamrelay.history import places
-from streamrelay.history.found import MAX_OUTPUT, Found, Output, SearchHistory
 from streamrelay.history.places import Place
 from streamrelay.history.query import Query
+from streamrelay.history.results import MAX_OUTPUT, FoundText, Output, SearchHistory
 from streamrelay.history.utterances import Utterance, Utterances
 
 _VERSION = 2
@@ -122,7 +122,7 @@ class Journal:
 
     async def search(
         self, query: Query, asked: SearchHistory, *, place: Place | None = None, limit: int = 20
-    ) -> list[Found]:
+    ) -> list[FoundText]:
         """Return the utterances that a query finds (query.py), as FTS5 ranks them, without snippets.
 
         Of what is asked, agent and times count here; `place` is the session's.
@@ -134,13 +134,13 @@ class Journal:
             where["until >= ?"] = asked.since
         if asked.until:
             where["at <= ?"] = asked.until
-        found: dict[int, Found] = {}
+        found: dict[int, FoundText] = {}
         for part in query.parts():
             for one in await self._database.do(partial(_search, query=part, where=where, limit=limit)):
                 found.setdefault(one.first, one)
         return list(found.values())
 
-    async def recent(self, since: float, *, limit: int = 200) -> list[Found]:
+    async def recent(self, since: float, *, limit: int = 200) -> list[FoundText]:
         """Return the newest utterances that were not over before that Unix time, the newest first."""
         query = f"SELECT {_COLUMNS} FROM utterances WHERE until >= ? ORDER BY first DESC LIMIT ?"  # noqa: S608
         rows = await self._database.do(lambda connection: connection.execute(query, (since, limit)).fetchall())
@@ -212,7 +212,9 @@ def _row(utterance: Utterance) -> tuple[object, ...]:
 _COLUMNS = "first, last, at, host, session, pane, turn, agent, origin, message_id, utterances.text"
 
 
-def _search(connection: sqlite3.Connection, query: Query, where: Mapping[str, str | float], limit: int) -> list[Found]:
+def _search(
+    connection: sqlite3.Connection, query: Query, where: Mapping[str, str | float], limit: int
+) -> list[FoundText]:
     conditions = dict(where)
     if query.terms:
         conditions["words MATCH ?"] = query.match
@@ -249,8 +251,8 @@ def _latest(connection: sqlite3.Connection, sessions: Sequence[str], limit: int)
     return sorted(last + earlier[: max(limit - len(last), 0)], key=lambda output: output.seq, reverse=True)
 
 
-def _found(row: tuple[object, ...]) -> Found:
-    return Found(*row, "", ())  # type: ignore[call-arg, arg-type]  # as the columns are declared
+def _found(row: tuple[object, ...]) -> FoundText:
+    return FoundText(*row, "", ())  # type: ignore[call-arg, arg-type]  # as the columns are declared
 
 
 def _within(place: Place, number: str, pane: str) -> dict[str, str | float]:

@@ -17,8 +17,8 @@ _TOKEN = regex.compile(r"[\p{L}\p{N}\p{Co}]+")
 _BEFORE, _BETWEEN, _AFTER = r"(?<![\p{L}\p{N}\p{Co}])", r"[^\p{L}\p{N}\p{Co}]+", r"(?![\p{L}\p{N}\p{Co}])"
 _BLANKS = regex.compile(r"\s+")
 _AROUND = 60
-_LONGEST_SNIPPET = 4 * _AROUND
-_MOST_SPANS = 50
+_MAX_SNIPPET = 4 * _AROUND
+_MAX_SPANS = 50
 """Of one term in one text: more say nothing more of it."""
 
 Span = tuple[int, int]
@@ -37,7 +37,7 @@ class Match(NamedTuple):
     def snippet(self) -> tuple[str, tuple[Span, ...]]:
         """Return the text around the first place, as one line, and the places in it."""
         begin = max(0, self.spans[0][0] - _AROUND) if self.spans else 0
-        end = begin + _LONGEST_SNIPPET
+        end = begin + _MAX_SNIPPET
         shown = "…" if begin else ""
         places: list[Span] = []
         at = begin
@@ -87,7 +87,7 @@ class Matcher:
             before = len(spans)
             for found in pattern.finditer(folded):
                 spans.append(found.span())
-                if len(spans) - before == _MOST_SPANS:
+                if len(spans) - before == _MAX_SPANS:
                     break
             counts.append(len(spans) - before)
             if not counts[-1] and not self._any_word:

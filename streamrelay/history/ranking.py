@@ -14,14 +14,14 @@ from typing import NamedTuple
 import msgspec
 import regex
 
-from streamrelay.history.found import Found
 from streamrelay.history.matching import Match
+from streamrelay.history.results import FoundText
 
 HALF_LIFE = 30 * 86_400.0
 """Seconds."""
 SAME_TIME = 600.0
 """Seconds in which the same words of an agent, in journal and transcript, are taken for the same."""
-LONGEST = 16_384
+MAX_CHARACTERS = 16_384
 """Characters of a text that is given whole."""
 _SATURATION, _LENGTH = 1.2, 0.75
 _USUAL_LENGTH = 600.0
@@ -36,7 +36,7 @@ class _Kept(NamedTuple):
     counts: tuple[int, ...]
     length: int
     key: tuple[str, str, float]
-    found: Found
+    found: FoundText
 
 
 class Ranking:
@@ -50,7 +50,7 @@ class Ranking:
         self._holding: list[int] = []
         self._taken = 0
 
-    def take(self, found: Found, match: Match) -> None:
+    def take(self, found: FoundText, match: Match) -> None:
         """Take something that was found, its snippet apart, which it gets here."""
         key = (found.agent, found.text, found.at)
         # Some agents write a passage again when they know more of it.
@@ -71,7 +71,7 @@ class Ranking:
         if len(self._kept) > self._room:
             self._keys.discard(heapq.heappop(self._kept).key)
 
-    def best(self, count: int) -> list[Found]:
+    def best(self, count: int) -> list[FoundText]:
         """Return the best."""
         rarity = [math.log(1 + self._taken / held) if held else 0.0 for held in self._holding]
 
@@ -93,11 +93,11 @@ class Ranking:
 
 
 def _shortened(match: Match) -> str:
-    begin = max(0, match.spans[0][0] - LONGEST // 2) if match.spans and len(match.text) > LONGEST else 0
-    return match.text[begin : begin + LONGEST]
+    begin = max(0, match.spans[0][0] - MAX_CHARACTERS // 2) if match.spans and len(match.text) > MAX_CHARACTERS else 0
+    return match.text[begin : begin + MAX_CHARACTERS]
 
 
-def _once(ranked: Iterable[Found]) -> list[Found]:
+def _once(ranked: Iterable[FoundText]) -> list[FoundText]:
     """Leave out what a transcript holds of what the journal holds."""
     given = list(ranked)
     heard: dict[str, list[float]] = {}

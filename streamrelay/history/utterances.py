@@ -2,7 +2,7 @@
 
 An utterance is consecutive text of one pane, one turn and one origin (of one message, where it was injected). Another
 origin ends it, a turn that begins or ends, a gap, `REST` seconds of silence (a program that prints lines has no turns
-to speak of), or `LONGEST` characters: what is indexed again with every line has to be bounded.
+to speak of), or `MAX_CHARACTERS` characters: what is indexed again with every line has to be bounded.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from streamrelay.events import (
 
 REST = 5.0
 """Seconds."""
-LONGEST = 16_384
+MAX_CHARACTERS = 16_384
 """Characters."""
 
 Kind = Origin | str
@@ -55,7 +55,7 @@ class Utterance:
     def goes_on(self, event: Text, at: float) -> bool:
         """Tell whether a text is part of it."""
         same = (event.turn, event.origin, event.message_id) == (self.turn, self.origin, self.message_id)
-        return same and at - self.until < REST and self.characters < LONGEST
+        return same and at - self.until < REST and self.characters < MAX_CHARACTERS
 
     def add(self, number: int, at: float, text: str) -> None:
         """Add a line."""

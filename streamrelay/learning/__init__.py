@@ -17,15 +17,15 @@ import msgspec
 from streamrelay.agents.patterns import PatternError, compile_pattern
 from streamrelay.agents.profile import AgentProfile, parse_profile
 from streamrelay.errors import RecordingError
-from streamrelay.learning.composing import composing
-from streamrelay.learning.fading import fading
-from streamrelay.learning.findings import Finding, Found, Note
-from streamrelay.learning.observing import Observation, observe
-from streamrelay.learning.proving import Heard, hear
+from streamrelay.learning.busy_rows import fading
+from streamrelay.learning.composer import composing
+from streamrelay.learning.delivery import sending
+from streamrelay.learning.findings import Finding, FoundValue, NoFinding
+from streamrelay.learning.observation import Observation, observe
+from streamrelay.learning.profile_writer import write_profile
+from streamrelay.learning.proof import ReplayResult, hear
 from streamrelay.learning.recognition import name_of, recognition
-from streamrelay.learning.sending import sending
 from streamrelay.learning.states import states
-from streamrelay.learning.writing import write_profile
 from streamrelay.recordings.model import Recording
 
 __all__ = ["Proof", "Proposal", "learn", "prove"]
@@ -41,9 +41,9 @@ class Proof(msgspec.Struct, frozen=True):
     recording: str
     rows: dict[str, str]
     """By the place of a pattern in the profile, the row it was made from."""
-    without: Heard
+    without: ReplayResult
     """What is heard without a profile."""
-    with_profile: Heard
+    with_profile: ReplayResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def learn(
     seen = observe(recording)
     findings = [_compiled(f) for f in (*recognition(seen, command=command), *states(seen), *fading(seen))]
     findings += [_compiled(f) for f in (*composing(seen), *sending(seen))]
-    if not any(isinstance(f, Found) and f.key in {"recognise.commands", "recognise.signs"} for f in findings):
+    if not any(isinstance(f, FoundValue) and f.key in {"recognise.commands", "recognise.signs"} for f in findings):
         raise RecordingError(
             f"{source} does not show how its program could be told: no command, title, state or banner of its own",
             hint="name its command: --command NAME; or record it from its start, to catch its banner or title",
@@ -106,11 +106,11 @@ def prove(profile: AgentProfile, proof: Proof, recording: Recording) -> list[str
 
 def _compiled(finding: Finding) -> Finding:
     """Leave a pattern out that the library would refuse."""
-    if isinstance(finding, Found) and finding.is_pattern:
+    if isinstance(finding, FoundValue) and finding.is_pattern:
         try:
             compile_pattern(str(finding.value), seen=finding.seen)
         except PatternError as error:
-            return Note(finding.key, f"a pattern was left out: {error}")
+            return NoFinding(finding.key, f"a pattern was left out: {error}")
     return finding
 
 
@@ -118,13 +118,13 @@ def _harmless(findings: list[Finding], is_harmless: Callable[[list[Finding]], bo
     """Leave out what makes the replay worse: all together first, one by one where that fails."""
     if is_harmless(findings):
         return findings
-    kept = [f for f in findings if isinstance(f, Note) or not f.key.startswith(_READ)]
-    for finding in (f for f in findings if isinstance(f, Found) and f.key.startswith(_READ)):
+    kept = [f for f in findings if isinstance(f, NoFinding) or not f.key.startswith(_READ)]
+    for finding in (f for f in findings if isinstance(f, FoundValue) and f.key.startswith(_READ)):
         if is_harmless([*kept, finding]):
             kept.append(finding)
         else:
             kept.append(
-                Note(finding.key, f"{finding.value} ({finding.why}) was left out: the replay gets worse with it")
+                NoFinding(finding.key, f"{finding.value} ({finding.why}) was left out: the replay gets worse with it")
             )
     return kept
 

@@ -13,7 +13,7 @@ Key = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundValue:
     """A pattern, or a plain value, for a key of a profile."""
 
     key: Key
@@ -32,11 +32,11 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class NoFinding:
     """Something that is worth knowing about a key, and gives no line: above all, that there was no evidence."""
 
     key: Key
     why: str
 
 
-Finding = Found | Note
+Finding = FoundValue | NoFinding

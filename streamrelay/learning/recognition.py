@@ -5,9 +5,9 @@ from typing import Final
 
 import regex
 
-from streamrelay.learning.findings import Finding, Found, Note
-from streamrelay.learning.observing import Observation, Picture
-from streamrelay.learning.wording import quoted
+from streamrelay.learning.findings import Finding, FoundValue, NoFinding
+from streamrelay.learning.observation import Observation, ObservedScreen
+from streamrelay.learning.row_patterns import quoted
 
 INTERPRETERS: Final = regex.compile(
     r"(?:node|nodejs|deno|bun|npx|python\d*(?:\.\d+)*|ruby|perl|php|java|uv|pipx)|-?(?:ba|z|fi|da|k|c|tc)?sh"
@@ -27,7 +27,7 @@ def recognition(seen: Observation, *, command: str | None = None) -> Iterator[Fi
     signs = [*_app(seen), *_titles(seen), *_banner(seen)]
     yield from signs
     if not signs:
-        yield Note("recognise.signs", "no title, no state and no banner with a version was its own")
+        yield NoFinding("recognise.signs", "no title, no state and no banner with a version was its own")
 
 
 def name_of(seen: Observation) -> str | None:
@@ -44,25 +44,25 @@ def _commands(seen: Observation, command: str | None) -> Iterator[Finding]:
     first = seen.messages[0].pasted if seen.messages else seen.seconds
     before = [one for one in known if one[0] <= first]
     if not before:
-        yield Note("recognise.commands", "the recording does not tell the command; `streamrelay ls` shows it")
+        yield NoFinding("recognise.commands", "the recording does not tell the command; `streamrelay ls` shows it")
         return
     t, name = before[-1]
     if INTERPRETERS.fullmatch(name) and not command:
         why = f"{name} was in the foreground at {t:.3f} s, as it is for many programs: the signs have to tell this one"
-        yield Found("recognise.interpreters", name, why, t=t)
+        yield FoundValue("recognise.interpreters", name, why, t=t)
     else:
-        yield Found("recognise.commands", name, f"in the foreground at {t:.3f} s" if not command else "given", t=t)
+        yield FoundValue("recognise.commands", name, f"in the foreground at {t:.3f} s" if not command else "given", t=t)
 
 
-def _app(seen: Observation) -> Iterator[Found]:
+def _app(seen: Observation) -> Iterator[FoundValue]:
     for told in seen.told:
         if told.kind == "agent_state" and (app := _APP.search(told.text)) is not None:
             why = f"OSC 7501 names it, first at {told.t:.3f} s"
-            yield Found("recognise.signs", rf"\bapp={regex.escape(app['name'])}\b", why, told.text, told.t)
+            yield FoundValue("recognise.signs", rf"\bapp={regex.escape(app['name'])}\b", why, told.text, told.t)
             return
 
 
-def _titles(seen: Observation) -> Iterator[Found]:
+def _titles(seen: Observation) -> Iterator[FoundValue]:
     """A title that stood there before anybody spoke, if it is no place: the folder, the host, the user."""
     first = seen.messages[0].pasted if seen.messages else seen.seconds
     before = seen.picture(first)
@@ -78,15 +78,15 @@ def _titles(seen: Observation) -> Iterator[Found]:
         return
     why = f"the title from {titles[-1].t:.3f} s on, before anybody spoke to it"
     end = "$" if head == title else r"\b" if head[-1].isalnum() else ""
-    yield Found("recognise.signs", f"^{quoted(head)}{end}", why, titles[-1].text.rstrip(), titles[-1].t)
+    yield FoundValue("recognise.signs", f"^{quoted(head)}{end}", why, titles[-1].text.rstrip(), titles[-1].t)
 
 
-def _is_place(word: str, picture: Picture) -> bool:
+def _is_place(word: str, picture: ObservedScreen) -> bool:
     place = regex.compile(rf"[/~\\@:]{regex.escape(word)}\b|\b{regex.escape(word)}@")
     return any(place.search(row) for row in picture.rows)
 
 
-def _banners(seen: Observation) -> Iterator[tuple[Picture, regex.Match[str], str]]:
+def _banners(seen: Observation) -> Iterator[tuple[ObservedScreen, regex.Match[str], str]]:
     first = seen.messages[0].pasted if seen.messages else seen.seconds
     before = seen.picture(first)
     for picture in [before] if before is not None else []:
@@ -96,10 +96,10 @@ def _banners(seen: Observation) -> Iterator[tuple[Picture, regex.Match[str], str
                 yield picture, found, row
 
 
-def _banner(seen: Observation) -> Iterator[Found]:
+def _banner(seen: Observation) -> Iterator[FoundValue]:
     for picture, found, row in _banners(seen):
         head = row[: found.end("name")]
         version = regex.match(r" \(?v?", row[len(head) :])
         pattern = f"^{quoted(head)}{quoted(version[0]) if version else ''}\\d"
-        yield Found("recognise.signs", pattern, f"its banner, there at {picture.t:.3f} s", row, picture.t)
+        yield FoundValue("recognise.signs", pattern, f"its banner, there at {picture.t:.3f} s", row, picture.t)
         return

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import takewhile
 
-from streamrelay.learning.findings import Finding, Found, Key, Note
-from streamrelay.learning.observing import Observation, Told
-from streamrelay.learning.wording import quoted
+from streamrelay.learning.findings import Finding, FoundValue, Key, NoFinding
+from streamrelay.learning.observation import Observation, TerminalReport
+from streamrelay.learning.row_patterns import quoted
 
 _BRAILLE = range(0x2800, 0x2900)
 _LAG = 1.0
@@ -15,7 +15,7 @@ _LAG = 1.0
 def states(seen: Observation) -> Iterator[Finding]:
     """Yield the titles of work and of rest, and what is understood without them."""
     if not seen.works:
-        yield Note("state.busy_titles", "nobody was answered in this recording: what work looks like is not known")
+        yield NoFinding("state.busy_titles", "nobody was answered in this recording: what work looks like is not known")
         return
     titles = [told for told in seen.told if told.kind == "title"]
     yield from _titles(seen, titles)
@@ -23,17 +23,17 @@ def states(seen: Observation) -> Iterator[Finding]:
     yield from _paste(seen)
 
 
-def _titles(seen: Observation, titles: list[Told]) -> Iterator[Finding]:
+def _titles(seen: Observation, titles: list[TerminalReport]) -> Iterator[Finding]:
     if not titles:
-        yield Note("state.busy_titles", "no title was ever set")
+        yield NoFinding("state.busy_titles", "no title was ever set")
         return
     spinning = [told for told in titles if told.text and ord(told.text[0]) in _BRAILLE and seen.at_work(told.t)]
     if spinning:
         times = f"{spinning[0].t:.3f} to {spinning[-1].t:.3f} s"
-        yield Note("state.busy_titles", f"titles that begin with braille at work ({times}): understood without")
+        yield NoFinding("state.busy_titles", f"titles that begin with braille at work ({times}): understood without")
         return
-    busy: dict[str, Told] = {}
-    idle: dict[str, Told] = {}
+    busy: dict[str, TerminalReport] = {}
+    idle: dict[str, TerminalReport] = {}
     for start, stop in seen.works:
         for title in (_standing(titles, start), _standing(titles, stop + _LAG)):
             if title is not None:
@@ -43,7 +43,7 @@ def _titles(seen: Observation, titles: list[Told]) -> Iterator[Finding]:
                 busy.setdefault(told.text.rstrip(), told)
     busy = {text: told for text, told in busy.items() if text not in idle and not _begins_alike(text, idle)}
     if not busy or not idle:
-        yield Note(
+        yield NoFinding(
             "state.busy_titles", "the titles at work were those at rest, or did not come back: they tell nothing"
         )
         return
@@ -53,27 +53,29 @@ def _titles(seen: Observation, titles: list[Told]) -> Iterator[Finding]:
     yield from _found("state.idle_titles", idle, tail, "at rest")
 
 
-def _found(key: Key, titles: dict[str, Told], tail: int, when: str) -> Iterator[Found]:
+def _found(key: Key, titles: dict[str, TerminalReport], tail: int, when: str) -> Iterator[FoundValue]:
     """Yield patterns for the beginnings of titles: what all of them end with is the place, or the topic."""
     for text, told in titles.items():
         head = text[: len(text) - tail].rstrip()
         if head:
             why = f"stood {when}, first from {told.t:.3f} s on"
-            yield Found(key, f"^{quoted(head)}", why, text, told.t)
+            yield FoundValue(key, f"^{quoted(head)}", why, text, told.t)
 
 
-def _standing(titles: list[Told], t: float) -> Told | None:
+def _standing(titles: list[TerminalReport], t: float) -> TerminalReport | None:
     return next((told for told in reversed(titles) if told.t <= t), None)
 
 
-def _begins_alike(text: str, others: dict[str, Told]) -> bool:
+def _begins_alike(text: str, others: dict[str, TerminalReport]) -> bool:
     return any(other and (text.startswith(other) or other.startswith(text)) for other in others)
 
 
 def _osc(seen: Observation) -> Iterator[Finding]:
     told = [one for one in seen.told if one.kind == "agent_state"]
     if told:
-        yield Note("state.idle_titles", f"OSC 7501 tells the state, first at {told[0].t:.3f} s: understood without")
+        yield NoFinding(
+            "state.idle_titles", f"OSC 7501 tells the state, first at {told[0].t:.3f} s: understood without"
+        )
 
 
 def _paste(seen: Observation) -> Iterator[Finding]:
@@ -82,5 +84,5 @@ def _paste(seen: Observation) -> Iterator[Finding]:
         on = [t for t, wanted in seen.pastes if wanted and t >= stop - _LAG]
         if off and on:
             pair = f"withdrawn at {off[0]:.3f} s, asked for again at {on[0]:.3f} s"
-            yield Note("state.idle_titles", f"bracketed paste was {pair}: understood without")
+            yield NoFinding("state.idle_titles", f"bracketed paste was {pair}: understood without")
             return

@@ -10,7 +10,7 @@ from streamrelay.links.link import Link, Party, Policy, Texts
 from streamrelay.links.logging import note
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.publishing import Publish, Publisher
+from streamrelay.panes.publisher import Publish, Publisher
 from streamrelay.panes.server import Server
 from streamrelay.relay.participants import TypingOptions
 from streamrelay.relay.rules import Effect

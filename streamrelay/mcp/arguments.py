@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from streamrelay.history.found import LARGEST
+from streamrelay.history.results import LARGEST
 
 MAX_TEXT_LENGTH = 1_000_000
 MAX_ENTRIES = 200

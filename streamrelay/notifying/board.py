@@ -29,12 +29,12 @@ from streamrelay.events import (
     TurnStarted,
 )
 
-MOST_CHARACTERS = 40
+MAX_CHARACTERS = 40
 """Of the names of the others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class ShowStatus:
     """Show a text in the status line of a pane; an empty one shows nothing."""
 
     pane: str
@@ -49,7 +49,7 @@ class Notify:
     text: str
 
 
-Effect = Show | Notify
+StatusEffect = ShowStatus | Notify
 
 
 class Waiting:
@@ -58,7 +58,7 @@ class Waiting:
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
 
-    def take(self, event: Event, labels: Mapping[str, str]) -> list[Effect]:
+    def take(self, event: Event, labels: Mapping[str, str]) -> list[StatusEffect]:
         """Take an event of one of the labelled panes, or of any other; return what is to be told."""
         match event:
             case NeedsHuman() if event.pane in labels and self.kinds.get(event.pane) != event.kind:
@@ -79,13 +79,13 @@ class Shown:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
-    def become(self, texts: Mapping[str, str]) -> list[Effect]:
+    def become(self, texts: Mapping[str, str]) -> list[StatusEffect]:
         """Return what turns it into these texts, by pane."""
         changed = [
             pane for pane in self._texts.keys() | texts.keys() if self._texts.get(pane, "") != texts.get(pane, "")
         ]
         self._texts = dict(texts)
-        return [Show(pane, texts.get(pane, "")) for pane in changed]
+        return [ShowStatus(pane, texts.get(pane, "")) for pane in changed]
 
 
 def waits(kind: str) -> str:
@@ -98,8 +98,8 @@ def words(pane: str, labels: Mapping[str, str], *, deliveries: int, budget: int,
     others = ", ".join(label for other, label in labels.items() if other != pane)
     if not others:
         return ""
-    if len(others) > MOST_CHARACTERS:
-        others = others[: MOST_CHARACTERS - 1] + "…"
+    if len(others) > MAX_CHARACTERS:
+        others = others[: MAX_CHARACTERS - 1] + "…"
     count = f"{deliveries}/{budget}" if budget else str(deliveries)
     return " ".join(filter(None, (others, count, state)))
 
@@ -111,7 +111,7 @@ def spent(labels: Mapping[str, str], deliveries: int) -> Notify:
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _PaneStatus:
     deliveries: int = 0
     budget: int = 0
     """0 for none."""
@@ -119,21 +119,21 @@ class _Standing:
     """What is to be said of it beside the count."""
 
 
-class Board:
+class ConversationBoard:
     """One conversation: its panes, and what the participants in them are called."""
 
     def __init__(self, labels: Mapping[str, str], *, budget: int = 0) -> None:
         self._labels = dict(labels)
-        self._standing = _Standing(budget=budget)
+        self._standing = _PaneStatus(budget=budget)
         self._muted: set[str] = set()
         self._waiting = Waiting()
         self._shown = Shown()
 
-    def opening(self) -> list[Effect]:
+    def opening(self) -> list[StatusEffect]:
         """Return what is shown at the beginning."""
         return self._show()
 
-    def take(self, event: Event) -> list[Effect]:
+    def take(self, event: Event) -> list[StatusEffect]:
         """Take an event of the conversation."""
         told = self._waiting.take(event, self._labels)
         was = self._standing
@@ -164,11 +164,11 @@ class Board:
                 pass
         return [*told, *self._show()]
 
-    def closing(self) -> list[Effect]:
+    def closing(self) -> list[StatusEffect]:
         """Return what takes everything back that is shown."""
         return self._shown.become({})
 
-    def _show(self) -> list[Effect]:
+    def _show(self) -> list[StatusEffect]:
         return self._shown.become({pane: self._text(pane) for pane in self._labels})
 
     def _text(self, pane: str) -> str:

@@ -14,12 +14,12 @@ from typing import NoReturn, Protocol, Self
 
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event
-from streamrelay.notifying.board import Effect, Notify, Show
+from streamrelay.notifying.board import Notify, ShowStatus, StatusEffect
 from streamrelay.panes.server import Server
 
 OPTION = "@streamrelay"
 MESSAGE_MILLISECONDS = 8_000
-MOST_MESSAGES = 16
+MAX_MESSAGES = 16
 LAST_TIMEOUT = 5.0
 """Seconds that taking everything back may need."""
 
@@ -30,13 +30,13 @@ _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client
 class Board(Protocol):
     """What decides what is shown and told."""
 
-    def opening(self) -> Sequence[Effect]:
+    def opening(self) -> Sequence[StatusEffect]:
         """Return what is shown at the beginning."""
 
-    def take(self, event: Event) -> Sequence[Effect]:
+    def take(self, event: Event) -> Sequence[StatusEffect]:
         """Take an event."""
 
-    def closing(self) -> Sequence[Effect]:
+    def closing(self) -> Sequence[StatusEffect]:
         """Return what takes everything back that is shown."""
 
 
@@ -47,7 +47,7 @@ class Notifier:
         self._server = server
         self._board = board
         self._shows: dict[str, str] = {}
-        self._messages: deque[Notify] = deque(maxlen=MOST_MESSAGES)
+        self._messages: deque[Notify] = deque(maxlen=MAX_MESSAGES)
         self._due = asyncio.Event()
         self._task: asyncio.Task[NoReturn] | None = None
 
@@ -71,10 +71,10 @@ class Notifier:
         """Take an event of the conversation; returns at once."""
         self._want(self._board.take(event))
 
-    def _want(self, effects: Iterable[Effect]) -> None:
+    def _want(self, effects: Iterable[StatusEffect]) -> None:
         for effect in effects:
             match effect:
-                case Show():
+                case ShowStatus():
                     self._shows[effect.pane] = effect.text
                 case Notify():
                     self._messages.append(effect)

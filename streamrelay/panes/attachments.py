@@ -1,28 +1,28 @@
 """The panes that are attached to: what is asked of them, and how they are carried over the end of a connection.
 
-They are carried by a hub (`panes.carrying`), and what becomes of them is followed (`panes.following`).
+They are carried by a hub (`panes.connection`), and what becomes of them is followed (`panes.topology`).
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from streamrelay.control import CommandResult, ControlEvent, End, ServerInfo, Tmux, TransportName
+from streamrelay.control import CommandResult, ConnectionEnd, ControlEvent, ServerInfo, Tmux, TransportName
 from streamrelay.delta.profiles import Profile
 from streamrelay.errors import NoServer, PaneGone, TmuxError, UsageError
-from streamrelay.panes.audience import Listener
-from streamrelay.panes.carrying import Carried, Carrier
-from streamrelay.panes.following import Follower
+from streamrelay.panes.backoff import Backoff
+from streamrelay.panes.connection import ConnectedPane, PaneConnection
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.injections import InjectionLog
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
-from streamrelay.panes.live import Tap
+from streamrelay.panes.listeners import Listener
+from streamrelay.panes.live import InputRecorder
 from streamrelay.panes.log import PaneLog
 from streamrelay.panes.pipeline import PanePipeline
-from streamrelay.panes.reconnecting import Patience
-from streamrelay.panes.selfcheck import SelfCheck, Verdict
+from streamrelay.panes.selfcheck import SelfCheck, SelfCheckResult
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 from streamrelay.panes.tasks import until_first
+from streamrelay.panes.topology import TopologyTracker
 from streamrelay.panes.witness import WitnessSource
 from streamrelay.vt.widths import Widths
 
@@ -47,11 +47,11 @@ class Attachments:
         self.server: ServerInfo | None = None
         """The server; what its panes are typed is exchanged with other processes under its name, if it runs here."""
         self.selfcheck = SelfCheck()
-        self.end: End | None = None
+        self.end: ConnectionEnd | None = None
         """How the last connection ended that was not asked to; None if none has."""
-        self._carrier = Carrier(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
-        self._follower = Follower(self._carrier)
-        self._patience = Patience()
+        self._connection = PaneConnection(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
+        self._follower = TopologyTracker(self._connection)
+        self._patience = Backoff()
         self._unheard = asyncio.Event()
         """Set when nobody listens any more: then nobody waits for a connection to be made again."""
 
@@ -61,10 +61,14 @@ class Attachments:
 
     async def query(self, *commands: Sequence[str]) -> list[str]:
         """Run tmux commands in one line and return what they print, over the client where there is one."""
-        return await self._carrier.query(*commands)
+        return await self._connection.query(*commands)
 
     async def watch(
-        self, infos: Iterable[PaneInfo], listener: Listener, tap: Tap | None = None, log: PaneLog | None = None
+        self,
+        infos: Iterable[PaneInfo],
+        listener: Listener,
+        tap: InputRecorder | None = None,
+        log: PaneLog | None = None,
     ) -> list[PanePipeline]:
         """Hand the events of panes to `listener` from here on; opens pipelines where there are none yet.
 
@@ -72,35 +76,35 @@ class Attachments:
         that of a single pane, likewise, and what it holds the pane's stream is told again first. Raises PaneGone where
         one of the panes is not there any more; then none is watched.
         """
-        async with self._carrier.changing:
+        async with self._connection.changing:
             pipelines, new = [], []
             for info in infos:
-                carried = self._carrier.carried.get(info.pane)
-                if carried is None:
+                connected = self._connection.panes.get(info.pane)
+                if connected is None:
                     told = tap if log is None else log.take
                     new.append(self._pipeline(info, told))
                 elif tap is not None or log is not None:
                     raise UsageError(
                         f"pane {info.pane} is watched already", hint="record it before anything watches it"
                     )
-                pipelines.append(new[-1] if carried is None else carried.pipeline)
+                pipelines.append(new[-1] if connected is None else connected.pipeline)
                 pipelines[-1].add_listener(listener)
                 if log is not None:
                     _resume(pipelines[-1], log)
             try:
-                if gone := await self._carrier.carry(new):
+                if gone := await self._connection.connect(new):
                     pane = gone[0].info.pane
                     raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
             except BaseException:
                 for pipeline in pipelines:
                     pipeline.remove_listener(listener)
-                await self._carrier.drop(pipeline.info.pane for pipeline in pipelines)
+                await self._connection.drop(pipeline.info.pane for pipeline in pipelines)
                 raise
             return pipelines
 
-    def _pipeline(self, info: PaneInfo, tap: Tap | None) -> PanePipeline:
+    def _pipeline(self, info: PaneInfo, tap: InputRecorder | None) -> PanePipeline:
         injections = None if self.server is None else InjectionLog(self.server, info.pane)
-        rendering = self._carrier.rendering
+        rendering = self._connection.scheduler
         return PanePipeline(
             info,
             self.profiles,
@@ -113,37 +117,37 @@ class Attachments:
 
     async def unwatch(self, panes: Iterable[str]) -> None:
         """Let go of panes nobody listens to any more, and of the hub when it carries none."""
-        if not self._carrier.is_heard:
+        if not self._connection.is_heard:
             self._unheard.set()
-        async with self._carrier.changing:
-            await self._carrier.drop(panes)
+        async with self._connection.changing:
+            await self._connection.drop(panes)
 
     def is_watched(self, pane: str) -> bool:
         """Tell whether a pane is there and watched."""
-        return pane in self._carrier.carried
+        return pane in self._connection.panes
 
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
-        carried = self._carrier.carried.get(pane)
-        if carried is None:
+        connected = self._connection.panes.get(pane)
+        if connected is None:
             raise PaneGone(f"pane {pane} is not there any more", data={"pane": pane})
-        return carried.pipeline
+        return connected.pipeline
 
     async def command(self, pane: str, line: str) -> CommandResult:
         """Send a command line over the client that carries a pane."""
         self.pipeline(pane)
-        return await self._carrier.client().command(line)
+        return await self._connection.client().command(line)
 
-    async def check(self, pane: str) -> Verdict | None:
+    async def check(self, pane: str) -> SelfCheckResult | None:
         """Compare a watched pane's screen with what tmux holds; None if the pane goes away or is just resized."""
         pipeline = self.pipeline(pane)
 
-        def judge(blocks: list[Sequence[bytes]]) -> Verdict | None:
-            verdicts: list[Verdict | None] = [None]
-            self._carrier.guarded(pipeline, lambda: verdicts.append(pipeline.check(self.selfcheck, blocks)))
+        def judge(blocks: list[Sequence[bytes]]) -> SelfCheckResult | None:
+            verdicts: list[SelfCheckResult | None] = [None]
+            self._connection.guarded(pipeline, lambda: verdicts.append(pipeline.check(self.selfcheck, blocks)))
             return verdicts[-1]
 
-        return await self._carrier.at_reply(pane, snapshot_line(pane), judge)
+        return await self._connection.at_reply(pane, snapshot_line(pane), judge)
 
     async def renew(self, pane: str, log: PaneLog, renewed: Callable[[], None]) -> bool:
         """Have a pane's stream begin anew in another log; False for a pane that does not rest."""
@@ -152,74 +156,74 @@ class Attachments:
         def renew(blocks: list[Sequence[bytes]]) -> bool:
             snapshot, done = read_snapshot(blocks), [False]
             if snapshot is not None and not pipeline.closed:
-                self._carrier.guarded(pipeline, lambda: done.append(pipeline.renew(snapshot, log, renewed)))
+                self._connection.guarded(pipeline, lambda: done.append(pipeline.renew(snapshot, log, renewed)))
             return done[-1]
 
-        return await self._carrier.at_reply(pane, snapshot_line(pane), renew)
+        return await self._connection.at_reply(pane, snapshot_line(pane), renew)
 
     @property
     def resting(self) -> list[str]:
         """The watched panes in which nothing happens."""
-        return [pane for pane, carried in self._carrier.carried.items() if carried.pipeline.rests]
+        return [pane for pane, connected in self._connection.panes.items() if connected.pipeline.rests]
 
     async def close(self) -> None:
         """Leave the server, as if nobody had been there."""
-        await self._carrier.end()
+        await self._connection.end()
 
     # The end of a connection
 
     async def _outlive(self, hub: Hub) -> None:
         """Wait for the end of a hub that was not asked to end, and carry its panes over another."""
         self.end = await hub.client.closed
-        async with self._carrier.changing:
-            if self._carrier.hub is not hub:
+        async with self._connection.changing:
+            if self._connection.hub is not hub:
                 return
-            self._carrier.hub = None
+            self._connection.hub = None
             await hub.aclose()
             self._unheard.clear()
-            if self._carrier.is_heard:
+            if self._connection.is_heard:
                 await until_first(self._reconnect(hub), self._nobody_listens())
 
     async def _reconnect(self, former: Hub) -> None:
         """Carry the panes of a hub over another; where that cannot be had, they are closed."""
-        carried = list(self._carrier.carried.values())
+        connected = list(self._connection.panes.values())
         while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
             await asyncio.sleep(wait)
             try:
-                await self._connect_again(carried, former.server)
+                await self._connect_again(connected, former.server)
             except NoServer:
-                await self._carrier.abandon()
+                await self._connection.abandon()
                 break
             except TmuxError as error:
                 logger.info("connecting to tmux again failed: %s", error)
-                await self._carrier.abandon()
+                await self._connection.abandon()
             else:
-                self._carrier.end_former(former.name)
+                self._connection.end_former(former.name)
                 return
-        self._carrier.close(list(self._carrier.carried), "server_lost")
+        self._connection.close(list(self._connection.panes), "server_lost")
 
     async def _nobody_listens(self) -> None:
         await self._unheard.wait()
 
-    async def _connect_again(self, carried: Sequence[Carried], server: str) -> None:
+    async def _connect_again(self, connected: Sequence[ConnectedPane], server: str) -> None:
         """Carry panes over a hub that is yet to be opened; closes those that are not there any more.
 
         Raises NoServer where another server answers than the one they are of, whose panes have the same ids.
         """
-        if (await self._carrier.opened()).server != server:
+        if (await self._connection.opened()).server != server:
             raise NoServer("another server has taken the place of the one that was connected to")
         listed = await self.panes()
-        self._carrier.carried = {one.pipeline.info.pane: one for one in carried if not one.pipeline.closed}
-        self._carrier.close([pane for pane in self._carrier.carried if pane not in listed], "pane_gone")
-        going_on = list(self._carrier.carried.values())
-        self._carrier.carried = {}
+        self._connection.panes = {one.pipeline.info.pane: one for one in connected if not one.pipeline.closed}
+        self._connection.close([pane for pane in self._connection.panes if pane not in listed], "pane_gone")
+        going_on = list(self._connection.panes.values())
+        self._connection.panes = {}
         try:
             for one in going_on:
                 one.pipeline.missed("detached")
                 one.pipeline.update(listed[one.pipeline.info.pane][0])
-            self._carrier.close_all(await self._carrier.carry([one.pipeline for one in going_on]))
+            self._connection.close_all(await self._connection.connect([one.pipeline for one in going_on]))
         except BaseException:
-            self._carrier.carried = {one.pipeline.info.pane: one for one in going_on}
+            self._connection.panes = {one.pipeline.info.pane: one for one in going_on}
             raise
 
     def _handle(self, events: Sequence[ControlEvent], read_at: float) -> None:

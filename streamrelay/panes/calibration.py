@@ -2,7 +2,7 @@
 
 A program in a pane of a private server prints each character and asks the terminal for the cursor position (DSR 6).
 It writes thousands of characters at once, so that the whole plane of emoji takes less than a second. What moves the
-cursor differently from one tmux version to the next (`Manners`) is measured in the same way.
+cursor differently from one tmux version to the next (`Quirks`) is measured in the same way.
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from streamrelay.control.private_tmux import PrivateTmux
-from streamrelay.vt.widths import CLUSTERS, VARIATION_SELECTOR, Manners, Widths, unicode14
+from streamrelay.vt.widths import CLUSTERS, VARIATION_SELECTOR, Quirks, Widths, unicode14
 from streamrelay.waiting import wait_until
 
 _PROBE = """
@@ -65,11 +65,11 @@ def find_differing_widths(server: PrivateTmux, table: Widths | None = None) -> d
     return {character: columns for character, columns in measured.items() if columns != max(table.width(character), 0)}
 
 
-def measure_manners(server: PrivateTmux) -> Manners:
+def measure_quirks(server: PrivateTmux) -> Quirks:
     """Return where the running tmux differs from tmux 3.3a."""
     repeated, widened, unprintable, bad = measure_widths(server, ["世\x1b[b", "❤\ufe0f", "\ufdd1", "\udcff"]).values()
     shown = r"printf '世\033[Dx\r\n\tx\r\n\033[44ma世\033[m\033[Dx\033]2;shown\033\\'; exec sleep 600"
-    pane = server.new_session("manners", ["sh", "-c", shown], columns=20, lines=3)
+    pane = server.new_session("quirks", ["sh", "-c", shown], columns=20, lines=3)
     try:
         wait_until(
             lambda: server.run("display-message", "-p", "-t", pane, "#{pane_title}") == "shown", message="the title"
@@ -77,8 +77,8 @@ def measure_manners(server: PrivateTmux) -> Manners:
         half, tab, *_ = server.run("capture-pane", "-p", "-t", pane).split("\n")
         *_, coloured = server.run("capture-pane", "-p", "-e", "-t", pane).split("\n")
     finally:
-        server.run("kill-session", "-t", "manners")
-    return Manners(
+        server.run("kill-session", "-t", "quirks")
+    return Quirks(
         widens=widened == 2,
         repeats_any=repeated == 4,
         blanks_halves=half == " x",
@@ -90,10 +90,10 @@ def measure_manners(server: PrivateTmux) -> Manners:
 
 
 def calibrate(server: PrivateTmux, table: Widths | None = None) -> Widths:
-    """Return `table` with the widths and manners of the running tmux, for `TmuxScreen(widths=...)`."""
+    """Return `table` with the widths and quirks of the running tmux, for `TmuxScreen(widths=...)`."""
     table = unicode14() if table is None else table
-    found = measure_manners(server)
-    if found != table.manners:
+    found = measure_quirks(server)
+    if found != table.quirks:
         table = table.replaced({}, found)
     differing = find_differing_widths(server, table)
     return table.replaced(differing) if differing else table

@@ -1,4 +1,4 @@
-"""The hub of one connection: the client that hears every watched pane, the windows linked for it, and its manners.
+"""The hub of one connection: the client that hears every watched pane, the windows linked for it, and its quirks.
 
 What to do is decided in `control.hub`; here it is asked for and done.
 """
@@ -29,8 +29,8 @@ from streamrelay.control.hub import (
     LIST_PLACES,
     LIST_SESSIONS,
     LOOK_FOR_LEFTOVERS,
-    Place,
     Session,
+    WindowLink,
     leave,
     let_go,
     link,
@@ -38,8 +38,8 @@ from streamrelay.control.hub import (
     onward,
     opening,
     parse_leftovers,
-    parse_places,
     parse_sessions,
+    parse_window_links,
     unlink,
     visiting,
 )
@@ -162,12 +162,12 @@ class Hub:
         hubs = {one.session for one in sessions if one.hub}
         return all(line.split(" ")[0] in hubs for line in await self._ask(*_CLIENTS))
 
-    async def let_go(self, windows: Iterable[Place]) -> set[str]:
+    async def let_go(self, windows: Iterable[WindowLink]) -> set[str]:
         """Do what is right with windows that only hubs hold now; `windows` says where they were.
 
         Returns those that end with that, or ended already.
         """
-        places = parse_places(await self._ask(*LIST_PLACES))
+        places = parse_window_links(await self._ask(*LIST_PLACES))
         ended = set()
         for former in windows:
             its = [place for place in places if place.window == former.window]

@@ -1,9 +1,9 @@
-"""What is typed into a pane, told to every process on this machine that watches it.
+"""Injection log: text typed into a pane, shared with every process on this machine that watches the pane.
 
-A message that one process pastes is echoed in the streams of all. Only the stream of that process was told of the
-paste, so the others would take the echo for the program's own words. Therefore each paste, and each Enter behind one,
-stands in a file of the pane (panes/runtime.py) before tmux is told to type; and a stream looks at the file before it
-takes what the pane printed. Output that holds an echo is read after the paste was written down, so no echo comes first.
+A pasted message is echoed in the streams of all watching processes, but only the sender's stream knows of the paste;
+the others would report the echo as the program's own output. The sender therefore writes each paste, and each Enter
+after it, to a file of the pane (panes/runtime_folder.py) before it asks tmux to type. A stream reads that file before
+it processes pane output. tmux sends the echo only after the paste was logged, so no echo overtakes its log entry.
 
 The file is a line of JSON per note, in the order of the machine's monotonic clock. It is the user's alone, is begun
 anew above `MAX_BYTES`, and goes with its pane. A disk that refuses costs the note, never the message. Writers on other
@@ -22,7 +22,7 @@ import msgspec
 
 from streamrelay.control import ServerInfo
 from streamrelay.errors import StreamrelayError
-from streamrelay.panes.runtime import file_prefix, is_running, make_runtime_folder, runtime_folder
+from streamrelay.panes.runtime_folder import file_prefix, is_running, make_runtime_folder, runtime_folder
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """One live stream: the stream of a pane, its clock and its listeners.
 
-`DeltaStream` decides; `LiveStream` connects it to the event loop. Output comes in with the time it was read and waits
-until it is rendered (`panes.rendering`). Deadlines become timers. The events that come out are stamped with the wall
+`DeltaStream` decides; `PaneRuntime` connects it to the event loop. Output comes in with the time it was read and waits
+until it is rendered (`panes.scheduler`). Deadlines become timers. The events that come out are stamped with the wall
 clock and the host and handed to the listeners, in order. Every input of the stream is an entry of a recording: a
 recorder of the pane gets the same entries, and a replay feeds them to its stream again.
 
@@ -21,11 +21,11 @@ from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, NeedKind, PaneClosed
-from streamrelay.panes.alarm import Alarm
-from streamrelay.panes.audience import Audience, Listener
 from streamrelay.panes.injections import InjectionLog, Note
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.rendering import TURN, Backlog, Rendering
+from streamrelay.panes.listeners import Listener, Listeners
+from streamrelay.panes.scheduler import TURN, Backlog, RenderScheduler
+from streamrelay.panes.timer import ResettableTimer
 from streamrelay.panes.witness import WitnessSource, WitnessWatch
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
@@ -37,11 +37,11 @@ _LASTING = 30.0
 """Seconds of rest from which on little memory is worth what it costs: with a line every ten seconds from each of 100
 panes, packing and unpacking their screens was a tenth of the processor time."""
 
-Tap = Callable[[Input], None]
+InputRecorder = Callable[[Input], None]
 """Takes every entry of a pane, in order; never waits."""
 
 
-class LiveStream:
+class PaneRuntime:
     """What one pane's bytes go through, from the moment its screen was seeded (see `panes.pipeline`)."""
 
     def __init__(
@@ -49,9 +49,9 @@ class LiveStream:
         info: PaneInfo,
         profiles: Sequence[Profile] = (),
         *,
-        rendering: "Rendering[LiveStream]",
+        rendering: "RenderScheduler[PaneRuntime]",
         widths: Widths | None = None,
-        tap: Tap | None = None,
+        tap: InputRecorder | None = None,
         injections: InjectionLog | None = None,
         witnesses: WitnessSource | None = None,
     ) -> None:
@@ -73,11 +73,11 @@ class LiveStream:
         self._screen = TmuxScreen(info.columns, info.lines, widths=widths)
         self._profiles = profiles
         self._stream = self._new_stream()
-        self._audience = Audience()
+        self._audience = Listeners()
         self._rendering = rendering
         self._backlog = Backlog()
-        self._alarm = Alarm(self._ring)
-        self._lasting = Alarm(lambda: self._rendering.guarded(self, self._rest))
+        self._alarm = ResettableTimer(self._ring)
+        self._lasting = ResettableTimer(lambda: self._rendering.guarded(self, self._rest))
         self._seeded = False
         self._resuming = False
         """Whether it was not yet told all that was printed while no process listened: no time passes."""

@@ -21,7 +21,7 @@ from streamrelay.delta.stream import DeltaStream
 from streamrelay.errors import RecordingError
 from streamrelay.events import Event, PaneClosed
 from streamrelay.recordings.control_stream import ControlRecording
-from streamrelay.recordings.writing import line_of
+from streamrelay.recordings.writer import line_of
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
 

@@ -1,7 +1,7 @@
 """One live pane: its stream (`panes.live`) over its life, and what tmux is asked so that it goes on exactly.
 
 It begins on a screen that tmux holds, and goes on where an earlier process ended. Where something of it was missed,
-tmux is asked (`panes.missing`), and what it answers has its place in the stream. It ends as the pane does.
+tmux is asked (`panes.gap_recovery`), and what it answers has its place in the stream. It ends as the pane does.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,24 +10,24 @@ from dataclasses import replace
 from streamrelay.delta.inputs import Began, Ended, Missed, Output, Pasted, Ran, Reseeded, Submitted
 from streamrelay.delta.profiles import Profile
 from streamrelay.events import ClosedReason
-from streamrelay.panes.burial import RESTED, LastWords
+from streamrelay.panes.final_output import RESTED, FinalOutput
+from streamrelay.panes.gap_recovery import GapRecovery
 from streamrelay.panes.injections import InjectionLog
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.live import LiveStream, Tap
+from streamrelay.panes.live import InputRecorder, PaneRuntime
 from streamrelay.panes.log import PaneLog, Past
-from streamrelay.panes.missing import Missing
-from streamrelay.panes.recovery import Held, read_held
-from streamrelay.panes.rendering import Rendering
-from streamrelay.panes.selfcheck import SelfCheck, Verdict
+from streamrelay.panes.recovery import TmuxRows, read_held
+from streamrelay.panes.scheduler import RenderScheduler
+from streamrelay.panes.selfcheck import SelfCheck, SelfCheckResult
 from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_snapshot
 from streamrelay.panes.witness import WitnessSource
 from streamrelay.vt import TmuxScreen
-from streamrelay.vt.comparing import divergences
+from streamrelay.vt.comparison import divergences
 from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.widths import Widths, unicode14
 
 
-class PanePipeline(LiveStream):
+class PanePipeline(PaneRuntime):
     """The stream of one pane, from its first screen to its end."""
 
     def __init__(
@@ -35,17 +35,17 @@ class PanePipeline(LiveStream):
         info: PaneInfo,
         profiles: Sequence[Profile] = (),
         *,
-        rendering: Rendering[LiveStream],
+        rendering: RenderScheduler[PaneRuntime],
         widths: Widths | None = None,
-        tap: Tap | None = None,
+        tap: InputRecorder | None = None,
         injections: InjectionLog | None = None,
         witnesses: WitnessSource | None = None,
     ) -> None:
-        """Open the pipeline of a pane (see `LiveStream`)."""
+        """Open the pipeline of a pane (see `PaneRuntime`)."""
         super().__init__(
             info, profiles, rendering=rendering, widths=widths, tap=tap, injections=injections, witnesses=witnesses
         )
-        self._missing = Missing(self._screen)
+        self._missing = GapRecovery(self._screen)
         self._respawned = False
 
     def resume(self, past: Past) -> None:
@@ -79,7 +79,7 @@ class PanePipeline(LiveStream):
         asks_for_paste = self.standing.asks_for_paste
         self._began = self._loop.time()
         self._screen = TmuxScreen(self.info.columns, self.info.lines, widths=self._widths)
-        self._missing = Missing(self._screen)
+        self._missing = GapRecovery(self._screen)
         self._stream = self._new_stream()
         if self._witness is not None:
             self._witness.renew()
@@ -109,7 +109,7 @@ class PanePipeline(LiveStream):
             self._enter(
                 Began(
                     now, info.pane, info.session_name, info.command, info.title, snapshot,
-                    widths=widths.differing, manners=widths.manners,
+                    widths=widths.differing, quirks=widths.quirks,
                 )
             )  # fmt: skip
             if self._injections is not None:
@@ -139,7 +139,7 @@ class PanePipeline(LiveStream):
         if self._seeded and not self.closed and not waits:
             super().output(data, read_at)
 
-    def check(self, selfcheck: SelfCheck, reply: Sequence[Sequence[bytes]]) -> Verdict | None:
+    def check(self, selfcheck: SelfCheck, reply: Sequence[Sequence[bytes]]) -> SelfCheckResult | None:
         """Compare the screen with what tmux holds at this place of the stream; go on with tmux's where it differs.
 
         What the program said may then have been read off a wrong screen, so the stream says `gap`.
@@ -231,7 +231,7 @@ class PanePipeline(LiveStream):
             self.seed(snapshot)
         return snapshot is not None
 
-    def _go_on(self, held: Held | None) -> bool:
+    def _go_on(self, held: TmuxRows | None) -> bool:
         """Say what was missed, and go on with the screen as it is."""
         if held is None or self.closed:
             return held is not None
@@ -245,7 +245,7 @@ class PanePipeline(LiveStream):
             self._enter(Output(self._now(), self.info.pane, f"\x1b]2;{title}\x07".encode()))
         return True
 
-    def _recover(self, held: Held) -> bool:
+    def _recover(self, held: TmuxRows) -> bool:
         """Say what was missed and can be had, and where it cannot, that something is lost; True where nothing is."""
         now, at = self._loop.time(), self._now()
         entries, whole = self._missing.recover(held, self.info.pane, now, at, paints=self._paints)
@@ -258,7 +258,7 @@ class PanePipeline(LiveStream):
         """Whether rows are no lines here."""
         return self._screen.alternate or self._stream.converses
 
-    def bury(self, last: LastWords | None) -> None:
+    def finalize(self, last: FinalOutput | None) -> None:
         """Close, with what tmux holds of a program that has ended and whose pane remains."""
         self.catch_up()
         if last is None or self.closed or not self._seeded:

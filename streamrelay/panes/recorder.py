@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from streamrelay.delta.inputs import Input, Output, Submitted
 from streamrelay.errors import RecordingError
 from streamrelay.panes.subscription import Subscription
-from streamrelay.recordings.writing import RecordingWriter
+from streamrelay.recordings.writer import RecordingWriter
 
 WRITE_EVERY = 0.25
-MOST_WAITING = 64 << 20
+MAX_PENDING_BYTES = 64 << 20
 """Bytes of output that may wait to be written."""
 
 
@@ -45,7 +45,7 @@ class Recorder:
             self._waiting_bytes += len(entry.data)
         self.messages += isinstance(entry, Submitted)
         self._waiting.append(entry)
-        if self._waiting_bytes > MOST_WAITING:
+        if self._waiting_bytes > MAX_PENDING_BYTES:
             self._fail(RecordingError(f"{self._writer.path}: the disk is slower than the pane"))
 
     def end(self) -> None:

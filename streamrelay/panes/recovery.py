@@ -26,7 +26,7 @@ from streamrelay.control.quoting import command_line
 from streamrelay.panes.snapshot import laid_out, read_generation, read_snapshot, snapshot_commands
 from streamrelay.vt.engine import Snapshot
 
-DEEPEST = 10_000
+MAX_DEPTH = 10_000
 """Rows of history that are asked for at most: as many as are known here."""
 _KNOWN = 200
 """Rows above the cursor that are looked for."""
@@ -34,7 +34,7 @@ _BLOCKS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRows:
     """What is known of a pane: the rows above its cursor's, oldest first and without trailing blanks, and their number.
 
     `passed` counts the rows that ever stood above the cursor's row, those that history lost included. Where tmux counts
@@ -47,7 +47,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TmuxRows:
     """What tmux holds of a pane: rows of history and screen, and which of them go on in the next."""
 
     snapshot: Snapshot
@@ -105,7 +105,7 @@ def place_line(pane: str) -> str:
     return " ; ".join((command_line(("display-message", "-p", "-t", pane, "#{window_id}")), held_line(pane, 0)))
 
 
-def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
+def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> TmuxRows | None:
     """Return what the replies to these lines say; None if they don't (the pane went away meanwhile)."""
     if len(blocks) < _BLOCKS:
         return None
@@ -119,12 +119,12 @@ def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> Held | None:
     rows = [*rows, *[b""] * (history + snapshot.lines - len(rows))]
     cursor = history + snapshot.cursor.y
     wrapped = tuple(wrapped for wrapped, _ in laid_out(rows, joined))
-    return Held(
+    return TmuxRows(
         snapshot, rows, wrapped, history, limit, cursor, title.decode("utf-8", "replace"), read_generation(current)
     )
 
 
-def is_shown(rows: Sequence[str], cursor: tuple[int, int], held: Held, *, unknown: int = 0) -> bool:
+def is_shown(rows: Sequence[str], cursor: tuple[int, int], held: TmuxRows, *, unknown: int = 0) -> bool:
     """Tell whether the rows of a screen are those that tmux holds, so that nothing is missing.
 
     The cursor is (x, y). In a pane that became higher tmux shows rows of its history again, up to `unknown` of which
@@ -137,7 +137,7 @@ def is_shown(rows: Sequence[str], cursor: tuple[int, int], held: Held, *, unknow
     return shown[again:] == [row.rstrip() for row in rows[: len(shown) - again]] and not any(rows[len(shown) - again :])
 
 
-def missed(known: Known, held: Held) -> Recovered | None:
+def missed(known: KnownRows, held: TmuxRows) -> Recovered | None:
     """Return what was missed; None where that cannot be told."""
     if held.snapshot.alternate:
         return None
@@ -161,7 +161,7 @@ def missed(known: Known, held: Held) -> Recovered | None:
     return None
 
 
-def scrolled(columns: int, lines: int, history_total: int, held: Held) -> bytes | None:
+def scrolled(columns: int, lines: int, history_total: int, held: TmuxRows) -> bytes | None:
     """Return what paints the rows that left a screen of that size since, and the screen as it is now; None where tmux
     cannot tell them.
 
@@ -184,7 +184,7 @@ def scrolled(columns: int, lines: int, history_total: int, held: Held) -> bytes 
     return b"".join(pieces)
 
 
-def _printed(held: Held, first: int) -> bytes:
+def _printed(held: TmuxRows, first: int) -> bytes:
     """Return what prints rows, beginning in the first column of one that may hold something already."""
     pieces = [b"\r"]
     for number in range(first, held.cursor + 1):

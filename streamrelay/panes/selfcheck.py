@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from streamrelay.panes.snapshot import read_snapshot
 from streamrelay.vt import TmuxScreen
-from streamrelay.vt.comparing import Divergence, divergences
+from streamrelay.vt.comparison import Divergence, divergences
 from streamrelay.vt.engine import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SelfCheckResult:
     """What one look found. With divergences, `snapshot` is what to seed the screen with."""
 
     divergences: tuple[Divergence, ...]
@@ -30,7 +30,7 @@ class SelfCheck:
         self.diverged = 0
         """Looks that found something."""
 
-    def judge(self, screen: TmuxScreen, reply: Sequence[Sequence[bytes]]) -> Verdict | None:
+    def judge(self, screen: TmuxScreen, reply: Sequence[Sequence[bytes]]) -> SelfCheckResult | None:
         """Compare `screen` with the blocks that answered `snapshot_line`; None if there is nothing to compare."""
         snapshot = read_snapshot(reply)
         if snapshot is None or (snapshot.columns, snapshot.lines) != (screen.columns, screen.lines):
@@ -38,4 +38,4 @@ class SelfCheck:
         self.looks += 1
         found = divergences(screen, snapshot)
         self.diverged += bool(found)
-        return Verdict(found, snapshot)
+        return SelfCheckResult(found, snapshot)

@@ -17,19 +17,19 @@ from streamrelay.delta.inputs import WitnessPolicy
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.events import Event, PaneClosed
 from streamrelay.panes.attachments import Attachments
-from streamrelay.panes.audience import Listener
-from streamrelay.panes.closing import closing_error
+from streamrelay.panes.close_errors import closing_error
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
-from streamrelay.panes.live import Tap
+from streamrelay.panes.listeners import Listener
+from streamrelay.panes.live import InputRecorder
 from streamrelay.panes.log import PaneLog, last_events
 from streamrelay.panes.pipeline import PanePipeline
+from streamrelay.panes.reconnect import ReconnectingPanes
 from streamrelay.panes.recorder import Recorded, recording_into
-from streamrelay.panes.returning import Returning
-from streamrelay.panes.selfcheck import SelfCheck, Verdict
-from streamrelay.panes.subscription import LONGEST_QUEUE, Subscription
+from streamrelay.panes.selfcheck import SelfCheck, SelfCheckResult
+from streamrelay.panes.subscription import MAX_QUEUE, Subscription
 from streamrelay.panes.widths import WidthCache, expected
 from streamrelay.panes.witness import WitnessSource
-from streamrelay.recordings.writing import RecordingWriter
+from streamrelay.recordings.writer import RecordingWriter
 
 _PLAIN_NAME = regex.compile(r"[^:.%@$=!+{~-][^:.]*")
 
@@ -163,7 +163,7 @@ class Server:
         return [exact[target] if target in exact else await self.find(target) for target in targets]
 
     @asynccontextmanager
-    async def watch(self, *targets: str, queue: int = LONGEST_QUEUE) -> AsyncIterator[Subscription]:
+    async def watch(self, *targets: str, queue: int = MAX_QUEUE) -> AsyncIterator[Subscription]:
         """Subscribe to what the programs in `targets` say, from here on; without targets, in this pane.
 
         A session or window as target stands for the pane that is active in it now; if the server ends, for the one
@@ -175,7 +175,7 @@ class Server:
 
     @asynccontextmanager
     async def record(
-        self, target: str | None, path: Path, *, force: bool = False, queue: int = LONGEST_QUEUE
+        self, target: str | None, path: Path, *, force: bool = False, queue: int = MAX_QUEUE
     ) -> AsyncIterator[Recorded]:
         """Record a pane into a file for as long as the context is open; its replay gives the same events.
 
@@ -193,7 +193,9 @@ class Server:
             yield Recorded(stream, recorder)
 
     @asynccontextmanager
-    async def _watch(self, targets: Sequence[str], queue: int, tap: Tap | None = None) -> AsyncIterator[Subscription]:
+    async def _watch(
+        self, targets: Sequence[str], queue: int, tap: InputRecorder | None = None
+    ) -> AsyncIterator[Subscription]:
         found = await self._find_all(targets)
         infos = {info.pane: info for info in found}
         for info in infos.values():
@@ -203,7 +205,7 @@ class Server:
         named = {
             info.pane: _exactly(target, info) for info, target in zip(found, targets, strict=False) if "%" not in target
         }
-        async with Returning(
+        async with ReconnectingPanes(
             self._attachments, subscription, named, find=self._find, running=self._running, pid=self.info.pid
         ) as watching:
             await watching.begin(infos.values(), tap)
@@ -289,7 +291,7 @@ class Server:
         """How many looks the self-check had, and how many found something."""
         return self._attachments.selfcheck
 
-    async def check(self, pane: str) -> Verdict | None:
+    async def check(self, pane: str) -> SelfCheckResult | None:
         """Compare a watched pane's screen with what tmux holds now, and go on with tmux's where it differs.
 
         Returns None if there is nothing to compare: the pane goes away or just got another size. A difference is also

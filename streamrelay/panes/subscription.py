@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Iterable
 from streamrelay.batch import Batch, Lines, Part, size_of
 from streamrelay.events import Event, Gap, PaneClosed
 
-LONGEST_QUEUE = 100_000
+MAX_QUEUE = 100_000
 
 
 class Subscription:
     """An async iterator over the events of some panes."""
 
-    def __init__(self, panes: Iterable[str], *, size: int = LONGEST_QUEUE) -> None:
+    def __init__(self, panes: Iterable[str], *, size: int = MAX_QUEUE) -> None:
         self.panes = tuple(panes)
         self._open_panes = set(self.panes)
         self._queue: deque[Part] = deque()

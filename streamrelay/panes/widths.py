@@ -4,7 +4,7 @@ How wide characters are belongs to the tmux that runs and the C library under it
 a second, so it is done when somebody asks how things are (`streamrelay doctor`), never behind the back of whoever
 connects. What it found is kept in the user's cache folder under a name made of all that can change it, and a
 connection takes what it finds there (docs/decisions/0009). Without it, what is known of the server's version has to do:
-its manners, and the widths that tmux decides without asking the C library (docs/decisions/0022).
+its quirks, and the widths that tmux decides without asking the C library (docs/decisions/0022).
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from streamrelay.control import Tmux, Version
-from streamrelay.vt.widths import FILLER, FLAGS, Manners, Widths, unicode14
+from streamrelay.vt.widths import FILLER, FLAGS, Quirks, Widths, unicode14
 
 _LONGEST = 1 << 22
 _WIDE_SINCE_3_4 = dict.fromkeys("☝⛹✌✍🏋🏌🕴🕵🖐🫷🫸", 2)
@@ -27,7 +27,7 @@ _WIDE_SINCE_3_4 = dict.fromkeys("☝⛹✌✍🏋🏌🕴🕵🖐🫷🫸", 2)
 class _Measured(msgspec.Struct):
     about: str
     widths: dict[str, int]
-    manners: Manners = Manners()
+    quirks: Quirks = msgspec.field(default=Quirks(), name="manners")
 
 
 def expected(version: Version) -> Widths:
@@ -42,7 +42,7 @@ def expected(version: Version) -> Widths:
         widths |= {FILLER: 0}
     elif version.at_least(3, 4):
         widths |= dict.fromkeys(FLAGS, 2)
-    manners = Manners(
+    quirks = Quirks(
         widens=version.at_least(3, 4),
         shows_unprintable=version.at_least(3, 4),
         repeats_any=version.at_least(3, 5),
@@ -52,7 +52,7 @@ def expected(version: Version) -> Widths:
         keeps_backgrounds=version.at_least(3, 8),
     )
     table = unicode14()
-    return table.replaced(widths, manners) if widths or manners != table.manners else table
+    return table.replaced(widths, quirks) if widths or quirks != table.quirks else table
 
 
 class WidthCache:
@@ -72,16 +72,16 @@ class WidthCache:
             with self.path.open("rb") as file:
                 measured = msgspec.json.decode(file.read(_LONGEST), type=_Measured)
             sound = all(len(one) == 1 and 0 <= columns <= 2 for one, columns in measured.widths.items())
-            differs = measured.widths or measured.manners != table.manners
+            differs = measured.widths or measured.quirks != table.quirks
             if measured.about == self._about and sound:
-                return table.replaced(measured.widths, measured.manners) if differs else table
+                return table.replaced(measured.widths, measured.quirks) if differs else table
         return expected(self._version)
 
-    def keep(self, differing: dict[str, int], manners: Manners) -> None:
-        """Keep the characters whose width is not that of the built-in table, and the manners of this tmux."""
+    def keep(self, differing: dict[str, int], quirks: Quirks) -> None:
+        """Keep the characters whose width is not that of the built-in table, and the quirks of this tmux."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(f".{os.getpid()}")
-        unfinished.write_bytes(msgspec.json.encode(_Measured(self._about, differing, manners)))
+        unfinished.write_bytes(msgspec.json.encode(_Measured(self._about, differing, quirks)))
         unfinished.replace(self.path)
 
 

@@ -11,7 +11,7 @@ import regex
 
 from streamrelay.pulse.model import Repository, SessionNow
 
-MOST = 12
+MAX_WORDS = 12
 _SHORTEST = 4
 _LONGEST = 40
 _WEIGHTS = {"branch": 3.0, "subject": 2.0, "title": 1.5, "name": 1.5, "talk": 1.0}
@@ -31,7 +31,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def pick(
-    scope: Sequence[str], repositories: Iterable[Repository], sessions: Iterable[SessionNow], most: int = MOST
+    scope: Sequence[str], repositories: Iterable[Repository], sessions: Iterable[SessionNow], most: int = MAX_WORDS
 ) -> tuple[str, ...]:
     """Return at most `most` words, the weightiest first: the rhythm's, then the others'."""
     weights: Counter[str] = Counter()

@@ -82,7 +82,7 @@ class HistorySignals(msgspec.Struct, frozen=True, kw_only=True):
     by: Literal["extraction", "model"] = "extraction"
 
 
-class Missing(msgspec.Struct, frozen=True, kw_only=True):
+class MissingSignal(msgspec.Struct, frozen=True, kw_only=True):
     """What is left out, or some of it, and why."""
 
     part: Part

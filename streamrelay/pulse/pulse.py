@@ -13,7 +13,7 @@ import regex
 
 from streamrelay.pulse.model import (
     HistorySignals,
-    Missing,
+    MissingSignal,
     PipelineNow,
     Repository,
     SessionNow,
@@ -21,9 +21,9 @@ from streamrelay.pulse.model import (
 )
 
 SIGNALS = "History signals:"
-LONGEST_LINE = 240
+MAX_LINE = 240
 """Characters."""
-_MOST_LINES = 40
+_MAX_LINES = 40
 """Of one source."""
 _BLANKS = regex.compile(r"[\s\p{C}]+")
 _GIGABYTE = 10**9
@@ -42,7 +42,7 @@ class Pulse(msgspec.Struct, frozen=True, kw_only=True):
     history: HistorySignals | None = None
     keywords: Sequence[str] = ()
     """For which history was searched."""
-    missing: Sequence[Missing] = ()
+    missing: Sequence[MissingSignal] = ()
 
     def text(self, longest: int = 4_000) -> str:
         """Return it as lines for a seed, of no more characters than that."""
@@ -53,14 +53,14 @@ class Pulse(msgspec.Struct, frozen=True, kw_only=True):
         return _line(self, longest)
 
 
-def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+def one_line(text: str, longest: int = MAX_LINE) -> str:
     """Return a text on one line, without control characters, and cut where it is longer than that."""
     shown = _BLANKS.sub(" ", text[: 8 * longest]).strip()
     return shown if len(shown) <= longest else shown[: max(0, longest - 1)].rstrip() + "…"
 
 
 def _text(pulse: Pulse, longest: int) -> str:
-    blocks = [_Block(head, rest[:_MOST_LINES], max(0, len(rest) - _MOST_LINES)) for head, *rest in _blocks(pulse)]
+    blocks = [_Block(head, rest[:_MAX_LINES], max(0, len(rest) - _MAX_LINES)) for head, *rest in _blocks(pulse)]
     while sum(block.size for block in blocks) > longest + 1 and any(block.rest for block in blocks):
         max(blocks, key=lambda block: sum(map(len, block.rest))).shorten()
     whole = "\n".join(line for block in blocks for line in block.lines())

@@ -8,9 +8,9 @@ system that does not answer then keeps a process waiting, not this one.
 import os
 
 from streamrelay.pulse.model import Repository
-from streamrelay.pulse.processes import Ran, run
+from streamrelay.pulse.subprocesses import Ran, run
 
-MOST_COMMITS = 10
+MAX_COMMITS = 10
 _HARMLESS = (
     "--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false",
     "-c", "log.mailmap=false", "-c", "i18n.logOutputEncoding=UTF-8",
@@ -29,7 +29,7 @@ async def repository_at(top: str) -> Repository:
     head = await _git(top, "symbolic-ref", "--quiet", "--short", "HEAD")
     if head.status:
         head = await _git(top, "rev-parse", "--short", "HEAD")
-    log = await _git(top, "log", f"--max-count={MOST_COMMITS}", f"--format={_FORMAT}", "--no-color")
+    log = await _git(top, "log", f"--max-count={MAX_COMMITS}", f"--format={_FORMAT}", "--no-color")
     # One without a commit has no log.
     commits = [line.partition("\t") for line in log.output.splitlines()] if log.status == 0 else []
     return Repository(

@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import regex
 
-from streamrelay.history.found import Found
 from streamrelay.history.matching import Matcher
 from streamrelay.history.query import parse_query
+from streamrelay.history.results import FoundText
 from streamrelay.pulse.pulse import SIGNALS, one_line
 
 LINES = 8
-LONGEST_SENTENCE = 200
+MAX_SENTENCE = 200
 """Characters."""
-_MOST_SENTENCES = 400
+_MAX_SENTENCES = 400
 _SHORTEST = 12
 _NOVELTY = 0.6
 _SENTENCE = regex.compile(r"(?<=[.!?。!?])\s+|\n+")
@@ -31,15 +31,15 @@ class _Sentence(NamedTuple):
     text: str
     words: frozenset[str]
     worth: float
-    found: Found
+    found: FoundText
 
 
-def is_own(found: Found) -> bool:
+def is_own(found: FoundText) -> bool:
     """Tell whether something was put there by streamrelay itself: an earlier pulse is no signal, nor is an echo."""
     return found.origin == "injected" or SIGNALS in found.text
 
 
-def extract(found: Sequence[Found], keywords: Sequence[str], lines: int = LINES) -> str:
+def extract(found: Sequence[FoundText], keywords: Sequence[str], lines: int = LINES) -> str:
     """Return at most so many lines of what was found, which is the best first."""
     sentences = list(_sentences(found, keywords))
     chosen: list[_Sentence] = []
@@ -52,14 +52,14 @@ def extract(found: Sequence[Found], keywords: Sequence[str], lines: int = LINES)
     return "\n".join(f"{_whose(one.found)}: {one.text}" for one in chosen)
 
 
-def material(found: Sequence[Found], keywords: Sequence[str], longest: int) -> str:
+def material(found: Sequence[FoundText], keywords: Sequence[str], longest: int) -> str:
     """Return what a model is to summarise: what was found, the best first, of no more characters than that."""
     head = f"What was said before about: {', '.join(keywords)}\n"
     said = [f"[{_whose(one)}] {one_line(one.text, 1_200)}" for one in found]
     return "\n".join([head, *said])[:longest]
 
 
-def _sentences(found: Sequence[Found], keywords: Sequence[str]) -> Iterator[_Sentence]:
+def _sentences(found: Sequence[FoundText], keywords: Sequence[str]) -> Iterator[_Sentence]:
     query = parse_query(" ".join(f'"{word}"' for word in keywords), any_word=True)
     if not query:
         return
@@ -68,7 +68,7 @@ def _sentences(found: Sequence[Found], keywords: Sequence[str]) -> Iterator[_Sen
     count = 0
     for rank, one in enumerate(found):
         for piece in _SENTENCE.split(one.text):
-            sentence = one_line(_MARKS.sub("", piece), LONGEST_SENTENCE)
+            sentence = one_line(_MARKS.sub("", piece), MAX_SENTENCE)
             match = matcher.match(sentence) if len(sentence) >= _SHORTEST else None
             if match is None:
                 continue
@@ -78,7 +78,7 @@ def _sentences(found: Sequence[Found], keywords: Sequence[str]) -> Iterator[_Sen
             seen.add(words)
             yield _Sentence(sentence, words, sum(n > 0 for n in match.counts) / (1 + rank / 10), one)
             count += 1
-            if count == _MOST_SENTENCES:
+            if count == _MAX_SENTENCES:
                 return
 
 
@@ -91,7 +91,7 @@ def _likeness(first: frozenset[str], second: frozenset[str]) -> float:
     return len(first & second) / len(first | second)
 
 
-def _whose(found: Found) -> str:
+def _whose(found: FoundText) -> str:
     who = found.agent or "somebody"
     if found.origin != "program":
         who = f"to {who}"

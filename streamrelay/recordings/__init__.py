@@ -3,7 +3,7 @@
 from streamrelay.delta.inputs import Input, Output, Pasted, Resized, Submitted
 from streamrelay.recordings.model import Recording
 from streamrelay.recordings.replay import is_recording, open_recording, replay
-from streamrelay.recordings.writing import RecordingWriter
+from streamrelay.recordings.writer import RecordingWriter
 
 __all__ = [
     "Input",

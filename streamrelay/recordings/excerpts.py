@@ -3,13 +3,13 @@
 from types import MappingProxyType
 from typing import Final
 
-LONGEST_EXCERPT = 240
+MAX_EXCERPT = 240
 """Characters of escaped bytes that are shown."""
 
 _ESCAPES: Final = MappingProxyType({"\x1b": "\\e", "\r": "\\r", "\n": "\\n", "\t": "\\t", "\\": "\\\\"})
 
 
-def escaped(data: bytes | memoryview, longest: int = LONGEST_EXCERPT) -> str:
+def escaped(data: bytes | memoryview, longest: int = MAX_EXCERPT) -> str:
     """Return bytes as text: controls, and bytes that are no UTF-8, written out, the middle of many left out."""
     if len(data) > 8 * longest:
         data = bytes(data[: 4 * longest]) + bytes(data[-4 * longest :])

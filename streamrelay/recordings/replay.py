@@ -107,8 +107,8 @@ def _watched(began: Began, profiles: Sequence[Profile], reasons: Reasons | None)
 def screen_of(began: Began) -> TmuxScreen:
     """Return an empty screen of the size that a recorded pane had, with the character widths of its tmux."""
     table = unicode14()
-    differs = began.widths or began.manners != table.manners
-    widths = table.replaced(began.widths, began.manners) if differs else table
+    differs = began.widths or began.quirks != table.quirks
+    widths = table.replaced(began.widths, began.quirks) if differs else table
     return TmuxScreen(began.screen.columns, began.screen.lines, widths=widths)
 
 

@@ -9,21 +9,21 @@ from typing import Final, NamedTuple
 
 from streamrelay.delta.frames import SETTLE
 from streamrelay.events import Event, Injected, NeedsHuman, PaneClosed, PaneResized, TurnEnded, TurnStarted
-from streamrelay.recordings.painted import PaintedLine
-from streamrelay.recordings.painting import PaintLog
+from streamrelay.recordings.paint_log import PaintLog
+from streamrelay.recordings.painted_rows import PaintedLine
 
-MOST_PICTURES: Final = 2000
+MAX_SNAPSHOTS: Final = 2000
 """Pictures that are kept: where there are more, every other one is dropped, and again."""
 
 
-class Picture(NamedTuple):
+class TimelineSnapshot(NamedTuple):
     """The screen from some time on: for each place the row that is there and its state; None where it is blank."""
 
     t: float
     rows: tuple[tuple[PaintedLine, int] | None, ...]
 
 
-class Mark(NamedTuple):
+class TimelineMark(NamedTuple):
     """Something that happened to the pane."""
 
     t: float
@@ -35,8 +35,8 @@ class Timeline:
     """Collects the pictures and marks of one pane."""
 
     def __init__(self, log: PaintLog) -> None:
-        self.marks: list[Mark] = []
-        self.pictures: list[Picture] = []
+        self.marks: list[TimelineMark] = []
+        self.pictures: list[TimelineSnapshot] = []
         self.left_out = 0
         """Pictures that were dropped because there were too many."""
         self._log = log
@@ -56,7 +56,7 @@ class Timeline:
         mark = next(_mark(event), None)
         if mark is not None:
             self.look()
-            self.marks.append(Mark(event.t, *mark))
+            self.marks.append(TimelineMark(event.t, *mark))
 
     def look(self) -> None:
         """Take a picture of what was painted since the last one."""
@@ -64,9 +64,9 @@ class Timeline:
             return
         rows = tuple((line, len(line.states) - 1) if line.text else None for line in self._log.screen)
         if not self.pictures or self.pictures[-1].rows != rows:
-            self.pictures.append(Picture(self._last, rows))
+            self.pictures.append(TimelineSnapshot(self._last, rows))
         self._last = None
-        if len(self.pictures) > MOST_PICTURES:
+        if len(self.pictures) > MAX_SNAPSHOTS:
             kept = [self.pictures[0], *self.pictures[1:-1:2], self.pictures[-1]]
             self.left_out += len(self.pictures) - len(kept)
             self.pictures = kept

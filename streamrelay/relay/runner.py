@@ -17,7 +17,7 @@ from streamrelay.errors import PaneGone, ProgramLeft, StreamrelayError, UsageErr
 from streamrelay.events import Event, Gap, PaneClosed, PaneOpened, ProgramChanged, Receipt, Text, TurnStarted
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import PaneLog
-from streamrelay.panes.publishing import Publish
+from streamrelay.panes.publisher import Publish
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.participants import ParticipantPane, StreamProgress, TypingOptions

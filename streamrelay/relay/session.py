@@ -9,7 +9,7 @@ from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.events import RelayClosed, RelayOpened, Traffic
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.publishing import Publish, Publisher
+from streamrelay.panes.publisher import Publish, Publisher
 from streamrelay.panes.server import Server
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.participants import TypingOptions

@@ -12,7 +12,7 @@ import msgspec
 
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
-from streamrelay.history.found import History, Output, SearchHistory
+from streamrelay.history.results import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import ALL_PARTS, Part, Pulse
 from streamrelay.relay.rules import Count

@@ -24,7 +24,7 @@ from streamrelay.events import (
 )
 from streamrelay.federation.names import is_far
 from streamrelay.links.link import Link
-from streamrelay.notifying.board import Effect, Shown, Waiting, spent, waits, words
+from streamrelay.notifying.board import Shown, StatusEffect, Waiting, spent, waits, words
 from streamrelay.relay.rules import RelayState
 from streamrelay.service.machine import ServiceMachine
 
@@ -47,11 +47,11 @@ class ServiceBoard:
         self._waiting = Waiting()
         self._shown = Shown()
 
-    def opening(self) -> list[Effect]:
+    def opening(self) -> list[StatusEffect]:
         """Return what is shown at the beginning."""
         return self._show()
 
-    def take(self, event: Event) -> list[Effect]:
+    def take(self, event: Event) -> list[StatusEffect]:
         """Take an event of the service."""
         waited = event.pane in self._waiting.kinds
         # A program can wait that is in no conversation: one that was sent a message.
@@ -68,11 +68,11 @@ class ServiceBoard:
             told += self._show()
         return told
 
-    def closing(self) -> list[Effect]:
+    def closing(self) -> list[StatusEffect]:
         """Return what takes everything back that is shown."""
         return self._shown.become({})
 
-    def _show(self) -> list[Effect]:
+    def _show(self) -> list[StatusEffect]:
         texts: dict[str, list[str]] = {}
         self._labels, self._by_pane = {}, {}
         for name, labels, standing in self._conversations():

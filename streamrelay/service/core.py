@@ -29,7 +29,7 @@ from streamrelay.gathering.prompts import Texts as CircleTexts
 from streamrelay.history.journal import Journal
 from streamrelay.history.places import Place
 from streamrelay.history.retention import keep_to
-from streamrelay.history.searching import HistorySearch
+from streamrelay.history.search import HistorySearch
 from streamrelay.links.link import Link, Party, Policy, Texts
 from streamrelay.links.logging import note
 from streamrelay.notifying.notifier import Notifier

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
-from streamrelay.delivery.cancelling import cancel_alone, cancel_through, is_cancelled, too_late
+from streamrelay.delivery.cancel import cancel_alone, cancel_through, is_cancelled, too_late
 from streamrelay.delivery.machine import CANCELLED
-from streamrelay.delivery.outbox import OPEN, Entry, Outbox, server_key
+from streamrelay.delivery.outbox import OPEN, Outbox, OutboxEntry, server_key
 from streamrelay.errors import NotAllowed, TargetNotFound, UsageError
 from streamrelay.events import Receipt
 from streamrelay.panes.server import Server
@@ -85,12 +85,12 @@ async def _listed(outbox: Outbox, server: str, state: Listed) -> list[Delivery]:
     return [structs.replace(delivery_of(entry), text=entry.text) for entry in entries]
 
 
-async def _entries(outbox: Outbox, server: str, message_id: str) -> list[Entry]:
+async def _entries(outbox: Outbox, server: str, message_id: str) -> list[OutboxEntry]:
     await outbox.flush()
     return [entry for entry in await outbox.find(message_id) if entry.server == server]
 
 
-async def _cancelled(core: Core, entry: Entry) -> Entry:
+async def _cancelled(core: Core, entry: OutboxEntry) -> OutboxEntry:
     """Cancel a message in one pane, and have its receipt journaled; return how it stands then."""
     if (participant := core.runner.participant(entry.pane)) is not None:
         return await cancel_through(participant.writer, core.outbox, entry)
@@ -105,7 +105,7 @@ def _to(pane: str, deliveries: Iterable[Delivery]) -> list[Delivery]:
     return [delivery for delivery in deliveries if not pane or delivery.pane == pane]
 
 
-def _judged(message_id: str, entries: Sequence[Entry]) -> list[Delivery]:
+def _judged(message_id: str, entries: Sequence[OutboxEntry]) -> list[Delivery]:
     """Return how a message stands; raises TargetNotFound for an unknown id, CancelTooLate if nothing is cancelled."""
     if not entries:
         raise TargetNotFound(

@@ -9,7 +9,7 @@ from streamrelay.delivery.message import FINAL, NEEDS_PERSON
 from streamrelay.delivery.sending import Sent, judge
 from streamrelay.errors import AnswerTimeout, DaemonLost, DeliveryTimeout, StreamrelayError
 from streamrelay.events import AnyEvent, Receipt
-from streamrelay.panes.publishing import Publish
+from streamrelay.panes.publisher import Publish
 from streamrelay.service.api import Delivery, SendMessage, Service
 
 _UNDER_WAY = {"queued", "pasted", "painted"}

@@ -24,7 +24,7 @@ from streamrelay.delivery.lock import WriterKind
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.federation.messages import Wish
-from streamrelay.history.found import History, Output, SearchHistory
+from streamrelay.history.results import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy, Texts
 from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse

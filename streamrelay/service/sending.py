@@ -9,7 +9,7 @@ from typing import Literal
 
 from streamrelay.delivery.message import Policy as TypingPolicy
 from streamrelay.delivery.message import check_message_id
-from streamrelay.delivery.outbox import Entry
+from streamrelay.delivery.outbox import OutboxEntry
 from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service import remote_sessions
@@ -91,23 +91,23 @@ async def last_deliveries(core: Core, message_id: str) -> list[Delivery]:
     return last_of(await _entries(core, message_id), core.server_key, core.server.info.address)
 
 
-async def _entries(core: Core, message_id: str) -> list[Entry]:
+async def _entries(core: Core, message_id: str) -> list[OutboxEntry]:
     await core.outbox.flush()
     return await core.outbox.find(message_id)
 
 
-def last_of(entries: Iterable[Entry], server: str, address: str) -> list[Delivery]:
+def last_of(entries: Iterable[OutboxEntry], server: str, address: str) -> list[Delivery]:
     """Return how a message stands on a tmux server, or on the last one that had its socket before it."""
     found = [entry for entry in entries if entry.server == server or entry.server.startswith(f"{address} ")]
     last = server if any(entry.server == server for entry in found) else found[-1].server if found else ""
     return _of_server(found, last)
 
 
-def _of_server(entries: Iterable[Entry], server: str) -> list[Delivery]:
+def _of_server(entries: Iterable[OutboxEntry], server: str) -> list[Delivery]:
     return [delivery_of(entry) for entry in entries if entry.server == server]
 
 
-def delivery_of(entry: Entry) -> Delivery:
+def delivery_of(entry: OutboxEntry) -> Delivery:
     """Return how a message to one pane stands."""
     return Delivery(
         message_id=entry.message_id,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import regex
 
 from streamrelay.control.quoting import command_line
-from streamrelay.panes.burial import RELEASE
+from streamrelay.panes.final_output import RELEASE
 from streamrelay.sessions.start_failure import FOREGROUND_FORMAT, MAX_ROWS
 
 SESSION, TITLE, AGENT = "@streamrelay_session", "@streamrelay_title", "@streamrelay_agent"

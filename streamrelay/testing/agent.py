@@ -18,7 +18,7 @@ What it answers is `answer 1`, `answer 2` and so on, or the texts of `--answers`
 A signal moves a person's hand: SIGUSR1 clears the draft or puts up the dialog, SIGUSR2 answers it. SIGTERM ends it at
 once, as a crash does.
 
-`--log` gets a line of JSON for everything it really got (`Got`), written before it does anything about it, and for
+`--log` gets a line of JSON for everything it really got (`LogEntry`), written before it does anything about it, and for
 everything it said.
 """
 
@@ -37,15 +37,15 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from streamrelay.testing.conversation import Composer
+from streamrelay.testing.conversation import RawComposer
 from streamrelay.testing.raw_terminal import raw_terminal
 from streamrelay.testing.signals import readable_signals
-from streamrelay.testing.transcript_program import Look, TranscriptProgram, Witness
+from streamrelay.testing.transcript_program import SignalKind, TranscriptProgram, UiStyle
 
 _STDIN, _STDOUT = 0, 1
 _TURN = 0.08
 """Seconds between two pictures of the spinner."""
-_LONGEST_SHOWN = 400
+_MAX_SHOWN = 400
 QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "permission": ("Do you want to proceed?", "", "❯ 1. Yes", "  2. No", "", "Enter to confirm"),
     "trust": ("Do you trust the files in this folder?", "", "❯ Yes, I trust this folder", "  No, exit"),
@@ -72,7 +72,7 @@ mid_turn = "queue"
 Kind = Literal["message", "key", "lost", "ready", "dialog", "aborted", "said"]
 
 
-class Got(msgspec.Struct, frozen=True):
+class LogEntry(msgspec.Struct, frozen=True):
     """One line of the log: `message` was submitted, `key` went into a dialog, `lost` came before it was ready."""
 
     kind: Kind
@@ -91,7 +91,7 @@ class Script(msgspec.Struct, frozen=True):
     deaf: int = 0
     folds_from: int = 5
     mid_turn: Literal["queue", "abort"] = "queue"
-    witness: Witness | None = "title"
+    witness: SignalKind | None = "title"
     alternate: bool = False
     draft: str = ""
     dialog: bool = False
@@ -104,10 +104,10 @@ class Script(msgspec.Struct, frozen=True):
     """The file that holds them."""
 
 
-def read_got(path: Path) -> list[Got]:
+def read_got(path: Path) -> list[LogEntry]:
     """Read the complete lines of a log; the file may still be written."""
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return [msgspec.json.decode(line, type=Got) for line in lines]
+    return [msgspec.json.decode(line, type=LogEntry) for line in lines]
 
 
 class Agent:
@@ -115,13 +115,13 @@ class Agent:
 
     def __init__(self, script: Script, log: BinaryIO) -> None:
         size = os.get_terminal_size(_STDOUT)
-        look = Look(
+        look = UiStyle(
             columns=size.columns, lines=size.lines, alternate=script.alternate, witness=script.witness, bullet="● "
         )
         self._script = script
         self._log = log
         self._program = TranscriptProgram(look)
-        self._composer = Composer()
+        self._composer = RawComposer()
         self._draft = script.draft
         self._deaf = script.deaf
         self._pasted_at = float("-inf")
@@ -271,12 +271,12 @@ class Agent:
 
     def _shown(self, text: str) -> str:
         lines = text.count("\n") + 1
-        if text and (lines >= self._script.folds_from or len(text) > _LONGEST_SHOWN):
+        if text and (lines >= self._script.folds_from or len(text) > _MAX_SHOWN):
             return f"[Pasted text #{self._pastes} +{lines} lines]"
         return text
 
     def _record(self, kind: Kind, text: str = "") -> None:
-        self._log.write(msgspec.json.encode(Got(kind, text, time.monotonic())) + b"\n")
+        self._log.write(msgspec.json.encode(LogEntry(kind, text, time.monotonic())) + b"\n")
 
     @staticmethod
     def _write(data: bytes) -> None:

@@ -20,7 +20,7 @@ _INPUT = re.compile(
     rb"(?P<mark>\x1b\[20[01]~)|(?P<escape>\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^\[O]))"
     rb"|(?P<control>[\x00-\x1a\x1c-\x1f\x7f])|(?P<text>[^\x00-\x1f\x7f]+)"
 )
-_LONGEST_SEQUENCE = 32
+_MAX_SEQUENCE = 32
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ def parse_header(line: str) -> Header | None:
     return Header(match["name"], match["number"]) if match else None
 
 
-class Conversation:
+class ScriptedConversation:
     """One participant's part. `hear` and `start` return the lines to say, in order.
 
     `rounds` is how many messages it says before it falls silent, 0 for any number. Every `quote_every`-th answer
@@ -86,7 +86,7 @@ class Typed(msgspec.Struct, frozen=True):
     text: str = ""
 
 
-class Composer:
+class RawComposer:
     """Bytes of a terminal in raw mode to what was typed, cut anywhere, with bracketed paste."""
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Composer:
             elif match["control"]:
                 yield from self._control(match["control"])
         self._rest = data[position:]
-        if len(self._rest) > _LONGEST_SEQUENCE:
+        if len(self._rest) > _MAX_SEQUENCE:
             self._rest = b""
 
     def _control(self, control: bytes) -> Iterator[Typed]:

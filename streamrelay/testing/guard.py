@@ -35,7 +35,7 @@ class ForeignServer(PermissionError):
     """A test was about to talk to a tmux server that is not its own."""
 
 
-class Guard:
+class TmuxServerGuard:
     """The guard of one pytest run; a plugin object whose hook is dead once the run is over."""
 
     def __init__(self) -> None:

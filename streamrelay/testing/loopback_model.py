@@ -23,7 +23,7 @@ _SIDE_ANSWER = "A conversation"
 """For what an agent asks besides, without tools: titles and the like."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ModelRequest(msgspec.Struct, frozen=True):
     """One request: what the user said last, what the last tool returned (empty before one was called), the tools."""
 
     said: str
@@ -48,8 +48,8 @@ class Reply(msgspec.Struct, frozen=True):
 class LoopbackModel:
     """A server on a free port of 127.0.0.1 for as long as the block lasts; `asked` is all that it was asked."""
 
-    def __init__(self, decide: Callable[[Asked], Reply]) -> None:
-        self.asked: list[Asked] = []
+    def __init__(self, decide: Callable[[ModelRequest], Reply]) -> None:
+        self.asked: list[ModelRequest] = []
         self.errors: list[Exception] = []
         self._decide = decide
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -78,7 +78,7 @@ class LoopbackModel:
             return _responses(self._reply(_asked_of_responses(body)), len(self.asked))
         return _messages(self._reply(_asked_of_messages(body)), len(self.asked), str(body.get("model", "")))
 
-    def _reply(self, asked: Asked) -> Reply:
+    def _reply(self, asked: ModelRequest) -> Reply:
         if not asked.tools:
             return Reply(_SIDE_ANSWER)
         self.asked.append(asked)
@@ -149,7 +149,7 @@ def _text(content: Any) -> str:
     return ""
 
 
-def _asked_of_messages(body: Mapping[str, Any]) -> Asked:
+def _asked_of_messages(body: Mapping[str, Any]) -> ModelRequest:
     said, result = "", ""
     for message in body.get("messages", []):
         content = message.get("content")
@@ -164,10 +164,10 @@ def _asked_of_messages(body: Mapping[str, Any]) -> Asked:
             result = _text(results)
         elif words:
             said, result = _text(words), ""
-    return Asked(said, result, tuple(tool.get("name", "") for tool in body.get("tools") or []))
+    return ModelRequest(said, result, tuple(tool.get("name", "") for tool in body.get("tools") or []))
 
 
-def _asked_of_responses(body: Mapping[str, Any]) -> Asked:
+def _asked_of_responses(body: Mapping[str, Any]) -> ModelRequest:
     said, result = "", ""
     for item in body.get("input", []):
         if item.get("role") == "user":
@@ -179,7 +179,7 @@ def _asked_of_responses(body: Mapping[str, Any]) -> Asked:
         within = tool.get("tools") if tool.get("type") == "namespace" else None
         prefix = f"{tool.get('name')}__" if within else ""
         tools += [f"{prefix}{one.get('name', one.get('type'))}" for one in within or [tool]]
-    return Asked(said, result, tuple(tools))
+    return ModelRequest(said, result, tuple(tools))
 
 
 def _messages(reply: Reply, number: int, model: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -18,7 +18,7 @@ from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.clusters import width_of
-from streamrelay.vt.comparing import divergences
+from streamrelay.vt.comparison import divergences
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
 from streamrelay.vt.state import TAB_WIDTH
 from streamrelay.vt.widths import Widths, unicode14
@@ -39,7 +39,7 @@ Resized = Sequence[tuple[bytes, tuple[int, int]]]
 
 
 @dataclass(frozen=True)
-class Answer:
+class OracleAnswer:
     """What tmux holds: history and screen together, `rows` with all blanks that are in use.
 
     `values` are tmux's formats as numbers, `joined` is what `capture-pane -J` prints, `styled` what `-e` does.
@@ -117,7 +117,7 @@ class Oracle:
         self._exact = ("-N", "-T") if "T" in options else ("-N",)
         server.run("set", "-g", "history-limit", str(HISTORY), ";", "set", "-g", "status", "off")
 
-    def ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[Answer]:
+    def ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[OracleAnswer]:
         """Return tmux's answers, one for each of `data`."""
         return [
             answer
@@ -139,7 +139,7 @@ class Oracle:
         """Return an empty screen that is calibrated like this oracle."""
         return TmuxScreen(columns, lines, history, widths=self.widths)
 
-    def resized(self, streams: Sequence[Resized], columns: int, lines: int) -> list[Answer]:
+    def resized(self, streams: Sequence[Resized], columns: int, lines: int) -> list[OracleAnswer]:
         """Return tmux's answers to streams between whose parts the window gets other sizes; all have as many parts."""
         names = list(itertools.islice(self._names, len(streams)))
         script = 'stty raw -echo; for part; do cat "$part"; head -c 1; done; exec sleep 600'
@@ -164,7 +164,7 @@ class Oracle:
         self._server.run(*itertools.chain.from_iterable(("kill-session", "-t", name, ";") for name in names))
         return answers
 
-    def _ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[Answer]:
+    def _ask(self, data: Sequence[bytes], columns: int, lines: int) -> list[OracleAnswer]:
         names = list(itertools.islice(self._names, len(data)))
         script = 'stty raw -echo; cat "$1"; exec sleep 600'
         command: list[str] = []
@@ -187,7 +187,7 @@ class Oracle:
 
         wait_until(seen, 20, "tmux did not read everything")
 
-    def look(self, name: str, columns: int, lines: int) -> Answer:
+    def look(self, name: str, columns: int, lines: int) -> OracleAnswer:
         """Return what the pane of the session `name` holds now."""
         mark = ("display-message", "-p", "=====")
         capture = ("capture-pane", "-p", "-S", "-", "-t", name)
@@ -201,7 +201,7 @@ class Oracle:
         values, rows, joined, styled, styled_history, pending = f"{printed}\n".split("=====\n")
         if "\t" in rows:
             rows, joined = self._without_tabs(rows, joined, columns)
-        return Answer(
+        return OracleAnswer(
             columns=columns,
             lines=lines,
             rows=rows.split("\n")[:-1],
@@ -227,7 +227,7 @@ class Oracle:
         return "\n".join(plain), re.sub("\t", lambda _: next(kept), joined)
 
 
-def compare(data: bytes, answer: Answer, widths: Widths | None = None) -> list[str]:
+def compare(data: bytes, answer: OracleAnswer, widths: Widths | None = None) -> list[str]:
     """Say where a `TmuxScreen` fed `data` differs from tmux: screen, history, soft wraps, styles, cursor, modes."""
     screen = TmuxScreen(answer.columns, answer.lines, HISTORY, widths=widths)
     screen.feed(data + CUT_OFF)

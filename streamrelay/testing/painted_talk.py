@@ -11,21 +11,21 @@ def test_an_answer(look: Look) -> None:
 import itertools
 
 from streamrelay.events import Event, TurnEnded
-from streamrelay.testing.scripted import ScriptedPane
-from streamrelay.testing.transcript_program import Look, TranscriptProgram, Witness
+from streamrelay.testing.scripted_pane import ScriptedPane
+from streamrelay.testing.transcript_program import SignalKind, TranscriptProgram, UiStyle
 from streamrelay.vt.engine import Cursor, Snapshot
 
-WITNESSES: tuple[Witness | None, ...] = (None, "title", "agent_state", "furniture")
+WITNESSES: tuple[SignalKind | None, ...] = (None, "title", "agent_state", "furniture")
 
 
-def name(look: Look) -> str:
+def name(look: UiStyle) -> str:
     """Return how a program paints, in a few words."""
     places = ["alternate" if look.alternate else "main", "full" if look.repaints_all else "partial"]
     return "-".join([*places, *(["sync"] if look.synchronized else []), look.witness or "silent"])
 
 
 LOOKS = [
-    Look(alternate=alternate, repaints_all=full, synchronized=full != alternate, witness=witness)
+    UiStyle(alternate=alternate, repaints_all=full, synchronized=full != alternate, witness=witness)
     for alternate, full, witness in itertools.product([False, True], [False, True], WITNESSES)
 ]
 SILENT = [look for look in LOOKS if look.witness is None]
@@ -38,7 +38,7 @@ class Talk:
     A program may show a `splash` before its first picture.
     """
 
-    def __init__(self, look: Look, *, seeded: bool = False, splash: str = "") -> None:
+    def __init__(self, look: UiStyle, *, seeded: bool = False, splash: str = "") -> None:
         self.program = TranscriptProgram(look)
         self.pane = ScriptedPane(look.columns, look.lines)
         if seeded:

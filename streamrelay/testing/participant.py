@@ -25,7 +25,7 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from streamrelay.testing.conversation import Composer, Conversation, parse_header
+from streamrelay.testing.conversation import RawComposer, ScriptedConversation, parse_header
 from streamrelay.testing.raw_terminal import raw_terminal
 from streamrelay.testing.signals import readable_signals
 from streamrelay.testing.tmux import PrivateTmux
@@ -75,11 +75,11 @@ class Participant:
 
     def __init__(self, script: Script, log: BinaryIO | None) -> None:
         self.script = script
-        self.conversation = Conversation(script.name, rounds=script.rounds, quote_every=script.quote_every)
+        self.conversation = ScriptedConversation(script.name, rounds=script.rounds, quote_every=script.quote_every)
         self._log = log
         self._began = time.monotonic()
         self._arrived: deque[tuple[float, bytes]] = deque()
-        self._composer = Composer()
+        self._composer = RawComposer()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text = ""
         self._painted = False

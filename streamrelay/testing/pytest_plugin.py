@@ -32,9 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker; raise the guard where it was asked for."""
     config.addinivalue_line("markers", "requirement(id, ...): the requirements this test shows to be met")
     if config.getini("streamrelay_guard"):
-        from streamrelay.testing.guard import Guard
+        from streamrelay.testing.guard import TmuxServerGuard
 
-        config.pluginmanager.register(Guard(), "streamrelay-guard")
+        config.pluginmanager.register(TmuxServerGuard(), "streamrelay-guard")
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import regex
 
 from streamrelay.vt.widths import unicode14
 
-Witness = Literal["title", "agent_state", "furniture"]
+SignalKind = Literal["title", "agent_state", "furniture"]
 Frame = Literal["rules", "box", "bar", "bare"]
 
 _UNDIVIDED = r"\p{Han}\p{Hiragana}\p{Katakana}，。、？！："
@@ -29,7 +29,7 @@ _PIECES = regex.compile(rf"\s+|[{_UNDIVIDED}]|[^\s{_UNDIVIDED}]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class UiStyle:
     """How a program paints: where, how much of it at once, and what it lets its terminal know of its state."""
 
     columns: int = 60
@@ -37,7 +37,7 @@ class Look:
     alternate: bool = False
     synchronized: bool = False
     repaints_all: bool = False
-    witness: Witness | None = None
+    witness: SignalKind | None = None
     header: tuple[str, ...] = ()
     """Rows pinned to the top; on the alternate screen only."""
     erases_below: bool = False
@@ -68,7 +68,7 @@ class Look:
 class TranscriptProgram:
     """One run of the program. Every method returns the bytes that paint what it does."""
 
-    look: Look = field(default_factory=Look)
+    look: UiStyle = field(default_factory=UiStyle)
 
     def __post_init__(self) -> None:
         self.transcript: list[str] = []

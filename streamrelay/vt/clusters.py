@@ -19,7 +19,7 @@ def cells_of(text: str, widths: Widths, symbols: Symbols) -> str:
     cells = widths.cells(text)
     if JOINER not in cells:
         return cells
-    widens = widths.manners.widens
+    widens = widths.quirks.widens
 
     def cell(match: re.Match[str]) -> str:
         character, half, joined = match.groups()
@@ -34,6 +34,6 @@ def width_of(text: str, widths: Widths) -> int:
     cells = widths.cells(text)
     if JOINER not in cells:
         return len(cells)
-    if widths.manners.widens and VARIATION_SELECTOR in cells:
+    if widths.quirks.widens and VARIATION_SELECTOR in cells:
         cells = _WIDENED.sub(STUB * 2, cells)
     return len(_JOINED.sub("", cells))

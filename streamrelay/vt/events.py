@@ -11,7 +11,7 @@ _COST = 256
 """What an event counts for besides its payload."""
 
 
-class EventLog:
+class TerminalEvents:
     """The events since the last take. Over 4 MiB the oldest go; a bell that rings on and on is one event."""
 
     __slots__ = ("_events", "_size")

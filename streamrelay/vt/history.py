@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from streamrelay.vt.lazy_lines import Printed, PrintedRow
 from streamrelay.vt.packed import Packed
-from streamrelay.vt.printed import Printed, PrintedRow
 from streamrelay.vt.rows import Line
 
 StoredRow = Line | PrintedRow

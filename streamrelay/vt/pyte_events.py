@@ -8,10 +8,10 @@ from typing import Any
 
 from pyte.screens import HistoryScreen
 
-from streamrelay.vt import movement as move
-from streamrelay.vt import operations as op
-from streamrelay.vt.controls import MODES, PRIVATE_MODES
-from streamrelay.vt.drawing import draw
+from streamrelay.vt import cursor as move
+from streamrelay.vt import editing as op
+from streamrelay.vt.dispatch import MODES, PRIVATE_MODES
+from streamrelay.vt.printing import draw
 from streamrelay.vt.terminal import Terminal
 
 

@@ -23,7 +23,7 @@ from typing import Final
 from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import StoredRow
 from streamrelay.vt.rows import PLAIN, Line
-from streamrelay.vt.state import State
+from streamrelay.vt.state import TerminalState
 from streamrelay.vt.symbols import CLUSTER
 from streamrelay.vt.widths import STUB, Widths
 
@@ -31,13 +31,13 @@ _END: Final = -1
 """The place of a cursor behind the last character of its row."""
 
 
-def resize(state: State, lines: int, columns: int) -> None:
+def resize(state: TerminalState, lines: int, columns: int) -> None:
     """Change the size of the screen that is shown, as tmux does when its window changes."""
     _resize(state, lines, columns, reflow=state.grid.saved is None)
     state.x = min(state.x, columns)
 
 
-def leave_alternate(state: State, *, with_cursor: bool) -> None:
+def leave_alternate(state: TerminalState, *, with_cursor: bool) -> None:
     """Show the main screen again, in the size the screen has by now; its cursor is the one kept, or stays."""
     grid = state.grid
     lines, columns = state.lines, state.columns
@@ -52,7 +52,7 @@ def leave_alternate(state: State, *, with_cursor: bool) -> None:
     state.move_to(state.x, state.y)
 
 
-def _resize(state: State, lines: int, columns: int, *, reflow: bool) -> None:
+def _resize(state: TerminalState, lines: int, columns: int, *, reflow: bool) -> None:
     grid = state.grid
     height, width = state.lines, state.columns
     if (lines, columns) == (height, width):

@@ -11,21 +11,21 @@ its alternate screen the main one, which is blank until the program draws on it 
 
 import re
 
-from streamrelay.vt.controls import compiled
-from streamrelay.vt.drawing import draw
+from streamrelay.vt.dispatch import compiled
 from streamrelay.vt.engine import Snapshot
-from streamrelay.vt.printed import GRAPHICS
+from streamrelay.vt.lazy_lines import GRAPHICS
+from streamrelay.vt.printing import draw
 from streamrelay.vt.rows import Line
-from streamrelay.vt.state import TAB_WIDTH, Charsets, State
+from streamrelay.vt.state import TAB_WIDTH, Charsets, TerminalState
 from streamrelay.vt.tokens import Tokenizer
 from streamrelay.vt.widths import Widths
 
 _GRAPHICS = re.compile(f"(?:{GRAPHICS.pattern})+")
 
 
-def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
+def seed(snapshot: Snapshot, history: int, widths: Widths) -> TerminalState:
     """Return the state a terminal is in that shows `snapshot`."""
-    state = State(snapshot.columns, snapshot.lines, history, widths)
+    state = TerminalState(snapshot.columns, snapshot.lines, history, widths)
     grid = state.grid
     if history:
         grid.history.keep(_parse(state, snapshot.history[-history:]))
@@ -48,9 +48,9 @@ def seed(snapshot: Snapshot, history: int, widths: Widths) -> State:
     return state
 
 
-def _parse(state: State, rows: tuple[bytes, ...]) -> list[Line]:
+def _parse(state: TerminalState, rows: tuple[bytes, ...]) -> list[Line]:
     """Return the rows of one capture, spelled with the symbols of `state`."""
-    scratch = State(state.columns, 2, 0, state.widths)
+    scratch = TerminalState(state.columns, 2, 0, state.widths)
     grid = scratch.grid
     grid.symbols = state.grid.symbols
     scratch.set_charsets(Charsets(g1=True))

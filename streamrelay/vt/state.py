@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from streamrelay.vt.engine import Modes
-from streamrelay.vt.events import EventLog
+from streamrelay.vt.events import TerminalEvents
 from streamrelay.vt.grid import Grid
 from streamrelay.vt.styles import DEFAULT, Style
 from streamrelay.vt.widths import Widths
@@ -50,7 +50,7 @@ def _tab_stops(columns: int) -> frozenset[int]:
     return frozenset(range(TAB_WIDTH, columns, TAB_WIDTH))
 
 
-class State:
+class TerminalState:
     """The state of one terminal, with the few steps that everything else is made of.
 
     `x` equals `columns` while a wrap is pending. `top` and `bottom` are the scroll region, inclusive.
@@ -61,7 +61,7 @@ class State:
         self.lines = lines
         self.grid = Grid(columns, lines, history)
         self.widths = widths
-        self.events = EventLog()
+        self.events = TerminalEvents()
         self.title = ""
         self.epoch = 0
         """Raised by every new size or seed."""

@@ -2,17 +2,17 @@
 
 import codecs
 
-from streamrelay.vt.controls import compiled
-from streamrelay.vt.drawing import draw
+from streamrelay.vt.dispatch import compiled
 from streamrelay.vt.engine import Cursor, Frame, Snapshot
-from streamrelay.vt.flow import Flow, worthwhile
+from streamrelay.vt.fast_path import FastPath, worthwhile
 from streamrelay.vt.grid import Grid
 from streamrelay.vt.history import RowQueue, StoredRow
 from streamrelay.vt.packed import Packed
+from streamrelay.vt.printing import draw
 from streamrelay.vt.reflow import resize
 from streamrelay.vt.rows import Line
 from streamrelay.vt.seeding import seed
-from streamrelay.vt.state import State
+from streamrelay.vt.state import TerminalState
 from streamrelay.vt.tokens import DELETE, DROPPED, UNFINISHED, Tokenizer, split_controls
 from streamrelay.vt.widths import REPLACEMENT, Widths, unicode14
 
@@ -27,8 +27,8 @@ class Terminal:
 
     def __init__(self, columns: int, lines: int, history: int = 10_000, widths: Widths | None = None) -> None:
         widths = unicode14() if widths is None else widths
-        self._state = State(columns, lines, history, widths)
-        self._flow: Flow | None = None
+        self._state = TerminalState(columns, lines, history, widths)
+        self._flow: FastPath | None = None
         """While it is there, the grid's lines are stale."""
         self._resting: Packed | None = None
         """The screen while it rests; the grid has no lines then."""
@@ -49,7 +49,7 @@ class Terminal:
         return self._state.lines
 
     @property
-    def state(self) -> State:
+    def state(self) -> TerminalState:
         """The state, its grid up to date."""
         self._settle()
         return self._state
@@ -71,7 +71,7 @@ class Terminal:
             return 0
         if self._flow is None:
             self._wake()
-            if not Flow.possible(self._state):
+            if not FastPath.possible(self._state):
                 return 0
         read = begun + data if begun else data
         try:
@@ -81,7 +81,7 @@ class Terminal:
         if self._flow is None:
             if not worthwhile(text, 0):
                 return 0
-            self._flow = Flow(self._state)
+            self._flow = FastPath(self._state)
         self._state.grid.history.forget_surplus()
         end = self._flow.feed(text, 0)
         if not end:
@@ -111,9 +111,9 @@ class Terminal:
 
     def _print_lines(self, text: str, start: int) -> int:
         if self._flow is None:
-            if not (worthwhile(text, start) and Flow.possible(self._state)):
+            if not (worthwhile(text, start) and FastPath.possible(self._state)):
                 return start
-            self._flow = Flow(self._state)
+            self._flow = FastPath(self._state)
         end = self._flow.feed(text, start)
         if end < len(text) and UNFINISHED.match(text, end):
             self._tokens.cut(text[end:], False)  # which keeps it
@@ -274,4 +274,4 @@ class Terminal:
 
 
 def _tokenizer(widths: Widths) -> Tokenizer:
-    return Tokenizer(REPLACEMENT + DROPPED) if widths.manners.replaces_bad_bytes else Tokenizer()
+    return Tokenizer(REPLACEMENT + DROPPED) if widths.quirks.replaces_bad_bytes else Tokenizer()

@@ -4,7 +4,7 @@ tmux asks the C library (`wcwidth`), so the same bytes fill different cells on d
 that of glibc 2.36 (Unicode 14); where the running tmux says otherwise, `Widths.replaced` makes a calibrated one.
 
 The tmux rules on top of the library's answer: a code point that is not printable is dropped without a trace, C1
-controls included; one of no width joins the cell before it. What newer versions do otherwise is in `Manners`, which
+controls included; one of no width joins the cell before it. What newer versions do otherwise is in `Quirks`, which
 are tried out as widths are measured, never guessed from a version.
 """
 
@@ -47,7 +47,7 @@ _MEMO_LIMIT = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class Quirks:
     """What tmux 3.5a and 3.8 do otherwise than 3.3a, as seen on the screen."""
 
     widens: bool = False
@@ -74,15 +74,15 @@ class Widths(dict[int, str]):
         starts: tuple[int, ...],
         widths: tuple[int, ...],
         replaced: Mapping[str, int],
-        manners: Manners = Manners(),
+        quirks: Quirks = Quirks(),
     ) -> None:
         super().__init__()
-        self.manners = manners
+        self.quirks = quirks
         self._starts = starts
         self._widths = widths
         # Where it has no width (3.6), tmux does not join it, but drops it.
         self._replaced = {one: -1 if one == FILLER and not columns else columns for one, columns in replaced.items()}
-        self._unprintable = 1 if manners.shows_unprintable else -1
+        self._unprintable = 1 if quirks.shows_unprintable else -1
 
     def width(self, character: str) -> int:
         """Return the columns `character` takes: 0, 1 or 2, or -1 where it is dropped."""
@@ -101,14 +101,14 @@ class Widths(dict[int, str]):
         """Return the first and the last code point of every run of one width."""
         return {code for start in self._starts for code in (start, start - 1) if code >= 0}
 
-    def replaced(self, widths: Mapping[str, int], manners: Manners | None = None) -> "Widths":
-        """Return a table that differs for the characters in `widths`, and in its manners if some are given."""
-        return Widths(self._starts, self._widths, {**self._replaced, **widths}, manners or self.manners)
+    def replaced(self, widths: Mapping[str, int], quirks: Quirks | None = None) -> "Widths":
+        """Return a table that differs for the characters in `widths`, and in its quirks if some are given."""
+        return Widths(self._starts, self._widths, {**self._replaced, **widths}, quirks or self.quirks)
 
     @property
     def _special(self) -> str:
         """Characters that never are just shown."""
-        return _RESERVED + (VARIATION_SELECTOR + self._modifying if self.manners.widens else "")
+        return _RESERVED + (VARIATION_SELECTOR + self._modifying if self.quirks.widens else "")
 
     @cached_property
     def _modifying(self) -> str:
@@ -138,7 +138,7 @@ class Widths(dict[int, str]):
         shown, joining = self._ranges(1, 2), self._ranges(0)
         beyond_ascii = f"(?![ -~])[{shown}]"
         join = f"(?:{ZWJ}{beyond_ascii}|[{joining}])"
-        widening = f"{VARIATION_SELECTOR}{join}{{0,2}}|" if self.manners.widens else ""
+        widening = f"{VARIATION_SELECTOR}{join}{{0,2}}|" if self.quirks.widens else ""
         # Whoever joins is the exception: a turn for each of them takes a third of what one for every line would.
         joined = f"(?<=[^\n])(?:{widening}{join}{{1,2}})"
         # Groups that may fail amid a turn are greedy: see tokens.py.
@@ -184,7 +184,7 @@ class Widths(dict[int, str]):
             cells = JOINER + character
         elif character in _OURS:
             cells = REPLACEMENT  # it has a meaning of its own in a row
-        elif self.manners.widens and character in self._modifying:
+        elif self.quirks.widens and character in self._modifying:
             cells = JOINER + character + STUB * (width - 1)
         else:
             cells = (RAW + character if code in CLUSTERS else character) + STUB * (width - 1)

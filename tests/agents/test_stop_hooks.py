@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streamrelay.agents import parse_profile, shipped_profiles
 from streamrelay.agents.hooks import StopHooks
-from streamrelay.agents.stop_report import LONGEST_ANSWER, Stop, read_stop
+from streamrelay.agents.stop_report import MAX_ANSWER, Stop, read_stop
 from streamrelay.errors import ConfigError, UsageError
 
 PROGRAM = ["/opt/a b/streamrelay"]
@@ -212,7 +212,7 @@ def test_agents_whose_hooks_nobody_can_write_are_named(hooks: StopHooks) -> None
             "Done.",
         ),
         ("Stop", {"last_assistant_message": None}, ""),
-        ("Stop", {"last_assistant_message": "x" * (LONGEST_ANSWER + 1)}, "x" * LONGEST_ANSWER),
+        ("Stop", {"last_assistant_message": "x" * (MAX_ANSWER + 1)}, "x" * MAX_ANSWER),
     ],
 )
 def test_a_report_is_read_in_its_agents_words(event: str, payload: dict[str, object], answer: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from streamrelay.agents import shipped_profiles
 from streamrelay.agents import transcript_files as files
-from streamrelay.agents.transcript_files import LONGEST_LINE, is_transcript_of, lines_from_the_end, transcript_files
+from streamrelay.agents.transcript_files import MAX_LINE, is_transcript_of, lines_from_the_end, transcript_files
 from streamrelay.agents.transcripts import last_answer
 from tests.sampling import examples
 
@@ -84,7 +84,7 @@ def test_the_lines_are_those_of_the_file_however_it_is_cut_into_blocks(
     file.write_bytes(b"\n".join(lines) + (b"\n" if ended else b""))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "_BLOCK", block)
-        patch.setattr(files, "LONGEST_LINE", longest)
+        patch.setattr(files, "MAX_LINE", longest)
         read = [line for line in lines_from_the_end(file) if line]
     # Within one block a line may be longer than that: nothing more is held for it.
     assert [line for line in read if len(line) <= longest] == [
@@ -104,7 +104,7 @@ def test_a_line_of_100_megabytes_is_passed_over_in_little_memory(tmp_path: Path)
     tracemalloc.start()
     try:
         assert list(lines_from_the_end(file)) == [b"", b"last", b"first"]
-        assert tracemalloc.get_traced_memory()[1] < 3 * LONGEST_LINE
+        assert tracemalloc.get_traced_memory()[1] < 3 * MAX_LINE
     finally:
         tracemalloc.stop()
 

@@ -253,7 +253,7 @@ def test_a_file_of_a_gigabyte_is_read_at_its_end_in_little_memory(tmp_path: Path
 
 
 def test_a_line_that_never_ends_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growing_file, "LONGEST_LINE", 100)
+    monkeypatch.setattr(growing_file, "MAX_LINE", 100)
     path = tmp_path / "a.jsonl"
     growing = transcript(tmp_path)
     path.write_bytes(b"x" * 1_000)

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import pytest
 
 from streamrelay.panes.hub import PAUSE_AFTER
-from streamrelay.testing.onlooker import onlooker
+from streamrelay.testing.attached_terminal import onlooker
 from streamrelay.testing.tmux import is_alive, resident
 from streamrelay.testing.traces import listed
 from streamrelay.testing.waiting import wait_until, wait_until_async

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamrelay.config.layers import Layer, lines_of, read_environment, read_toml
-from streamrelay.config.resolving import Source, resolve
+from streamrelay.config.resolution import Source, resolve
 from streamrelay.config.settings import Settings, all_keys
 from streamrelay.errors import ConfigError
 

@@ -10,8 +10,8 @@ from streamrelay.control.hub import (
     LIST_SESSIONS,
     LOOK_FOR_LEFTOVERS,
     TAG,
-    Place,
     Session,
+    WindowLink,
     leftovers,
     let_go,
     link,
@@ -19,8 +19,8 @@ from streamrelay.control.hub import (
     onward,
     opening,
     parse_leftovers,
-    parse_places,
     parse_sessions,
+    parse_window_links,
     unlink,
     visiting,
 )
@@ -57,9 +57,9 @@ def test_listings_are_read_and_what_a_hook_prints_is_left_out() -> None:
         Session("$1", 1700000000, False, "my session 1"),
         Session("$9", 1700000001, True, "streamrelay-1"),
     ]
-    assert parse_places(["$1 3 @7 0", "$9 1 @7 1", "a hook's words"]) == [
-        Place("$1", 3, "@7", False),
-        Place("$9", 1, "@7", True),
+    assert parse_window_links(["$1 3 @7 0", "$9 1 @7 1", "a hook's words"]) == [
+        WindowLink("$1", 3, "@7", False),
+        WindowLink("$9", 1, "@7", True),
     ]
     assert TAG in LIST_SESSIONS[-1]
     assert TAG in LIST_PLACES[-1]
@@ -112,14 +112,14 @@ def test_hubs_alone_are_nobody() -> None:
     ("places", "back"),
     [
         ([], None),
-        ([Place("$9", 1, "@7", True)], None),
-        ([Place("$1", 2, "@5", False), Place("$9", 1, "@7", True)], Place("$1", 3, "@7", False)),
-        ([Place("$1", 3, "@5", False), Place("$9", 1, "@7", True)], None),
+        ([WindowLink("$9", 1, "@7", True)], None),
+        ([WindowLink("$1", 2, "@5", False), WindowLink("$9", 1, "@7", True)], WindowLink("$1", 3, "@7", False)),
+        ([WindowLink("$1", 3, "@5", False), WindowLink("$9", 1, "@7", True)], None),
     ],
     ids=["the server ends", "its session ended", "unlink-window", "its index was taken with -k"],
 )
-def test_a_window_that_only_hubs_hold_ends_or_is_handed_back(places: list[Place], back: Place | None) -> None:
-    assert let_go("@7", Place("$1", 3, "@7", False), places) == back
+def test_a_window_that_only_hubs_hold_ends_or_is_handed_back(places: list[WindowLink], back: WindowLink | None) -> None:
+    assert let_go("@7", WindowLink("$1", 3, "@7", False), places) == back
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,11 @@ LINES: list[tuple[bytes, Notification]] = [
     (b"%subscription-changed s $1 - - - new 7 : v", n.SubscriptionChanged("s", "$1", "-", "-", "-", "v")),
     (b"%paste-buffer-changed buffer0", n.PasteBufferChanged("buffer0")),
     (b"%paste-buffer-deleted my buffer", n.PasteBufferDeleted("my buffer")),
-    (b"%config-error /etc/tmux.conf:1: unknown command: x", n.ConfigError("/etc/tmux.conf:1: unknown command: x")),
-    (b"%message hello there", n.Message("hello there")),
+    (
+        b"%config-error /etc/tmux.conf:1: unknown command: x",
+        n.ConfigErrorMessage("/etc/tmux.conf:1: unknown command: x"),
+    ),
+    (b"%message hello there", n.ServerMessage("hello there")),
     (b"%exit", n.Exit("")),
     (b"%exit too far behind", n.Exit("too far behind")),
     (b"%from-the-future a b", n.Unknown("from-the-future", "a b")),

@@ -17,10 +17,10 @@ from streamrelay.daemon.metrics import Metrics
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent, Text
-from streamrelay.history.found import Found, History, Output, SearchHistory
+from streamrelay.history.results import FoundText, History, Output, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.pulse import Pulse, SessionNow
-from streamrelay.pulse.model import Missing
+from streamrelay.pulse.model import MissingSignal
 from streamrelay.relay.rules import RelayState, StoredRelay
 from streamrelay.service import api
 from streamrelay.testing.tmux import PrivateTmux
@@ -195,11 +195,11 @@ class MemoryService:
     async def pulse(self, request: api.TakePulse) -> Pulse:
         await self._take(request)
         session = SessionNow(title="Ann", quiet=1.5)
-        return Pulse(at=2.5, sessions=(session,), missing=(Missing(part="system", why="x"),))
+        return Pulse(at=2.5, sessions=(session,), missing=(MissingSignal(part="system", why="x"),))
 
     async def search_history(self, search: SearchHistory) -> History:
         await self._take(search)
-        found = Found(1, 2, 3.5, "here", "s", "%1", 1, "cat", "program", None, "one two", "one two", ((0, 3),))
+        found = FoundText(1, 2, 3.5, "here", "s", "%1", 1, "cat", "program", None, "one two", "one two", ((0, 3),))
         return History(found=[found], left_out=("what was too much",))
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:

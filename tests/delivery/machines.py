@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from streamrelay.agents import AgentProfile, parse_profile
 from streamrelay.delivery.machine import (
-    LEAST_WAIT,
+    MIN_WAIT,
     DeliveryMachine,
     Effect,
     Enter,
-    Look,
+    PaneView,
     Paste,
-    Tell,
+    ReportState,
 )
 from streamrelay.delivery.message import Message, Policy
 from streamrelay.delta.pane_state import ComposerView, Standing
@@ -58,7 +58,7 @@ class Pane:
         self.now += after
         self.standing = standing or self.standing
         while True:
-            effects = self.machine.look(Look(self.standing, self.profile, None), self.now)
+            effects = self.machine.look(PaneView(self.standing, self.profile, None), self.now)
             self.effects += effects
             asked = [effect for effect in effects if isinstance(effect, Paste | Enter)]
             if not asked:
@@ -81,7 +81,7 @@ class Pane:
         """Let a message be pasted, painted and submitted, the composer still showing it."""
         self.look(EMPTY)
         self.hear(Injected(message_id=message_id, state="painted"))
-        self.look(holding(f"text of {message_id}"), after=LEAST_WAIT)
+        self.look(holding(f"text of {message_id}"), after=MIN_WAIT)
 
     def answer(self, message_id: str, turn: int) -> None:
         self.hear(TurnStarted(message_id=message_id, turn=turn))
@@ -92,7 +92,7 @@ class Pane:
         return [
             f"{effect.state} {effect.reason}".strip()
             for effect in self.effects
-            if isinstance(effect, Tell) and effect.message_id == message_id
+            if isinstance(effect, ReportState) and effect.message_id == message_id
         ]
 
     def count(self, kind: type[Effect]) -> int:

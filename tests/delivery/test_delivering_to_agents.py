@@ -17,7 +17,7 @@ from streamrelay.delivery.message import Message, Policy, Progress
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.panes.server import Server
-from streamrelay.testing.agent import PROFILE, Got, read_got
+from streamrelay.testing.agent import PROFILE, LogEntry, read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
@@ -47,13 +47,13 @@ class AgentPane:
         self.pane = self._tmux.new_session("agent", words, columns=100, lines=30)
 
     @property
-    def got(self) -> list[Got]:
+    def got(self) -> list[LogEntry]:
         return read_got(self._log)
 
     def messages(self) -> list[str]:
         return [got.text for got in self.got if got.kind == "message"]
 
-    def of(self, kind: str) -> list[Got]:
+    def of(self, kind: str) -> list[LogEntry]:
         return [got for got in self.got if got.kind == kind]
 
     def states(self, message_id: str = "m1") -> list[str]:

@@ -7,17 +7,17 @@ import pytest
 from streamrelay.delivery.machine import (
     CANCELLED,
     CONFIRM,
-    LEAST_WAIT,
-    LONGEST_QUEUE,
-    MOST_WAIT,
+    MAX_QUEUE,
+    MAX_WAIT,
+    MIN_WAIT,
     PICTURE_REST,
     RESUMED,
     UNHEARD,
     DeliveryMachine,
     Enter,
-    Look,
+    PaneView,
     Paste,
-    Tell,
+    ReportState,
 )
 from streamrelay.delivery.message import Message, Policy
 from streamrelay.delta.pane_state import Standing
@@ -38,13 +38,13 @@ def test_the_enter_comes_when_the_paint_has_settled_and_not_before() -> None:
     pane = Pane()
     pane.put("m1")
     pane.look()
-    pane.look(after=LEAST_WAIT / 2)
+    pane.look(after=MIN_WAIT / 2)
     assert pane.count(Enter) == 0
     pane.hear(Injected(message_id="m1", state="painted"))
-    pane.look(after=LEAST_WAIT / 4)
+    pane.look(after=MIN_WAIT / 4)
     assert pane.count(Enter) == 0
-    assert pane.machine.deadline() == pytest.approx(LEAST_WAIT)
-    pane.look(after=LEAST_WAIT / 4)
+    assert pane.machine.deadline() == pytest.approx(MIN_WAIT)
+    pane.look(after=MIN_WAIT / 4)
     assert pane.count(Enter) == 1
 
 
@@ -52,7 +52,7 @@ def test_a_program_that_paints_nothing_gets_its_enter_at_last() -> None:
     pane = Pane()
     pane.put("m1")
     pane.look()
-    pane.look(after=MOST_WAIT + 0.01)
+    pane.look(after=MAX_WAIT + 0.01)
     assert pane.told() == ["queued", "pasted", "submitted"]
 
 
@@ -202,15 +202,15 @@ def test_a_signal_that_ends_one_answer_says_nothing_of_the_message_that_waits_in
 def test_what_the_stream_says_before_tmux_has_answered_is_told_behind_it() -> None:
     machine = DeliveryMachine()
     machine.put(Message("m1", "x"), 0.0)
-    machine.look(Look(EMPTY), 0.0)
+    machine.look(PaneView(EMPTY), 0.0)
     assert machine.handle(Injected(message_id="m1", state="painted"), 0.0) == []
-    assert machine.pasted(0.0) == [Tell("m1", "pasted"), Tell("m1", "painted")]
-    assert machine.look(Look(holding("x")), LEAST_WAIT) == [Enter(Message("m1", "x"), 1)]
-    machine.handle(Injected(message_id="m1", state="entering", turn=1), LEAST_WAIT)
-    assert machine.handle(TurnStarted(message_id="m1", turn=1), LEAST_WAIT) == []
-    assert machine.handle(TurnEnded(reason="quiet", certain=False, turn=1), LEAST_WAIT) == []
-    assert machine.entered(LEAST_WAIT) == [
-        Tell("m1", "submitted"), Tell("m1", "turn_started"), Tell("m1", "answered", "quiet"),
+    assert machine.pasted(0.0) == [ReportState("m1", "pasted"), ReportState("m1", "painted")]
+    assert machine.look(PaneView(holding("x")), MIN_WAIT) == [Enter(Message("m1", "x"), 1)]
+    machine.handle(Injected(message_id="m1", state="entering", turn=1), MIN_WAIT)
+    assert machine.handle(TurnStarted(message_id="m1", turn=1), MIN_WAIT) == []
+    assert machine.handle(TurnEnded(reason="quiet", certain=False, turn=1), MIN_WAIT) == []
+    assert machine.entered(MIN_WAIT) == [
+        ReportState("m1", "submitted"), ReportState("m1", "turn_started"), ReportState("m1", "answered", "quiet"),
     ]  # fmt: skip
 
 
@@ -244,10 +244,10 @@ def test_nothing_is_told_of_an_answer_after_the_message_has_failed(reason: str) 
     pane.put("m1")
     if reason == "needs_human":
         pane.look(EMPTY)
-        pane.machine.look(Look(holding("text of m1")), 2 * MOST_WAIT)
+        pane.machine.look(PaneView(holding("text of m1")), 2 * MAX_WAIT)
         pane.hear(Injected(message_id="m1", state="entering", turn=1))
         pane.machine.put_off()
-        pane.look(DIALOG, after=3 * MOST_WAIT)
+        pane.look(DIALOG, after=3 * MAX_WAIT)
     else:
         pane.deliver("m1")
         pane.look(after=CONFIRM)
@@ -261,21 +261,21 @@ def test_nothing_is_told_of_an_answer_after_the_message_has_failed(reason: str) 
 def test_a_refusal_fails_the_message_with_its_reason() -> None:
     machine = DeliveryMachine()
     machine.put(Message("m1", "x"), 0.0)
-    machine.look(Look(EMPTY), 0.0)
-    assert machine.refused("program_left") == [Tell("m1", "failed", "program_left")]
+    machine.look(PaneView(EMPTY), 0.0)
+    assert machine.refused("program_left") == [ReportState("m1", "failed", "program_left")]
 
 
 def test_what_is_put_off_is_tried_again() -> None:
     machine = DeliveryMachine()
     machine.put(Message("m1", "x"), 0.0)
-    assert machine.look(Look(EMPTY), 0.0) == [Paste(Message("m1", "x"))]
+    assert machine.look(PaneView(EMPTY), 0.0) == [Paste(Message("m1", "x"))]
     machine.put_off()
-    assert machine.look(Look(LEAVING), 0.1) == [Tell("m1", "queued", "at_work")]
-    assert machine.look(Look(EMPTY), 0.2) == [Paste(Message("m1", "x"))]
+    assert machine.look(PaneView(LEAVING), 0.1) == [ReportState("m1", "queued", "at_work")]
+    assert machine.look(PaneView(EMPTY), 0.2) == [Paste(Message("m1", "x"))]
     machine.pasted(0.2)
-    assert machine.look(Look(holding("x")), 2.0) == [Enter(Message("m1", "x"), 1)]
+    assert machine.look(PaneView(holding("x")), 2.0) == [Enter(Message("m1", "x"), 1)]
     machine.put_off()
-    assert machine.look(Look(holding("x")), 2.1) == [Enter(Message("m1", "x"), 1)]
+    assert machine.look(PaneView(holding("x")), 2.1) == [Enter(Message("m1", "x"), 1)]
 
 
 def test_what_was_taken_back_is_not_entered_nor_typed_again() -> None:
@@ -294,28 +294,28 @@ def test_what_the_stream_says_while_an_enter_is_put_off_is_told_behind_it() -> N
     """The stream was told that the Enter is coming, and takes what the program paints meanwhile for its work."""
     machine = DeliveryMachine()
     machine.put(Message("m1", "x"), 0.0)
-    machine.look(Look(EMPTY), 0.0)
+    machine.look(PaneView(EMPTY), 0.0)
     machine.pasted(0.0)
-    assert machine.look(Look(holding("x")), 2.0) == [Enter(Message("m1", "x"), 1)]
+    assert machine.look(PaneView(holding("x")), 2.0) == [Enter(Message("m1", "x"), 1)]
     machine.handle(Injected(message_id="m1", state="entering", turn=1), 2.0)
     machine.put_off()
     assert machine.handle(TurnStarted(message_id="m1", turn=1), 2.01) == []
-    assert machine.look(Look(holding("x")), 2.02) == [Enter(Message("m1", "x"), 1)]
-    assert machine.entered(2.03) == [Tell("m1", "submitted"), Tell("m1", "turn_started")]
+    assert machine.look(PaneView(holding("x")), 2.02) == [Enter(Message("m1", "x"), 1)]
+    assert machine.entered(2.03) == [ReportState("m1", "submitted"), ReportState("m1", "turn_started")]
 
 
 def test_nothing_is_typed_while_a_picture_is_being_painted_but_for_one_that_never_rests() -> None:
     machine, message = DeliveryMachine(), Message("m1", "x")
     machine.put(message, 0.0)
-    assert machine.look(Look(EMPTY, last_output=0.0), PICTURE_REST / 2) == []
+    assert machine.look(PaneView(EMPTY, last_output=0.0), PICTURE_REST / 2) == []
     assert machine.deadline() == PICTURE_REST
-    assert machine.look(Look(EMPTY, last_output=0.0), PICTURE_REST) == [Paste(message)]
+    assert machine.look(PaneView(EMPTY, last_output=0.0), PICTURE_REST) == [Paste(message)]
     machine.put_off()
-    assert machine.look(Look(EMPTY, last_output=5.0), 5.0) == []
-    assert machine.look(Look(EMPTY, last_output=5.0 + MOST_WAIT), 5.0 + MOST_WAIT) == [Paste(message)]
+    assert machine.look(PaneView(EMPTY, last_output=5.0), 5.0) == []
+    assert machine.look(PaneView(EMPTY, last_output=5.0 + MAX_WAIT), 5.0 + MAX_WAIT) == [Paste(message)]
     prints = replace(EMPTY, converses=False)
     machine.put_off()
-    assert machine.look(Look(prints, last_output=9.0), 9.0) == [Paste(message)]
+    assert machine.look(PaneView(prints, last_output=9.0), 9.0) == [Paste(message)]
 
 
 def test_what_waits_can_be_withdrawn_and_what_is_typed_cannot() -> None:
@@ -336,8 +336,8 @@ def test_what_waits_can_be_withdrawn_and_what_is_typed_cannot() -> None:
 
 def test_too_many_are_refused() -> None:
     pane = Pane()
-    pane.put(*(f"m{number}" for number in range(LONGEST_QUEUE + 1)))
-    assert pane.told(f"m{LONGEST_QUEUE}") == ["failed too_many_waiting"]
+    pane.put(*(f"m{number}" for number in range(MAX_QUEUE + 1)))
+    assert pane.told(f"m{MAX_QUEUE}") == ["failed too_many_waiting"]
 
 
 def test_a_message_whose_enter_is_missing_is_submitted_as_soon_as_it_is_seen_there() -> None:
@@ -386,7 +386,7 @@ def test_a_message_is_cancelled_while_it_waits_and_never_once_it_is_pasted() -> 
     for step in (
         lambda: pane.look(EMPTY),  # pasted
         lambda: pane.hear(Injected(message_id="m2", state="painted")),
-        lambda: pane.look(holding("text of m2"), after=LEAST_WAIT),  # submitted
+        lambda: pane.look(holding("text of m2"), after=MIN_WAIT),  # submitted
         lambda: pane.hear(TurnStarted(message_id="m2", turn=1)),
         lambda: pane.answer("m2", 1),
     ):
@@ -404,20 +404,20 @@ def test_a_message_is_cancelled_while_it_waits_and_never_once_it_is_pasted() -> 
 def test_a_message_that_is_cancelled_while_tmux_pastes_it_is_either_pasted_or_cancelled(fate: str) -> None:
     machine, message = DeliveryMachine(), Message("m1", "x")
     machine.put(message, 0.0)
-    assert machine.look(Look(EMPTY), 0.0) == [Paste(message)]
+    assert machine.look(PaneView(EMPTY), 0.0) == [Paste(message)]
     assert machine.withdraw("m1", CANCELLED) == []
     assert machine.is_pasting("m1")
     match fate:
         case "pasted":
-            assert machine.pasted(0.1) == [Tell("m1", "pasted")]
-            assert machine.look(Look(holding("x")), 5.0) == [Enter(message, 1)]
+            assert machine.pasted(0.1) == [ReportState("m1", "pasted")]
+            assert machine.look(PaneView(holding("x")), 5.0) == [Enter(message, 1)]
             assert machine.put_off() == []  # the Enter: the text stands there
-            assert machine.look(Look(holding("x")), 5.0) == [Enter(message, 1)]
+            assert machine.look(PaneView(holding("x")), 5.0) == [Enter(message, 1)]
         case "put off":
-            assert machine.put_off() == [Tell("m1", "failed", "cancelled")]
-            assert machine.look(Look(EMPTY), 5.0) == []
+            assert machine.put_off() == [ReportState("m1", "failed", "cancelled")]
+            assert machine.look(PaneView(EMPTY), 5.0) == []
         case _:
-            assert machine.refused("program_left") == [Tell("m1", "failed", "program_left")]
+            assert machine.refused("program_left") == [ReportState("m1", "failed", "program_left")]
     assert not machine.is_pasting("m1")
 
 

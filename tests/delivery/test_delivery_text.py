@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delivery.commands import Mark, Refusal, Seen, enter_line, paste_line, read_refusal
+from streamrelay.delivery.commands import DeliveryMark, Refusal, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import KEPT, forget_old, spool
 from streamrelay.errors import BadCommand
 
-MARK = Mark(7, "m1")
+MARK = DeliveryMark(7, "m1")
 
 
 @given(st.text())

@@ -19,7 +19,7 @@ from typing import Literal
 import pytest
 
 import streamrelay
-from streamrelay.delivery.commands import Mark, Seen, enter_line, paste_line, read_refusal
+from streamrelay.delivery.commands import DeliveryMark, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.errors import StreamrelayError
@@ -120,8 +120,8 @@ async def test_what_tmux_knows_and_the_stream_does_not_is_compared_in_the_line_i
         agent.leaves(time.monotonic(), "soon", 0.0)
         await wait_until_async(lambda: "bye" in private_tmux.run("capture-pane", "-p", "-t", agent.pane), PATIENCE)
         for line in (
-            paste_line(agent.pane, "b", TEXT, "agent", Mark(1, "m1"), seen=seen),
-            enter_line(agent.pane, "agent", Mark(1, "m1"), seen=seen),
+            paste_line(agent.pane, "b", TEXT, "agent", DeliveryMark(1, "m1"), seen=seen),
+            enter_line(agent.pane, "agent", DeliveryMark(1, "m1"), seen=seen),
         ):
             result = await agent.server.command(agent.pane, line)
             refusals = [refusal for block in result.blocks if (refusal := read_refusal(block.lines)) is not None]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamrelay.control import Tmux
-from streamrelay.delivery.machine import LEAST_WAIT, LONGEST_QUEUE
+from streamrelay.delivery.machine import MAX_QUEUE, MIN_WAIT
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.writer import PaneWriter
@@ -188,7 +188,7 @@ async def test_a_program_that_asks_for_it_gets_a_bracketed_paste_and_a_separate_
         await delivery.until("m1", "submitted")
         await place.was_read(b"\x1b[200~[201~" + HOSTILE.encode() + b"\x1b[201~\r")
         at = {report.state: report.at for report in delivery.reports}
-        assert at["submitted"] - at["pasted"] >= LEAST_WAIT
+        assert at["submitted"] - at["pasted"] >= MIN_WAIT
 
 
 async def test_messages_go_in_one_after_the_other(place: Place) -> None:
@@ -358,8 +358,8 @@ async def test_too_many_messages_are_refused_and_said_to_be(place: Place) -> Non
     reports: list[Progress] = []
     async with Server(Tmux(place.tmux.binary, socket_path=place.tmux.socket_path)) as server, server.watch(pane):
         writer = PaneWriter(server, server.pipeline(pane), program="cat", report=reports.append)
-        taken = [await writer.put(Message(f"m{number}", "x")) for number in range(LONGEST_QUEUE + 1)]
-    assert taken == [True] * LONGEST_QUEUE + [False]
+        taken = [await writer.put(Message(f"m{number}", "x")) for number in range(MAX_QUEUE + 1)]
+    assert taken == [True] * MAX_QUEUE + [False]
     assert (reports[-1].state, reports[-1].reason) == ("failed", "too_many_waiting")
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamrelay.delivery.machine import DeliveryMachine, Enter, Look, Paste
+from streamrelay.delivery.machine import DeliveryMachine, Enter, PaneView, Paste
 from streamrelay.delivery.message import Message
 from streamrelay.delta.inputs import Looked, Output, Pasted, Submitted, Waited
 from streamrelay.delta.stream import DeltaStream
@@ -37,7 +37,7 @@ MESSAGES = [
 class SlowPane:
     """A scripted agent, what types into it and what listens to it, in simulated time; `slow` stretches every delay."""
 
-    def __init__(self, look: transcript_program.Look, seed: int, slow: float) -> None:
+    def __init__(self, look: transcript_program.UiStyle, seed: int, slow: float) -> None:
         self._random = random.Random(seed)
         self._slow = slow
         self._program = TranscriptProgram(look)
@@ -99,7 +99,7 @@ class SlowPane:
         if self._is_typing or self._machine.idle:
             return
         self.events += self._stream.apply(Looked(self._now, "%0"))
-        for effect in self._machine.look(Look(self._stream.standing, last_output=self._printed), self._now):
+        for effect in self._machine.look(PaneView(self._stream.standing, last_output=self._printed), self._now):
             if isinstance(effect, Paste | Enter):
                 self._is_typing = True
                 self._type(effect)
@@ -192,7 +192,7 @@ class SlowPane:
             self._write(self._program.rests())
 
 
-def _check(look: transcript_program.Look, seed: int, slow: float) -> None:
+def _check(look: transcript_program.UiStyle, seed: int, slow: float) -> None:
     pane = SlowPane(replace(look, folds_from=5, columns=80, lines=24), seed, slow)
     pane.run(MESSAGES)
     assert [message for message, _ in pane.said] == MESSAGES
@@ -214,7 +214,7 @@ def _check(look: transcript_program.Look, seed: int, slow: float) -> None:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("look", TELLING, ids=name)
 def test_what_a_slow_program_answers_is_said_in_the_turn_of_its_message(
-    look: transcript_program.Look, seed: int
+    look: transcript_program.UiStyle, seed: int
 ) -> None:
     _check(look, seed, slow=1.0 + seed % 2 * 2)
 
@@ -223,6 +223,6 @@ def test_what_a_slow_program_answers_is_said_in_the_turn_of_its_message(
 @pytest.mark.parametrize("seed", range(4, 64))
 @pytest.mark.parametrize("look", TELLING, ids=name)
 def test_whatever_comes_late_each_answer_is_said_in_the_turn_of_its_message(
-    look: transcript_program.Look, seed: int
+    look: transcript_program.UiStyle, seed: int
 ) -> None:
     _check(look, seed, slow=1.0 + seed % 2 * 2)

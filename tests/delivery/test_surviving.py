@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import streamrelay
-from streamrelay.delivery.commands import ENTERED, PASTED, Mark, enter_line, paste_line
+from streamrelay.delivery.commands import ENTERED, PASTED, DeliveryMark, enter_line, paste_line
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.outbox import Outbox
-from streamrelay.delivery.recovery import Marks, fate
+from streamrelay.delivery.recovery import DeliveryMarks, fate
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.panes.server import Server
 from streamrelay.testing.agent import read_got
@@ -119,7 +119,7 @@ async def test_a_line_that_is_sent_twice_is_carried_out_once(private_tmux: Priva
         lambda: private_tmux.run("display-message", "-p", "-t", pane, "#{pane_current_command}") == "cat", PATIENCE
     )
     async with connect(private_tmux) as server, server.watch(pane):
-        early, late = Mark(1, "a"), Mark(2, "b")
+        early, late = DeliveryMark(1, "a"), DeliveryMark(2, "b")
         for mark in (early, early, late, late, early):
             await server.command(pane, paste_line(pane, "b", mark.message_id, "cat", mark))
         for _ in range(2):
@@ -199,7 +199,7 @@ async def test_what_a_program_that_has_left_was_given_is_read_from_the_pane(
 
 def mark_ahead(tmux: PrivateTmux, pane: str) -> None:
     """Leave the marks of somebody whose clock is two minutes ahead: who types here from another machine."""
-    mark = Mark(time.time_ns() // 1000 + 120_000_000, "other")
+    mark = DeliveryMark(time.time_ns() // 1000 + 120_000_000, "other")
     tmux.run("set-option", "-p", "-t", pane, PASTED, str(mark))
     tmux.run("set-option", "-p", "-t", pane, ENTERED, f"{mark} 1")
 
@@ -257,40 +257,40 @@ async def test_where_tmux_died_too_nothing_is_sent_again(tmp_path: Path) -> None
     assert [(entry.state, entry.reason, entry.text) for entry in entries] == [("unconfirmed", "server_lost", "")]
 
 
-OWN, LATER = Mark(5, "m1"), Mark(6, "m2")
+OWN, LATER = DeliveryMark(5, "m1"), DeliveryMark(6, "m2")
 
 
 @pytest.mark.parametrize(
     ("marks", "expected"),
     [
-        (Marks(), "send"),
-        (Marks(str(Mark(4, "m0")), f"{Mark(4, 'm0')} 1"), "send"),
-        (Marks(str(OWN), f"{Mark(4, 'm0')} 1"), "enter"),
-        (Marks(str(OWN), f"{OWN} 1"), "submitted"),
-        (Marks(str(OWN), f"{OWN} 2"), "submitted"),
-        (Marks(str(LATER), f"{LATER} 1"), "unconfirmed"),
-        (Marks(str(LATER), f"{OWN} 1"), "submitted"),
+        (DeliveryMarks(), "send"),
+        (DeliveryMarks(str(DeliveryMark(4, "m0")), f"{DeliveryMark(4, 'm0')} 1"), "send"),
+        (DeliveryMarks(str(OWN), f"{DeliveryMark(4, 'm0')} 1"), "enter"),
+        (DeliveryMarks(str(OWN), f"{OWN} 1"), "submitted"),
+        (DeliveryMarks(str(OWN), f"{OWN} 2"), "submitted"),
+        (DeliveryMarks(str(LATER), f"{LATER} 1"), "unconfirmed"),
+        (DeliveryMarks(str(LATER), f"{OWN} 1"), "submitted"),
     ],
 )
-def test_the_fate_of_a_delivery_is_read_from_the_marks(marks: Marks, expected: str) -> None:
+def test_the_fate_of_a_delivery_is_read_from_the_marks(marks: DeliveryMarks, expected: str) -> None:
     assert fate(OWN, marks) == expected
 
 
 @pytest.mark.parametrize(
     ("marks", "highest"),
     [
-        (Marks(), 0),
-        (Marks(str(OWN), f"{LATER} 1"), 6),
-        (Marks(str(LATER), f"{OWN} 1"), 6),
-        (Marks("a person's", f"{OWN} 1"), 5),
-        (Marks(f"{'9' * 19} m3", ""), 0),
+        (DeliveryMarks(), 0),
+        (DeliveryMarks(str(OWN), f"{LATER} 1"), 6),
+        (DeliveryMarks(str(LATER), f"{OWN} 1"), 6),
+        (DeliveryMarks("a person's", f"{OWN} 1"), 5),
+        (DeliveryMarks(f"{'9' * 19} m3", ""), 0),
     ],
 )
-def test_numbers_begin_above_those_that_stand_in_the_pane(marks: Marks, highest: int) -> None:
+def test_numbers_begin_above_those_that_stand_in_the_pane(marks: DeliveryMarks, highest: int) -> None:
     assert marks.highest == highest
 
 
 def test_marks_are_in_order_whatever_their_ids() -> None:
     numbers = [0, 9, 10, 99, 10**15, 10**16, 2**62]
-    marks = [str(Mark(number, name)) for number, name in zip(numbers, "zyxwvut", strict=True)]
+    marks = [str(DeliveryMark(number, name)) for number, name in zip(numbers, "zyxwvut", strict=True)]
     assert marks == sorted(marks)

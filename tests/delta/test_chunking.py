@@ -8,7 +8,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from streamrelay.events import Event, Live, Retracted, Text, encode
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 from tests.sampling import examples
 
 Step = bytes | float | str

@@ -4,7 +4,7 @@ import pytest
 
 from streamrelay.delta.printing.prompts import Prompts
 from streamrelay.events import NeedsHuman
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.vt.engine import Cursor, Snapshot
 
 

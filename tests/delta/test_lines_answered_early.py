@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.events import Injected, Text, TurnEnded, TurnStarted
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 
 CAT = "a1\r\nb2\r\nc3a1\r\nb2\r\n"
 """What the kernel echoes of `a1`, `b2` and `c3` before the Enter, and what `cat` prints of it."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from streamrelay.testing.painted_talk import LOOKS, Talk
-from streamrelay.testing.transcript_program import Look
+from streamrelay.testing.transcript_program import UiStyle
 
 WORDS = (
     "the", "a", "keys", "drawer", "build", "why", "is", "it", "so", "go", "on", "next", "please", "tell", "me", "about",
@@ -81,7 +81,7 @@ class RandomTalk:
         self.talk.program.queues()
         self._takes_up("typed", text)
 
-    def _look(self) -> Look:
+    def _look(self) -> UiStyle:
         look = self._chance.choice(LOOKS)
         if self._chance.random() < 0.4:
             look = replace(look, folds_from=3)

@@ -7,7 +7,7 @@ import pytest
 from streamrelay.delta.turns import UNHEARD
 from streamrelay.events import Gap, Live, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
-from streamrelay.testing.transcript_program import Look
+from streamrelay.testing.transcript_program import UiStyle
 
 pytestmark = pytest.mark.sampled(6)
 
@@ -19,7 +19,7 @@ LINES = [f"line {n} {'word ' * (n % 5)}end {n}" for n in range(30)]
 
 @pytest.mark.requirement("DEL-01", "DEL-02c", "DEL-03a", "DEL-04a")
 @every_look
-def test_an_answer_taller_than_the_screen(look: Look) -> None:
+def test_an_answer_taller_than_the_screen(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("tell me all")
     talk.answers("\n".join(LINES))
@@ -32,7 +32,7 @@ def test_an_answer_taller_than_the_screen(look: Look) -> None:
 
 @pytest.mark.requirement("DEL-02c")
 @every_look
-def test_the_same_message_three_times(look: Look) -> None:
+def test_the_same_message_three_times(look: UiStyle) -> None:
     talk = Talk(look)
     for number in range(3):
         talk.sends("go on")
@@ -45,7 +45,7 @@ def test_the_same_message_three_times(look: Look) -> None:
 
 @pytest.mark.requirement("DEL-02b")
 @every_look
-def test_a_quote_of_the_message_is_the_program_s(look: Look) -> None:
+def test_a_quote_of_the_message_is_the_program_s(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("hello there")
     talk.answers("You said:\nhello there\nand I reply")
@@ -59,7 +59,7 @@ MESSAGE = "one\ntwo\nthree\nfour\nfive"
 @pytest.mark.requirement("DEL-02c", "DEL-02b")
 @pytest.mark.parametrize("in_transcript", ["placeholder", "whole"])
 @every_look
-def test_a_placeholder_in_the_composer(look: Look, in_transcript: str) -> None:
+def test_a_placeholder_in_the_composer(look: UiStyle, in_transcript: str) -> None:
     talk = Talk(replace(look, folds_from=4))
     talk.asks(MESSAGE)
     talk.paints(talk.program.submits(MESSAGE if in_transcript == "whole" else None))
@@ -74,7 +74,7 @@ def test_a_placeholder_in_the_composer(look: Look, in_transcript: str) -> None:
 @pytest.mark.requirement("DEL-04a")
 @pytest.mark.parametrize("stall", [0.5, 2.0, 10.0, 30.0])
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_no_stall_ends_the_turn_of_a_program_that_shows_its_state(look: Look, stall: float) -> None:
+def test_no_stall_ends_the_turn_of_a_program_that_shows_its_state(look: UiStyle, stall: float) -> None:
     talk = Talk(look)
     talk.sends("think hard")
     talk.streams("a beginning")
@@ -90,7 +90,7 @@ def test_no_stall_ends_the_turn_of_a_program_that_shows_its_state(look: Look, st
 
 @pytest.mark.requirement("DEL-04a")
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_no_stall_before_the_first_word_ends_a_turn(look: Look) -> None:
+def test_no_stall_before_the_first_word_ends_a_turn(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("think hard")
     talk.paints(talk.program.works())
@@ -103,7 +103,7 @@ def test_no_stall_before_the_first_word_ends_a_turn(look: Look) -> None:
 @pytest.mark.requirement("DEL-04b", "DEL-01")
 @pytest.mark.parametrize("stall", [2.0, 30.0])
 @pytest.mark.parametrize("look", SILENT, ids=name)
-def test_a_stall_between_paragraphs_is_an_uncertain_end_and_a_continuation(look: Look, stall: float) -> None:
+def test_a_stall_between_paragraphs_is_an_uncertain_end_and_a_continuation(look: UiStyle, stall: float) -> None:
     talk = Talk(look)
     talk.sends("think hard")
     talk.streams("a beginning\n")
@@ -120,7 +120,7 @@ def test_a_stall_between_paragraphs_is_an_uncertain_end_and_a_continuation(look:
 
 @pytest.mark.requirement("DEL-04b", "DEL-01")
 @pytest.mark.parametrize("look", SILENT, ids=name)
-def test_a_stall_inside_a_line_neither_loses_nor_doubles_a_word(look: Look) -> None:
+def test_a_stall_inside_a_line_neither_loses_nor_doubles_a_word(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("think hard")
     talk.streams("first line\na beginning")
@@ -135,7 +135,7 @@ def test_a_stall_inside_a_line_neither_loses_nor_doubles_a_word(look: Look) -> N
 @pytest.mark.requirement("DEL-02c")
 @pytest.mark.parametrize("delay", [0.5, 3.0, 60.0])
 @every_look
-def test_a_program_that_does_nothing_for_a_while_after_the_enter(look: Look, delay: float) -> None:
+def test_a_program_that_does_nothing_for_a_while_after_the_enter(look: UiStyle, delay: float) -> None:
     talk = Talk(look)
     talk.asks("hello there")
     talk.pane.rests(delay)
@@ -146,7 +146,7 @@ def test_a_program_that_does_nothing_for_a_while_after_the_enter(look: Look, del
 
 @pytest.mark.requirement("DEL-02c")
 @every_look
-def test_a_composer_that_empties_long_before_the_transcript_shows_the_message(look: Look) -> None:
+def test_a_composer_that_empties_long_before_the_transcript_shows_the_message(look: UiStyle) -> None:
     talk = Talk(look)
     talk.asks("hello there")
     draft = talk.program.queues()
@@ -159,7 +159,7 @@ def test_a_composer_that_empties_long_before_the_transcript_shows_the_message(lo
 @pytest.mark.requirement("DEL-04c")
 @pytest.mark.parametrize("pause", [0.2, 2.0])
 @every_look
-def test_a_second_message_in_mid_answer_is_shown_when_the_first_is_answered(look: Look, pause: float) -> None:
+def test_a_second_message_in_mid_answer_is_shown_when_the_first_is_answered(look: UiStyle, pause: float) -> None:
     talk = Talk(look)
     talk.sends("first question")
     talk.streams("the first answer begins")
@@ -184,7 +184,7 @@ def test_a_second_message_in_mid_answer_is_shown_when_the_first_is_answered(look
 
 @pytest.mark.requirement("DEL-04c", "DEL-07b")
 @every_look
-def test_an_answer_that_is_aborted_and_erased_was_live_only(look: Look) -> None:
+def test_an_answer_that_is_aborted_and_erased_was_live_only(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("first question")
     talk.streams("an answer that is never finished")
@@ -200,7 +200,7 @@ def test_an_answer_that_is_aborted_and_erased_was_live_only(look: Look) -> None:
 
 @pytest.mark.requirement("DEL-01")
 @every_look
-def test_an_answer_to_a_message_that_is_never_shown_is_said_or_a_gap(look: Look) -> None:
+def test_an_answer_to_a_message_that_is_never_shown_is_said_or_a_gap(look: UiStyle) -> None:
     talk = Talk(look)
     talk.asks("hello there")
     talk.program.queues()
@@ -215,7 +215,7 @@ def test_an_answer_to_a_message_that_is_never_shown_is_said_or_a_gap(look: Look)
 
 
 @every_look
-def test_messages_that_are_never_shown_are_neither_said_nor_kept(look: Look) -> None:
+def test_messages_that_are_never_shown_are_neither_said_nor_kept(look: UiStyle) -> None:
     talk = Talk(look)
     for number in range(200):
         message_id = talk.pane.pastes(f"message {number} which nobody shows")
@@ -228,7 +228,7 @@ def test_messages_that_are_never_shown_are_neither_said_nor_kept(look: Look) -> 
 
 @pytest.mark.requirement("DEL-01")
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_a_line_that_was_being_written_when_the_pane_closed_is_a_gap(look: Look) -> None:
+def test_a_line_that_was_being_written_when_the_pane_closed_is_a_gap(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("go on")
     whole = [f"Thing {n} is certain." for n in range(4)]
@@ -239,7 +239,7 @@ def test_a_line_that_was_being_written_when_the_pane_closed_is_a_gap(look: Look)
 
 
 @every_look
-def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_enter(look: Look) -> None:
+def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_enter(look: UiStyle) -> None:
     """The program says something amid the paste, and a read ends where its composer is wiped."""
     talk = Talk(look)
     talk.sends("first")
@@ -260,7 +260,7 @@ def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_ent
 @pytest.mark.parametrize("first", ["hello there", "Ivy (3):\n\nhello there"])
 @every_look
 def test_a_message_that_the_composer_shows_only_behind_its_enter_is_nobody_s_draft(
-    look: Look, first: str, folds_from: int | None
+    look: UiStyle, first: str, folds_from: int | None
 ) -> None:
     """And the program is silent, before it goes to work, for so long that its turn seems over."""
     talk = Talk(replace(look, folds_from=folds_from))
@@ -288,7 +288,7 @@ def test_a_message_that_the_composer_shows_only_behind_its_enter_is_nobody_s_dra
 @pytest.mark.parametrize("before", [(), ("first",)])
 @every_look
 def test_a_placeholder_that_no_composer_was_seen_to_show_stands_for_the_message(
-    look: Look, before: tuple[str, ...]
+    look: UiStyle, before: tuple[str, ...]
 ) -> None:
     """The program reads the paste and its Enter at once."""
     talk = Talk(replace(look, folds_from=3))
@@ -314,7 +314,7 @@ def test_a_placeholder_that_no_composer_was_seen_to_show_stands_for_the_message(
 
 @pytest.mark.requirement("DEL-01")
 @pytest.mark.parametrize("look", SILENT, ids=name)
-def test_a_spinner_that_goes_long_after_the_end_lets_nothing_be_said_again(look: Look) -> None:
+def test_a_spinner_that_goes_long_after_the_end_lets_nothing_be_said_again(look: UiStyle) -> None:
     """The rows that it had taken come back at the top."""
     talk = Talk(look)
     talk.sends("tell me all")

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from streamrelay.testing.dresses import DRESSES
 from streamrelay.testing.painted_talk import Talk, name
-from streamrelay.testing.transcript_program import Look
+from streamrelay.testing.transcript_program import UiStyle
+from streamrelay.testing.ui_variants import DRESSES
 
 pytestmark = pytest.mark.sampled(12)
 
 PLACES = [
-    Look(lines=24),
-    Look(lines=24, witness="title", repaints_all=True),
-    Look(lines=24, witness="furniture", synchronized=True),
-    Look(lines=24, alternate=True, witness="agent_state"),
-    Look(lines=24, alternate=True, repaints_all=True),
+    UiStyle(lines=24),
+    UiStyle(lines=24, witness="title", repaints_all=True),
+    UiStyle(lines=24, witness="furniture", synchronized=True),
+    UiStyle(lines=24, alternate=True, witness="agent_state"),
+    UiStyle(lines=24, alternate=True, repaints_all=True),
 ]
 
 
@@ -23,7 +23,7 @@ PLACES = [
 @pytest.mark.parametrize("columns", [60, 110, 220])
 @pytest.mark.parametrize("look", PLACES, ids=name)
 @pytest.mark.parametrize("dress", DRESSES)
-def test_two_messages_and_their_answers(dress: str, look: Look, columns: int) -> None:
+def test_two_messages_and_their_answers(dress: str, look: UiStyle, columns: int) -> None:
     worn = DRESSES[dress]
     talk = Talk(replace(look, columns=columns, **worn.look))
     expected = []

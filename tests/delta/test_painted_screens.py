@@ -7,8 +7,8 @@ import pytest
 from streamrelay.delta.inputs import Resized
 from streamrelay.events import Activity, Gap, Live, PaneResized, Retracted, Text, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, Talk, name
-from streamrelay.testing.scripted import ScriptedPane
-from streamrelay.testing.transcript_program import Look
+from streamrelay.testing.scripted_pane import ScriptedPane
+from streamrelay.testing.transcript_program import UiStyle
 
 pytestmark = pytest.mark.sampled(6)
 
@@ -20,7 +20,7 @@ LINES = [f"line {n} {'word ' * (n % 5)}end {n}" for n in range(30)]
 
 @pytest.mark.requirement("DEL-03c")
 @every_look
-def test_what_the_program_does_is_activity(look: Look) -> None:
+def test_what_the_program_does_is_activity(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("list the files")
     talk.paints(talk.program.says("I will look."), talk.program.does("Bash(ls)", "a.py"))
@@ -33,7 +33,7 @@ def test_what_the_program_does_is_activity(look: Look) -> None:
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_what_a_person_types_and_submits_is_typed(look: Look) -> None:
+def test_what_a_person_types_and_submits_is_typed(look: UiStyle) -> None:
     talk = Talk(look)
     talk.types("what is up")
     assert talk.heard() == []
@@ -45,7 +45,7 @@ def test_what_a_person_types_and_submits_is_typed(look: Look) -> None:
 
 @pytest.mark.requirement("DEL-01")
 @every_look
-def test_notices_above_a_message_that_stays_in_the_composer_come_once(look: Look) -> None:
+def test_notices_above_a_message_that_stays_in_the_composer_come_once(look: UiStyle) -> None:
     talk = Talk(look)
     talk.asks("hello there")
     for notice in ("notice one", "\nnotice two"):
@@ -58,7 +58,7 @@ def test_notices_above_a_message_that_stays_in_the_composer_come_once(look: Look
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_a_draft_that_a_person_deletes_was_not_submitted(look: Look) -> None:
+def test_a_draft_that_a_person_deletes_was_not_submitted(look: UiStyle) -> None:
     talk = Talk(look)
     for draft in ("w", "wh", "wha", "wh", "w", ""):
         talk.paints(talk.program.drafts(draft))
@@ -69,7 +69,7 @@ def test_a_draft_that_a_person_deletes_was_not_submitted(look: Look) -> None:
 
 @pytest.mark.requirement("DEL-07a", "DEL-07b")
 @every_look
-def test_live_text_is_shown_in_time_and_replaced_or_taken_back(look: Look) -> None:
+def test_live_text_is_shown_in_time_and_replaced_or_taken_back(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("tell me")
     talk.paints(talk.program.works())
@@ -98,7 +98,7 @@ def test_live_text_is_shown_in_time_and_replaced_or_taken_back(look: Look) -> No
 @pytest.mark.requirement("DEL-08")
 @pytest.mark.parametrize("wipes_history", [False, True], ids=["2J", "3J"])
 @every_look
-def test_a_transcript_painted_anew_between_turns_says_nothing(look: Look, wipes_history: bool) -> None:
+def test_a_transcript_painted_anew_between_turns_says_nothing(look: UiStyle, wipes_history: bool) -> None:
     talk = Talk(look)
     talk.sends("tell me all")
     talk.answers("\n".join(LINES))
@@ -113,7 +113,7 @@ def test_a_transcript_painted_anew_between_turns_says_nothing(look: Look, wipes_
 @pytest.mark.requirement("DEL-08")
 @pytest.mark.parametrize("wipes_history", [False, True], ids=["2J", "3J"])
 @every_look
-def test_a_transcript_painted_anew_in_mid_answer_doubles_nothing(look: Look, wipes_history: bool) -> None:
+def test_a_transcript_painted_anew_in_mid_answer_doubles_nothing(look: UiStyle, wipes_history: bool) -> None:
     talk = Talk(look)
     talk.sends("tell me all")
     talk.streams("\n".join(LINES[:20]))
@@ -139,7 +139,7 @@ PARAGRAPHS = [f"Number {n} of all {'words that are many ' * (1 + n % 6)}ends wit
 @pytest.mark.requirement("DEL-08")
 @pytest.mark.parametrize("sizes", [[(50, 14)], [(44, 12), (100, 30), (70, 20)]], ids=["one", "three"])
 @every_look
-def test_new_sizes_in_mid_answer_lose_and_double_nothing(look: Look, sizes: list[tuple[int, int]]) -> None:
+def test_new_sizes_in_mid_answer_lose_and_double_nothing(look: UiStyle, sizes: list[tuple[int, int]]) -> None:
     talk = Talk(look)
     talk.sends("tell me all")
     talk.streams("\n\n".join(PARAGRAPHS[:8]))
@@ -155,7 +155,7 @@ def test_new_sizes_in_mid_answer_lose_and_double_nothing(look: Look, sizes: list
 
 @pytest.mark.requirement("DEL-02c")
 def test_a_program_that_erases_all_below_from_the_top_of_the_screen() -> None:
-    talk = Talk(Look(erases_below=True))
+    talk = Talk(UiStyle(erases_below=True))
     talk.sends("hello there")
     talk.answers("fine")
     assert talk.heard() == [("injected", "hello there"), ("program", "fine")]
@@ -182,7 +182,7 @@ def test_an_editor_between_two_commands_of_a_shell_says_nothing() -> None:
 
 @pytest.mark.requirement("DEL-01")
 def test_an_answer_taller_than_what_is_remembered_is_said_behind_a_gap() -> None:
-    talk = Talk(Look(witness="title"))
+    talk = Talk(UiStyle(witness="title"))
     talk.sends("everything")
     for start in range(0, 12_000, 100):
         rows = "".join(f"\x1b[16;1H\r\nrow {n}" for n in range(start, start + 100))
@@ -201,7 +201,7 @@ def test_an_answer_taller_than_what_is_remembered_is_said_behind_a_gap() -> None
 @pytest.mark.requirement("DEL-01", "DEL-08")
 @pytest.mark.parametrize("pause", [0.5, 3.0])
 @every_look
-def test_what_is_said_again_in_a_transcript_that_was_cleared_is_new(look: Look, pause: float) -> None:
+def test_what_is_said_again_in_a_transcript_that_was_cleared_is_new(look: UiStyle, pause: float) -> None:
     talk = Talk(look)
     for _ in range(2):
         talk.sends("hello there")

@@ -5,7 +5,7 @@ import pytest
 from streamrelay.delta.turns import UNHEARD
 from streamrelay.events import Gap, NeedsHuman, TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
-from streamrelay.testing.transcript_program import Look
+from streamrelay.testing.transcript_program import UiStyle
 
 pytestmark = pytest.mark.sampled(6)
 
@@ -16,7 +16,7 @@ KNOWN = ("title", "agent_state")
 
 @pytest.mark.requirement("DEL-04a")
 @pytest.mark.parametrize("look", [look for look in TELLING if look.witness in KNOWN], ids=name)
-def test_a_program_that_tells_its_state_is_waited_for_until_it_tells(look: Look) -> None:
+def test_a_program_that_tells_its_state_is_waited_for_until_it_tells(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("first")
     talk.answers("one")
@@ -38,7 +38,7 @@ def test_a_program_that_tells_its_state_is_waited_for_until_it_tells(look: Look)
 
 @pytest.mark.requirement("DEL-04c")
 @pytest.mark.parametrize("look", [look for look in TELLING if look.witness in KNOWN], ids=name)
-def test_a_message_to_a_program_that_is_busy_starting_has_a_turn_of_its_own(look: Look) -> None:
+def test_a_message_to_a_program_that_is_busy_starting_has_a_turn_of_its_own(look: UiStyle) -> None:
     """Codex says that it is at work while it starts its tools, and takes messages meanwhile."""
     talk = Talk(look, seeded=True)
     talk.paints(talk.program.works(), rest=2.0)
@@ -64,7 +64,7 @@ DIALOG = (" Run it now?", " ❯ 1. Yes", "   2. No", "", " Enter to confirm")
 
 @pytest.mark.requirement("DEL-03a", "DEL-10")
 @every_look
-def test_a_dialog_right_behind_an_answer_is_no_part_of_it(look: Look) -> None:
+def test_a_dialog_right_behind_an_answer_is_no_part_of_it(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("first")
     talk.streams("the answer\nand its end")
@@ -85,7 +85,7 @@ PANEL = ("Commands", "  /help   show this", "  /clear  forget all")
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_an_answer_is_read_when_its_composer_is_back(look: Look) -> None:
+def test_an_answer_is_read_when_its_composer_is_back(look: UiStyle) -> None:
     """A panel that is no dialog stands in its place: where the answer ends is not known before."""
     talk = Talk(look)
     talk.sends("first")
@@ -100,7 +100,7 @@ def test_an_answer_is_read_when_its_composer_is_back(look: Look) -> None:
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_of_a_screen_without_its_composer_nothing_is_said_but_a_gap(look: Look) -> None:
+def test_of_a_screen_without_its_composer_nothing_is_said_but_a_gap(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("first")
     talk.answers("one")

@@ -7,7 +7,7 @@ import pytest
 from streamrelay.delta.inputs import Ran
 from streamrelay.events import TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.testing.transcript_program import TranscriptProgram
 
 pytestmark = pytest.mark.sampled(6)

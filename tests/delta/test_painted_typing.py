@@ -6,7 +6,7 @@ import pytest
 
 from streamrelay.events import Gap, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
-from streamrelay.testing.transcript_program import Look
+from streamrelay.testing.transcript_program import UiStyle
 
 pytestmark = pytest.mark.sampled(6)
 
@@ -24,7 +24,7 @@ def _takes_up(talk: Talk, queue: list[str]) -> None:
 @pytest.mark.requirement("DEL-05", "DEL-04c")
 @pytest.mark.parametrize("works", [5, 80])
 @every_look
-def test_what_a_person_types_while_queued_messages_are_answered_is_typed(look: Look, works: int) -> None:
+def test_what_a_person_types_while_queued_messages_are_answered_is_typed(look: UiStyle, works: int) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     queue = []
@@ -53,7 +53,7 @@ def test_what_a_person_types_while_queued_messages_are_answered_is_typed(look: L
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_what_a_person_types_between_two_queued_messages_comes_between_them(look: Look) -> None:
+def test_what_a_person_types_between_two_queued_messages_comes_between_them(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.types("what of the keys")
@@ -74,7 +74,7 @@ def test_what_a_person_types_between_two_queued_messages_comes_between_them(look
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_the_same_words_typed_twice_in_mid_answer_are_typed_both_times(look: Look) -> None:
+def test_the_same_words_typed_twice_in_mid_answer_are_typed_both_times(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     queue = []
@@ -95,7 +95,7 @@ def test_the_same_words_typed_twice_in_mid_answer_are_typed_both_times(look: Loo
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_a_draft_deleted_in_mid_answer_was_not_submitted_though_it_stands_further_up(look: Look) -> None:
+def test_a_draft_deleted_in_mid_answer_was_not_submitted_though_it_stands_further_up(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("go on")
     talk.answers("an answer")
@@ -110,7 +110,7 @@ def test_a_draft_deleted_in_mid_answer_was_not_submitted_though_it_stands_furthe
 
 @pytest.mark.requirement("DEL-05", "DEL-04a")
 @pytest.mark.parametrize("look", [look for look in LOOKS if look.witness == "furniture"], ids=name)
-def test_a_hint_that_gives_way_to_a_draft_ends_no_turn_and_one_in_its_place_is_no_draft(look: Look) -> None:
+def test_a_hint_that_gives_way_to_a_draft_ends_no_turn_and_one_in_its_place_is_no_draft(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("go on")
     talk.streams("a beginning")
@@ -151,7 +151,9 @@ def _typed_at_once(talk: Talk, text: str) -> None:
 
 @pytest.mark.requirement("DEL-05", "DEL-04c")
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_right_behind_its_answer(look: Look) -> None:
+def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_right_behind_its_answer(
+    look: UiStyle,
+) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -170,7 +172,7 @@ def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_right
 
 @pytest.mark.requirement("DEL-05", "DEL-04c")
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_amid_its_answer(look: Look) -> None:
+def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_amid_its_answer(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -186,7 +188,9 @@ def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_amid_
 @pytest.mark.requirement("DEL-05", "DEL-04c")
 @pytest.mark.parametrize("rest", [0.0, 0.3, 3.0])
 @every_look
-def test_what_a_program_says_unasked_is_said_though_a_message_is_submitted_meanwhile(look: Look, rest: float) -> None:
+def test_what_a_program_says_unasked_is_said_though_a_message_is_submitted_meanwhile(
+    look: UiStyle, rest: float
+) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -215,7 +219,7 @@ def test_what_a_program_says_unasked_is_said_though_a_message_is_submitted_meanw
 @pytest.mark.parametrize(("before", "behind"), [("", "in the drawer"), ("in the", " drawer"), ("in the drawer", "")])
 @every_look
 def test_what_was_typed_right_before_a_message_is_answered_in_a_turn_of_its_own(
-    look: Look, before: str, behind: str
+    look: UiStyle, before: str, behind: str
 ) -> None:
     talk = Talk(look)
     talk.sends("question 0")
@@ -241,7 +245,7 @@ def test_what_was_typed_right_before_a_message_is_answered_in_a_turn_of_its_own(
 @pytest.mark.requirement("DEL-05", "DEL-04c")
 @pytest.mark.parametrize("rest", [0.3, 3.0])
 @every_look
-def test_what_a_program_goes_on_to_say_unasked_is_said_though_a_message_waits(look: Look, rest: float) -> None:
+def test_what_a_program_goes_on_to_say_unasked_is_said_though_a_message_waits(look: UiStyle, rest: float) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -267,7 +271,7 @@ def test_what_a_program_goes_on_to_say_unasked_is_said_though_a_message_waits(lo
 @pytest.mark.parametrize("works", [True, False], ids=["at-work", "at-rest"])
 @every_look
 def test_what_a_program_says_unasked_is_said_though_a_person_types_meanwhile(
-    look: Look, works: bool, asked: str
+    look: UiStyle, works: bool, asked: str
 ) -> None:
     talk = Talk(look)
     talk.sends("question 0")
@@ -306,7 +310,7 @@ ENDS_UNSEEN = {
 @pytest.mark.parametrize("seen", ["", *ENDS_UNSEEN])
 @every_look
 def test_what_is_typed_is_heard_to_its_end_though_no_picture_shows_the_last_keys_before_the_enter(
-    look: Look, seen: str
+    look: UiStyle, seen: str
 ) -> None:
     talk = Talk(look)
     talk.sends("first")

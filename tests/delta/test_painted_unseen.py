@@ -6,7 +6,7 @@ import pytest
 
 from streamrelay.events import Gap, NeedsHuman
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
-from streamrelay.testing.transcript_program import Look
+from streamrelay.testing.transcript_program import UiStyle
 
 pytestmark = pytest.mark.sampled(6)
 
@@ -15,7 +15,7 @@ FOLDED = "Ivy ({}):\n\nhello {}"
 """A message of several lines, which a program folds into a placeholder."""
 
 
-def _begun(look: Look) -> Talk:
+def _begun(look: UiStyle) -> Talk:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -30,7 +30,7 @@ def _sends_unseen(talk: Talk, text: str) -> None:
 
 @pytest.mark.requirement("DEL-02c", "DEL-05")
 @every_look
-def test_a_command_that_is_not_shown_does_not_take_the_place_of_the_next_message(look: Look) -> None:
+def test_a_command_that_is_not_shown_does_not_take_the_place_of_the_next_message(look: UiStyle) -> None:
     talk = _begun(look)
     talk.types("/compact")
     talk.program.queues()
@@ -50,7 +50,7 @@ def test_a_command_that_is_not_shown_does_not_take_the_place_of_the_next_message
 
 @pytest.mark.requirement("DEL-02c")
 @every_look
-def test_a_message_that_was_lost_does_not_take_the_place_of_the_next(look: Look) -> None:
+def test_a_message_that_was_lost_does_not_take_the_place_of_the_next(look: UiStyle) -> None:
     talk = _begun(look)
     message_id = talk.pane.pastes("lost")
     talk.pane.rests(0.5)
@@ -64,7 +64,7 @@ def test_a_message_that_was_lost_does_not_take_the_place_of_the_next(look: Look)
 
 @pytest.mark.requirement("DEL-02c")
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_nor_that_of_one_of_which_only_a_placeholder_is_ever_shown(look: Look) -> None:
+def test_nor_that_of_one_of_which_only_a_placeholder_is_ever_shown(look: UiStyle) -> None:
     talk = _begun(replace(look, folds_from=3))
     talk.pane.submits(talk.pane.pastes(FOLDED.format(0, 0)))
     talk.pane.rests(20)
@@ -86,7 +86,7 @@ def test_nor_that_of_one_of_which_only_a_placeholder_is_ever_shown(look: Look) -
 @pytest.mark.parametrize(("message", "typed"), [("question 1", "what of the keys"), ("go on with the next", "go on")])
 @every_look
 def test_what_is_typed_while_a_message_is_in_the_queue_is_typed(
-    look: Look, message: str, typed: str, is_seen: bool
+    look: UiStyle, message: str, typed: str, is_seen: bool
 ) -> None:
     talk = Talk(look)
     talk.sends("question 0")
@@ -116,7 +116,7 @@ def test_what_is_typed_while_a_message_is_in_the_queue_is_typed(
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_what_is_typed_while_a_message_is_answered_that_only_a_placeholder_stands_for_is_typed(look: Look) -> None:
+def test_what_is_typed_while_a_message_is_answered_that_only_a_placeholder_stands_for_is_typed(look: UiStyle) -> None:
     talk = _begun(replace(look, folds_from=3))
     _sends_unseen(talk, FOLDED.format(1, 1))
     talk.streams("a long\nanswer")
@@ -138,7 +138,7 @@ def test_what_is_typed_while_a_message_is_answered_that_only_a_placeholder_stand
 
 @pytest.mark.requirement("DEL-02c")
 @every_look
-def test_another_hint_in_the_empty_composer_is_not_the_message_that_a_placeholder_stands_for(look: Look) -> None:
+def test_another_hint_in_the_empty_composer_is_not_the_message_that_a_placeholder_stands_for(look: UiStyle) -> None:
     look = replace(look, folds_from=3)
     talk = _begun(look)
     talk.program.look = replace(look, placeholder="Try: write a test for foo.py")
@@ -159,7 +159,7 @@ def test_another_hint_in_the_empty_composer_is_not_the_message_that_a_placeholde
 @pytest.mark.requirement("DEL-05")
 @pytest.mark.parametrize("seen", ["", "a", "alpha beta"])
 @every_look
-def test_an_answer_without_a_mark_of_its_own_is_not_taken_for_typed(look: Look, seen: str) -> None:
+def test_an_answer_without_a_mark_of_its_own_is_not_taken_for_typed(look: UiStyle, seen: str) -> None:
     talk = _begun(replace(look, bullet="  "))
     if seen:
         talk.paints(talk.program.drafts(seen))
@@ -175,7 +175,7 @@ def test_an_answer_without_a_mark_of_its_own_is_not_taken_for_typed(look: Look, 
 
 @pytest.mark.requirement("DEL-05")
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_what_is_typed_is_said_whole_where_it_is_shown_cut_short(look: Look) -> None:
+def test_what_is_typed_is_said_whole_where_it_is_shown_cut_short(look: UiStyle) -> None:
     talk = _begun(look)
     talk.types("please read @notes.md and tell me why it is so")
     talk.paints(talk.program.submits("please read @notes.md and tell me why it is…"))
@@ -188,7 +188,7 @@ def test_what_is_typed_is_said_whole_where_it_is_shown_cut_short(look: Look) -> 
 
 @pytest.mark.requirement("DEL-10")
 @every_look
-def test_a_question_beside_what_turns_is_seen_in_updates_that_never_end(look: Look) -> None:
+def test_a_question_beside_what_turns_is_seen_in_updates_that_never_end(look: UiStyle) -> None:
     talk = _begun(replace(look, synchronized=False))
     talk.paints(b"\x1b[?2026h" + talk.program.works(), rest=0.08)
     question = talk.program.asks("Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel")
@@ -200,7 +200,7 @@ def test_a_question_beside_what_turns_is_seen_in_updates_that_never_end(look: Lo
 
 @pytest.mark.requirement("DEL-04a")
 @pytest.mark.parametrize("look", SILENT, ids=name)
-def test_one_update_that_comes_in_slowly_is_no_end_of_the_turn(look: Look) -> None:
+def test_one_update_that_comes_in_slowly_is_no_end_of_the_turn(look: UiStyle) -> None:
     talk = Talk(replace(look, synchronized=False))
     talk.sends("question 0")
     talk.streams("answer 0")
@@ -219,7 +219,7 @@ def test_one_update_that_comes_in_slowly_is_no_end_of_the_turn(look: Look) -> No
 @pytest.mark.parametrize("folds_from", [None, 3])
 @every_look
 def test_a_deleted_draft_with_which_the_next_message_begins_was_not_typed(
-    look: Look, draft: str, message: str, folds_from: int | None
+    look: UiStyle, draft: str, message: str, folds_from: int | None
 ) -> None:
     talk = _begun(replace(look, folds_from=folds_from))
     talk.types(draft)
@@ -233,7 +233,7 @@ def test_a_deleted_draft_with_which_the_next_message_begins_was_not_typed(
 
 @pytest.mark.requirement("DEL-05", "DEL-02b")
 @every_look
-def test_nor_one_with_which_a_quote_in_the_answer_to_a_later_message_begins(look: Look) -> None:
+def test_nor_one_with_which_a_quote_in_the_answer_to_a_later_message_begins(look: UiStyle) -> None:
     talk = _begun(replace(look, bullet=""))
     talk.types("w")
     talk.paints(talk.program.drafts(""))
@@ -249,7 +249,7 @@ def test_nor_one_with_which_a_quote_in_the_answer_to_a_later_message_begins(look
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_a_draft_that_is_deleted_while_another_waits_in_the_queue_was_not_typed(look: Look) -> None:
+def test_a_draft_that_is_deleted_while_another_waits_in_the_queue_was_not_typed(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.streams("answer")
@@ -274,7 +274,7 @@ def test_a_draft_that_is_deleted_while_another_waits_in_the_queue_was_not_typed(
 
 @pytest.mark.requirement("DEL-05")
 @every_look
-def test_paragraphs_that_nobody_saw_being_typed_are_typed(look: Look) -> None:
+def test_paragraphs_that_nobody_saw_being_typed_are_typed(look: UiStyle) -> None:
     talk = _begun(look)
     talk.program.drafts("first thing\n\nsecond thing")
     talk.paints(talk.program.submits())
@@ -285,7 +285,7 @@ def test_paragraphs_that_nobody_saw_being_typed_are_typed(look: Look) -> None:
 @pytest.mark.requirement("DEL-05")
 @pytest.mark.parametrize("splash", ["✻ Welcome", "• Loading", "❯ agent", "> Loading extensions"])
 @every_look
-def test_a_splash_before_the_first_picture_is_not_the_composer(look: Look, splash: str) -> None:
+def test_a_splash_before_the_first_picture_is_not_the_composer(look: UiStyle, splash: str) -> None:
     talk = Talk(replace(look, placeholder="Try: write a test"), splash=splash)
     talk.types("what of the keys")
     talk.paints(talk.program.submits())

@@ -4,7 +4,7 @@ import pytest
 
 from streamrelay.delta.printing.prompt_region import MAX_ROWS, PATIENCE
 from streamrelay.events import TurnEnded
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.vt.engine import Cursor, Snapshot
 
 ON, OFF = "\x1b[?2004h", "\x1b[?2004l"

@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.events import TurnEnded, TurnStarted
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 
 DELAYS = [0.0, 0.2, 2.5, 60.0]
 BRACKETS_ON, BRACKETS_OFF = "\x1b[?2004h", "\x1b[?2004l"

@@ -14,7 +14,7 @@ from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.prompt_detection import REST
 from streamrelay.delta.stream import SHOWN_FOR, DeltaStream
 from streamrelay.events import Event, Live, NeedsHuman, Retracted, encode
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 
 PARTS = [
     "a line\r\n", "half", "\r\n", "\r\x1b[K50 %", "\rdone\r\n", "$ ", "Password: ", "Continue? [y/N] ", "y\r\n",

@@ -14,7 +14,7 @@ import pytest
 from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.printing.lines import REPAINT_REST
 from streamrelay.events import Gap, encode
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 
 COLUMNS, LINES = 40, 12
 CLEARS = ["\x1b[2J\x1b[3J\x1b[H", "\x1b[H\x1b[2J", "\x1b[H\x1b[2J\x1b[3J", "\x1b[2J\x1b[H", "\x1b[H\x1b[J"]

@@ -20,7 +20,7 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
 )
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Snapshot
 

@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.events import Gap, Text, TurnEnded
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.testing.window_program import WindowProgram
 
 MESSAGE = "what do you think of windows"

@@ -12,7 +12,7 @@ from streamrelay.demo import duet, stage
 from streamrelay.demo.programs import LOG_LINES, build_lines
 from streamrelay.demo.stage import Outcome
 from streamrelay.events import Event, LinkClosed, LinkSpent, Receipt, RelayDelivered
-from streamrelay.testing.agent import Got
+from streamrelay.testing.agent import LogEntry
 from streamrelay.testing.participant import Record
 
 COMMAND = Path(sys.executable).with_name("streamrelay")
@@ -98,13 +98,15 @@ class FakeTmux:
 def linked(folder: Path, *, lost: bool = False, missing: str = "", budget: int = duet.BUDGET) -> list[str]:
     """What the judge says of two agents whose logs and receipts are these."""
     judged_duet = duet.Duet(FakeTmux(), folder, lambda *_: None)
-    got: dict[str, list[Got]] = {name: [] for name in duet.ANSWERS}
+    got: dict[str, list[LogEntry]] = {name: [] for name in duet.ANSWERS}
     events: list[Event] = []
     for number in range(budget):
         speaker, listener = (duet.FIRST, duet.SECOND) if number % 2 == 0 else (duet.SECOND, duet.FIRST)
         text = duet.ANSWERS[speaker][number // 2]
-        got[speaker].append(Got("said", text))
-        got[listener].append(Got("message", f"[From {speaker}] {text}{' and more' if lost and number == 2 else ''}"))
+        got[speaker].append(LogEntry("said", text))
+        got[listener].append(
+            LogEntry("message", f"[From {speaker}] {text}{' and more' if lost and number == 2 else ''}")
+        )
         events.append(
             RelayDelivered(relay="l", message_id=f"l-{number}", speaker=speaker, listeners=(listener,), text=text)
         )
@@ -114,7 +116,7 @@ def linked(folder: Path, *, lost: bool = False, missing: str = "", budget: int =
             if state != missing
         ]
     for name, records in got.items():
-        notice = Got("message", "[streamrelay] The link is spent")
+        notice = LogEntry("message", "[streamrelay] The link is spent")
         (folder / f"{name}.log").write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in [*records, notice]))
     events += [LinkSpent(link="l", deliveries=budget), LinkClosed(link="l", by="", reason="spent", deliveries=budget)]
     for event in events:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamrelay.events import Gap, Text, TurnStarted
-from streamrelay.history.utterances import LONGEST, Utterances
+from streamrelay.history.utterances import MAX_CHARACTERS, Utterances
 
 
 def test_an_utterance_is_bounded() -> None:
@@ -13,7 +13,7 @@ def test_an_utterance_is_bounded() -> None:
     for number in range(100):
         said = utterances.take(number, Text(text="x" * 1000, origin="program", pane="%1"), 0.0)
         assert said is not None
-        assert len(said.text) <= LONGEST + 1001
+        assert len(said.text) <= MAX_CHARACTERS + 1001
         firsts.add(said.first)
     assert len(firsts) > 4
 

@@ -10,9 +10,9 @@ from streamrelay.agents import parse_profile
 from streamrelay.delta.inputs import Began, Ran
 from streamrelay.errors import RecordingError
 from streamrelay.learning import learn
-from streamrelay.learning.findings import Found, Note
-from streamrelay.learning.observing import observe
-from streamrelay.learning.writing import write_profile
+from streamrelay.learning.findings import FoundValue, NoFinding
+from streamrelay.learning.observation import observe
+from streamrelay.learning.profile_writer import write_profile
 from streamrelay.recordings import Input, Output, Pasted, Submitted, open_recording
 from streamrelay.vt.engine import Cursor, Snapshot
 
@@ -84,9 +84,9 @@ def test_any_recording_is_read_to_its_end(program: str) -> None:
 
 def test_hostile_rows_stay_data() -> None:
     found = [
-        Found("recognise.commands", HOSTILE, HOSTILE),
-        Found("recognise.signs", r"^evil", HOSTILE, HOSTILE, 1.0),
-        Note("state.busy_titles", HOSTILE),
+        FoundValue("recognise.commands", HOSTILE, HOSTILE),
+        FoundValue("recognise.signs", r"^evil", HOSTILE, HOSTILE, 1.0),
+        NoFinding("state.busy_titles", HOSTILE),
     ]
     text = write_profile(HOSTILE, HOSTILE, "about", found)
     assert all(line.isprintable() for line in text.split("\n"))
@@ -112,9 +112,9 @@ def test_a_hostile_recording_is_learnt_from_harmlessly() -> None:
 
 
 def test_what_makes_the_replay_worse_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = Found("screen.furniture", r"^ *\p{L}", "it was made up", "  a word", 1.0)
-    good = Found("screen.furniture", r"^• Nothing of this", "it was made up too", "• Nothing of this", 1.0)
-    monkeypatch.setattr("streamrelay.learning.fading", lambda _seen: iter([bad, good]))
+    bad = FoundValue("screen.furniture", r"^ *\p{L}", "it was made up", "  a word", 1.0)
+    good = FoundValue("screen.furniture", r"^• Nothing of this", "it was made up too", "• Nothing of this", 1.0)
+    monkeypatch.setattr("streamrelay.learning.busy_rows", lambda _seen: iter([bad, good]))
     proposal = learn(open_recording(CORPUS / "codex" / "short"), name="codex", source="codex/short")
     assert [pattern.pattern for pattern in proposal.profile.reading.furniture] == [good.value]
     assert "was left out: the replay gets worse with it" in proposal.text

@@ -13,7 +13,7 @@ from streamrelay.daemon.instance import only_daemon
 from streamrelay.delivery.lock import find_free_locks, only_writer, remove_free_lock
 from streamrelay.errors import UsageError
 from streamrelay.leftovers import Removal, clear_files, own_folders, summarised
-from streamrelay.panes.runtime import runtime_folder
+from streamrelay.panes.runtime_folder import runtime_folder
 
 
 @pytest.fixture(autouse=True)

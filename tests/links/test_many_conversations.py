@@ -21,7 +21,7 @@ from streamrelay.events import Event, Receipt, RelayDelivered, RelayWithheld, Te
 from streamrelay.links.link import Policy, Texts
 from streamrelay.links.session import LinkSession
 from streamrelay.panes.server import Server
-from streamrelay.testing.agent import Got, read_got
+from streamrelay.testing.agent import LogEntry, read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
@@ -80,7 +80,7 @@ class Party:
     pid: int
 
     @property
-    def got(self) -> list[Got]:
+    def got(self) -> list[LogEntry]:
         return read_got(self.log)
 
     def of(self, kind: str) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent
-from streamrelay.history.found import Found, History, SearchHistory
+from streamrelay.history.results import FoundText, History, SearchHistory
 from streamrelay.links.link import Link, Party, Policy, participants
 from streamrelay.relay.rules import RelayState, StoredRelay
 from streamrelay.service import api
@@ -30,7 +30,7 @@ class AnsweringService:
         self.listed = [ANN, BOB, EVE]
         self.linked: list[Link] = []
         self.journal: list[AnyEvent] = []
-        self.found: list[Found] = []
+        self.found: list[FoundText] = []
         self.left_out: list[str] = []
         self.deliveries: list[api.Delivery] = []
         self.failure: BaseException | None = None

@@ -16,7 +16,7 @@ import pytest
 
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.service.api import SendMessage, Service
-from streamrelay.testing.loopback_model import Asked, LoopbackModel, Reply
+from streamrelay.testing.loopback_model import LoopbackModel, ModelRequest, Reply
 from streamrelay.testing.waiting import wait_until_async
 from tests.mcp.staging import TOKENS, Talking
 from tests.service.conftest import PATIENCE
@@ -87,7 +87,7 @@ AGENTS = {
 }
 
 
-def decide(asked: Asked) -> Reply:
+def decide(asked: ModelRequest) -> Reply:
     """Call the tool when the person says so, then just speak."""
     if asked.result:
         return Reply("Now I speak.")
@@ -98,7 +98,7 @@ def decide(asked: Asked) -> Reply:
     return Reply("I ask Bob.", call=(asked.tool("send_message"), {"to": "Bob", "text": "Shall we?", "direct": True}))
 
 
-def has_tool(asked: Asked) -> bool:
+def has_tool(asked: ModelRequest) -> bool:
     return any(tool.endswith("streamrelay__send_message") for tool in asked.tools)
 
 

@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from streamrelay.errors import SessionTaken, UsageError
 from streamrelay.events import Text
-from streamrelay.history.found import Found
+from streamrelay.history.results import FoundText
 from streamrelay.mcp.arguments import SendMessage
 from streamrelay.mcp.server import build_server, read_arguments
 from streamrelay.service import api
@@ -213,7 +213,7 @@ async def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(client):
 async def test_no_line_of_a_peer_passes_for_ours(client, service):
     service.listed = [msgspec.structs.replace(one, title=HOSTILE, program=HOSTILE) for one in service.listed]
     service.journal = [Text(seq=7, at=0.0, session="%2", pane="%2", text=HOSTILE, origin="program")]
-    service.found = [Found(7, 7, 0.0, "h", "%2", "%2", 1, "codex", "program", None, HOSTILE, HOSTILE, ())]
+    service.found = [FoundText(7, 7, 0.0, "h", "%2", "%2", 1, "codex", "program", None, HOSTILE, HOSTILE, ())]
     async with client:
         listed = text_of(await client.call_tool("list_sessions", {}))
         read = text_of(await client.call_tool("read_since", {"seq": 0}))
@@ -233,7 +233,7 @@ async def test_no_line_of_a_peer_passes_for_ours(client, service):
 async def test_what_agents_wrote_down_is_told_with_its_file_and_what_was_not_read(client, service):
     path = "/home/ann/.codex/x\n> y.jsonl"
     for origin in ("program", "typed"):
-        service.found.append(Found(0, 0, 0.0, "", "01a2", "", 0, "codex", origin, None, "text", "words", (), path))
+        service.found.append(FoundText(0, 0, 0.0, "", "01a2", "", 0, "codex", origin, None, "text", "words", (), path))
     service.left_out = ["3 transcripts\nnot read"]
     async with client:
         result = await client.call_tool("search_history", {"words": "words", "agent": "all", "transcripts": True})

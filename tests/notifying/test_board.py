@@ -17,7 +17,7 @@ from streamrelay.events import (
     Text,
     TurnStarted,
 )
-from streamrelay.notifying.board import MOST_CHARACTERS, Board, Notify, Show
+from streamrelay.notifying.board import MAX_CHARACTERS, ConversationBoard, Notify, ShowStatus
 from streamrelay.notifying.notifier import said, shown
 
 DELIVERED = RelayDelivered(relay="l", message_id="m", speaker="Ann", listeners=("Bob",), text="secret")
@@ -26,12 +26,12 @@ DELIVERED = RelayDelivered(relay="l", message_id="m", speaker="Ann", listeners=(
 @pytest.fixture
 def shows():
     """The board of a link, and what its two panes show after an event."""
-    board = Board({"%1": "Ann", "%2": "Bob"})
+    board = ConversationBoard({"%1": "Ann", "%2": "Bob"})
     panes = {}
 
     def take(event=None):
         effects = board.opening() if event is None else board.take(event)
-        panes.update({effect.pane: effect.text for effect in effects if isinstance(effect, Show)})
+        panes.update({effect.pane: effect.text for effect in effects if isinstance(effect, ShowStatus)})
         return panes.get("%1"), panes.get("%2"), [effect for effect in effects if isinstance(effect, Notify)]
 
     return take
@@ -62,14 +62,14 @@ def test_a_spent_budget_is_told_once_to_both_and_extended(shows):
 
 
 def test_a_relay_that_ends_with_its_budget_tells_it():
-    board = Board({"%1": "Ann (1)", "%2": "Bob (2)", "%3": "Cyd (3)"}, budget=1)
+    board = ConversationBoard({"%1": "Ann (1)", "%2": "Bob (2)", "%3": "Cyd (3)"}, budget=1)
     assert {effect.text for effect in board.opening()} == {
         "Bob (2), Cyd (3) 0/1", "Ann (1), Cyd (3) 0/1", "Ann (1), Bob (2) 0/1",
     }  # fmt: skip
     board.take(RelayLeft(relay="r", participant="Cyd (3)", reason="pane_gone", remaining=2))
     effects = board.take(RelayClosed(relay="r", reason="budget_spent", deliveries=1))
     assert Notify(("%1", "%2"), "Ann (1) and Bob (2): the budget of 1 delivery is spent") in effects
-    assert {Show("%1", ""), Show("%2", "")} <= set(effects)
+    assert {ShowStatus("%1", ""), ShowStatus("%2", "")} <= set(effects)
 
 
 @pytest.mark.parametrize("goes_on", [TurnStarted(pane="%2"), Text(text="x", origin="program", pane="%2")])
@@ -89,10 +89,10 @@ def test_a_dialog_is_told_once_until_the_program_goes_on(shows, goes_on):
 
 
 def test_one_who_is_alone_shows_nothing_but_that_it_waits():
-    board = Board({"%1": "work:0.0"})
+    board = ConversationBoard({"%1": "work:0.0"})
     assert board.opening() == []
-    assert Show("%1", "waits for you: trust") in board.take(NeedsHuman(kind="trust", pane="%1"))
-    assert board.closing() == [Show("%1", "")]
+    assert ShowStatus("%1", "waits for you: trust") in board.take(NeedsHuman(kind="trust", pane="%1"))
+    assert board.closing() == [ShowStatus("%1", "")]
     assert board.closing() == []
 
 
@@ -102,9 +102,9 @@ def test_a_pane_that_closed_is_shown_nothing_more(shows):
 
 
 def test_nothing_that_was_said_is_shown_and_names_are_short():
-    board = Board({"%1": "A" * 64, "%2": "Bob"})
+    board = ConversationBoard({"%1": "A" * 64, "%2": "Bob"})
     texts = [effect.text for effect in [*board.opening(), *board.take(DELIVERED)]]
-    assert max(map(len, texts)) <= MOST_CHARACTERS + 2
+    assert max(map(len, texts)) <= MAX_CHARACTERS + 2
     assert not any("secret" in text for text in texts)
 
 

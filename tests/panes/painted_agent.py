@@ -6,7 +6,7 @@ import sys
 import time
 import tty
 
-from streamrelay.testing.transcript_program import Look, TranscriptProgram
+from streamrelay.testing.transcript_program import TranscriptProgram, UiStyle
 
 START, STOP = b"\x1b[200~", b"\x1b[201~"
 
@@ -14,7 +14,7 @@ START, STOP = b"\x1b[200~", b"\x1b[201~"
 def main() -> None:
     tty.setraw(0)
     size = os.get_terminal_size()
-    program = TranscriptProgram(Look(columns=size.columns, lines=size.lines, witness="title"))
+    program = TranscriptProgram(UiStyle(columns=size.columns, lines=size.lines, witness="title"))
 
     def paint(*pictures: bytes) -> None:
         for picture in pictures:

@@ -9,9 +9,9 @@ import pytest
 
 from streamrelay.control import ServerInfo
 from streamrelay.events import Gap, PaneClosed, PaneOpened
-from streamrelay.panes import reconnecting, returning
+from streamrelay.panes import backoff, reconnect
 from streamrelay.panes.pipeline import PanePipeline
-from streamrelay.panes.rendering import MOST_WAITING
+from streamrelay.panes.scheduler import MAX_PENDING_BYTES
 from streamrelay.testing.waiting import wait_until, wait_until_async
 
 PRINTER = "stty -echo; while read first last; do seq $first $last; done"
@@ -66,7 +66,7 @@ async def test_a_client_that_ends_while_it_asks_how_panes_stand_says_nothing_of_
 
         def question(pipeline):
             if len(ended) < 2:
-                ended.append(server._attachments._carrier.client().pid)
+                ended.append(server._attachments._connection.client().pid)
                 os.kill(ended[-1], signal.SIGKILL)
                 wait_until(
                     lambda: str(ended[-1]) not in private_tmux.run("list-clients", "-F", "#{client_pid}").split()
@@ -85,8 +85,8 @@ async def test_a_client_that_ends_while_it_asks_how_panes_stand_says_nothing_of_
 
 
 async def test_a_client_that_is_ended_again_and_again_is_given_up(private_tmux, server, heard, monkeypatch):
-    monkeypatch.setattr(reconnecting, "MOST", 3)
-    monkeypatch.setattr(reconnecting, "_FIRST_WAIT", 0.01)
+    monkeypatch.setattr(backoff, "MAX_ATTEMPTS", 3)
+    monkeypatch.setattr(backoff, "_FIRST_WAIT", 0.01)
     pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
     ended: set[int] = set()
     async with server.watch(pane) as stream:
@@ -112,13 +112,13 @@ async def test_a_pane_that_floods_a_slow_subscriber_leaves_another_pane_alone(pr
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
         send(private_tmux, flood, "")
-        rendering = server._attachments._carrier.rendering
+        rendering = server._attachments._connection.scheduler
         most = 0
         for number in range(1, 21):
             send(private_tmux, quiet, f"{number} {number}")
             await says.until(lambda s, number=number: s.said[-1:] == [str(number)])
             most = max(most, rendering.waiting)
-        assert most < MOST_WAITING
+        assert most < MAX_PENDING_BYTES
         lost = heard(slow)
         await lost.until(lambda s: s.of(Gap))
         assert lost.of(Gap)[0].lost_events > 1000
@@ -128,7 +128,7 @@ async def test_a_pane_that_floods_a_slow_subscriber_leaves_another_pane_alone(pr
 @pytest.mark.requirement("ENG-09a")
 @pytest.mark.over_ssh
 async def test_a_session_is_heard_again_when_its_server_was_started_again(private_tmux, server, heard, monkeypatch):
-    monkeypatch.setattr(returning, "PATIENCE", 20.0)
+    monkeypatch.setattr(reconnect, "PATIENCE", 20.0)
     private_tmux.new_session("work", ["sh", "-c", PRINTER])
     async with server.watch("work") as stream, server.watch("keeper") as other:
         says = heard(stream)
@@ -155,7 +155,7 @@ async def test_a_session_is_heard_again_when_its_server_was_started_again(privat
 @pytest.mark.parametrize("by_name", [True, False])
 async def test_a_server_that_does_not_come_back_is_the_end(private_tmux, server, heard, monkeypatch, by_name):
     """And a pane's id means nothing to another server."""
-    monkeypatch.setattr(returning, "PATIENCE", 0.3)
+    monkeypatch.setattr(reconnect, "PATIENCE", 0.3)
     pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
     async with server.watch("work" if by_name else pane) as stream:
         says = heard(stream)

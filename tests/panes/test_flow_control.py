@@ -9,7 +9,7 @@ from streamrelay.control import transport
 from streamrelay.errors import CommandTimeout
 from streamrelay.events import Gap, PaneOpened
 from streamrelay.panes import hub
-from streamrelay.testing.onlooker import onlooker
+from streamrelay.testing.attached_terminal import onlooker
 from streamrelay.testing.waiting import wait_until_async
 
 PRINTER = (
@@ -24,14 +24,14 @@ def numbers(said: list[str]) -> list[int]:
 async def falls_behind(server, tmux, pane: str, last: int) -> None:
     """Have a pane print while nobody reads, for longer than tmux waits."""
     loop = asyncio.get_running_loop()
-    server._attachments._carrier.client().pause_reading()
+    server._attachments._connection.client().pause_reading()
     tmux.run("send-keys", "-t", pane, f"1 {last}", "Enter")
     await wait_until_async(lambda: f"{last:08}" in tmux.run("capture-pane", "-p", "-t", pane), 20)
     enough = loop.time() + 1.2
     await wait_until_async(lambda: loop.time() > enough)
     tmux.run("send-keys", "-t", pane, f"{last + 1} {last + 1}", "Enter")
     await wait_until_async(lambda: f"{last + 1:08}" in tmux.run("capture-pane", "-p", "-t", pane))
-    server._attachments._carrier.client().resume_reading()
+    server._attachments._connection.client().resume_reading()
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def test_a_flood_goes_on_though_an_answer_stood_behind_it(private_tmux, se
         await says.until(lambda s: s.of(PaneOpened))
         private_tmux.run("send-keys", "-t", pane, "Enter")
         await says.until(lambda s: s.said)
-        client = server._attachments._carrier.client()
+        client = server._attachments._connection.client()
         for _ in range(3):
             client.pause_reading()
             client.request("display-message -p here", lambda _: None)
@@ -163,13 +163,13 @@ async def test_two_questions_at_once_lose_nothing_between_them(private_tmux, ser
     async with server.watch(pane) as stream:
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
-        carrier, pipeline = server._attachments._carrier, server.pipeline(pane)
+        connection, pipeline = server._attachments._connection, server.pipeline(pane)
         last = 0
         for _ in range(6):
             private_tmux.run("send-keys", "-t", pane, f"{last + 1} {last + 2000}", "Enter")
             await says.until(lambda s, last=last: s.said and numbers(s.said)[-1] > last)
             pipeline.missed("paused")
-            assert await asyncio.gather(*(carrier.seed(pipeline) for _ in range(3))) == [True] * 3
+            assert await asyncio.gather(*(connection.seed(pipeline) for _ in range(3))) == [True] * 3
             last += 2000
             await says.until(lambda s, last=last: numbers(s.said)[-1] == last)
     assert numbers(says.said) == list(range(1, last + 1))
@@ -181,7 +181,7 @@ async def test_a_question_that_could_not_be_asked_is_waited_for_by_nobody(
     private_tmux, server, heard, monkeypatch: pytest.MonkeyPatch
 ):
     pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
-    carrier = server._attachments._carrier
+    connection = server._attachments._connection
 
     def refuses(*_: object) -> None:
         raise CommandTimeout("too many commands wait for an answer already")
@@ -192,10 +192,10 @@ async def test_a_question_that_could_not_be_asked_is_waited_for_by_nobody(
         pipeline = server.pipeline(pane)
         assert pipeline.paused()
         with monkeypatch.context() as patch, pytest.raises(CommandTimeout):
-            patch.setattr(carrier.client(), "request", refuses)
-            await carrier.seed(pipeline)
+            patch.setattr(connection.client(), "request", refuses)
+            await connection.seed(pipeline)
         assert pipeline.paused(), "a pause is still taken for one that its question ends"
-        assert await carrier.seed(pipeline)
+        assert await connection.seed(pipeline)
         private_tmux.run("send-keys", "-t", pane, "1 3", "Enter")
         await says.until(lambda s: numbers(s.said) == [1, 2, 3])
 
@@ -205,7 +205,7 @@ async def test_a_paused_pane_goes_on_although_tmux_could_not_be_asked_at_first(
     private_tmux, server, heard, monkeypatch: pytest.MonkeyPatch
 ):
     pane = private_tmux.new_session("work", ["sh", "-c", PRINTER])
-    carrier = server._attachments._carrier
+    connection = server._attachments._connection
     refused = 0
 
     def refuses(*_: object) -> None:
@@ -217,9 +217,9 @@ async def test_a_paused_pane_goes_on_although_tmux_could_not_be_asked_at_first(
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
         with monkeypatch.context() as patch:
-            patch.setattr(carrier.client(), "request", refuses)
+            patch.setattr(connection.client(), "request", refuses)
             assert server.pipeline(pane).paused()
-            carrier.spawn(carrier.seed_again(server.pipeline(pane)))
+            connection.spawn(connection.seed_again(server.pipeline(pane)))
             while refused < 2:
                 await asyncio.sleep(0.05)
         private_tmux.run("send-keys", "-t", pane, "1 3", "Enter")

@@ -11,11 +11,11 @@ import pytest
 
 from streamrelay.errors import PaneGone, TmuxError
 from streamrelay.events import Gap, PaneClosed, PaneOpened
-from streamrelay.panes import returning
-from streamrelay.panes.carrying import Carrier
+from streamrelay.panes import reconnect
+from streamrelay.panes.backoff import Backoff
+from streamrelay.panes.connection import PaneConnection
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.pipeline import PanePipeline
-from streamrelay.panes.reconnecting import Patience
 from streamrelay.testing.waiting import wait_until_async
 
 SOON = 0.5
@@ -24,7 +24,7 @@ SOON = 0.5
 
 @pytest.mark.requirement("ENG-09a")
 async def test_the_pane_of_the_same_id_of_another_server_is_another_pane(private_tmux, server, heard, monkeypatch):
-    monkeypatch.setattr(Patience, "wait", lambda *_: SOON)
+    monkeypatch.setattr(Backoff, "wait", lambda *_: SOON)
     pane = private_tmux.new_session("work", ["sh", "-c", "echo ours; cat"])
     async with server.watch(pane) as stream:
         says = heard(stream)
@@ -42,7 +42,7 @@ async def test_the_pane_of_the_same_id_of_another_server_is_another_pane(private
 
 @pytest.mark.requirement("ENG-09a")
 async def test_a_session_is_not_taken_for_one_whose_name_begins_like_its_own(private_tmux, server, heard, monkeypatch):
-    monkeypatch.setattr(returning, "PATIENCE", 20.0)
+    monkeypatch.setattr(reconnect, "PATIENCE", 20.0)
     private_tmux.new_session("work", ["cat"])
     async with server.watch("work") as stream:
         says = heard(stream)
@@ -57,7 +57,7 @@ async def test_a_session_is_not_taken_for_one_whose_name_begins_like_its_own(pri
 
 
 async def test_a_pane_of_the_same_id_is_let_go_of_once(private_tmux, server, heard, monkeypatch):
-    monkeypatch.setattr(returning, "PATIENCE", 20.0)
+    monkeypatch.setattr(reconnect, "PATIENCE", 20.0)
     pane = private_tmux.new_session("work", ["cat"])
     async with server.watch("work") as stream:
         says = heard(stream)
@@ -91,14 +91,14 @@ async def test_who_leaves_does_not_wait_for_a_connection_that_cannot_be_had(priv
     pane = private_tmux.new_session("work", ["cat"])
     trying = asyncio.Event()
 
-    async def opened(_: Carrier) -> None:
+    async def opened(_: PaneConnection) -> None:
         trying.set()
         await asyncio.sleep(3600)
 
     async with server.watch(pane) as stream:
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
-        monkeypatch.setattr(Carrier, "opened", opened)
+        monkeypatch.setattr(PaneConnection, "opened", opened)
         os.kill(int(private_tmux.run("list-clients", "-F", "#{client_pid}")), signal.SIGKILL)
         async with asyncio.timeout(20):
             await trying.wait()
@@ -116,15 +116,15 @@ async def test_a_connection_that_cannot_be_had_is_given_up_where_somebody_listen
 ):
     pane = private_tmux.new_session("work", ["cat"])
 
-    async def opened(_: Carrier) -> None:
+    async def opened(_: PaneConnection) -> None:
         raise TmuxError("nothing answers")
 
     waits = iter((0.0, 0.0))
     async with server.watch(pane) as stream:
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
-        monkeypatch.setattr(Patience, "wait", lambda *_: next(waits, None))
-        monkeypatch.setattr(Carrier, "opened", opened)
+        monkeypatch.setattr(Backoff, "wait", lambda *_: next(waits, None))
+        monkeypatch.setattr(PaneConnection, "opened", opened)
         os.kill(int(private_tmux.run("list-clients", "-F", "#{client_pid}")), signal.SIGKILL)
         await says.until_end()
     assert [closed.reason for closed in says.of(PaneClosed)] == ["server_lost"]
@@ -135,17 +135,17 @@ async def test_the_window_is_let_go_of_into_which_a_pane_moved_that_ended(privat
     moves = private_tmux.run("split-window", "-d", "-t", work, "-P", "-F", "#{pane_id}", "cat")
     there = private_tmux.run("new-window", "-d", "-t", "work", "-P", "-F", "#{pane_id}", "sleep 2000")
     stays = private_tmux.run("list-panes", "-t", "keeper", "-F", "#{pane_id}")
-    place = Carrier._place
+    place = PaneConnection._place
 
-    async def ends_then(carrier: Carrier, hub: object, pipeline: PanePipeline, info: PaneInfo) -> None:
-        await place(carrier, hub, pipeline, info)
+    async def ends_then(connection: PaneConnection, hub: object, pipeline: PanePipeline, info: PaneInfo) -> None:
+        await place(connection, hub, pipeline, info)
         if pipeline.has_moved:
             private_tmux.run("kill-pane", "-t", moves)
 
     async with server.watch(stays, moves) as stream:
         says = heard(stream)
         await says.until(lambda s: len(s.of(PaneOpened)) == 2)
-        monkeypatch.setattr(Carrier, "_place", ends_then)
+        monkeypatch.setattr(PaneConnection, "_place", ends_then)
         private_tmux.run("join-pane", "-d", "-s", moves, "-t", there)
         await says.until(lambda s: [closed.pane for closed in s.of(PaneClosed)] == [moves])
         private_tmux.run("kill-session", "-t", "=work")

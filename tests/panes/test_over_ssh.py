@@ -16,7 +16,7 @@ from streamrelay.control import Ssh, Tmux
 from streamrelay.control.hub import LIST_SESSIONS, parse_sessions
 from streamrelay.errors import NoServer, SshFailed, TmuxMissing, UsageError
 from streamrelay.events import Gap
-from streamrelay.panes import reconnecting
+from streamrelay.panes import backoff
 from streamrelay.testing.sshd import PrivateSshd
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
@@ -140,7 +140,7 @@ async def test_a_network_that_is_dead_is_noticed(private_tmux, own_sshd, heard: 
 @pytest.mark.slow
 @pytest.mark.requirement("ENG-05e")
 async def test_a_flood_that_nobody_reads_any_more_keeps_no_hub(private_tmux, own_sshd, heard, monkeypatch):
-    monkeypatch.setattr(reconnecting, "MOST", 3)
+    monkeypatch.setattr(backoff, "MAX_ATTEMPTS", 3)
     pane = private_tmux.new_session("work", ["sh", "-c", "read go; exec yes"])
     private_tmux.new_session("other", ["cat"])
     async with over(own_sshd, private_tmux) as server, server.watch(pane) as stream:

@@ -132,7 +132,7 @@ async def test_a_disk_that_takes_nothing_ends_the_recording(private_tmux, server
     def full(_writer: object, _entries: object) -> None:
         raise RecordingError("the disk is full")
 
-    monkeypatch.setattr("streamrelay.recordings.writing.RecordingWriter.write", full)
+    monkeypatch.setattr("streamrelay.recordings.writer.RecordingWriter.write", full)
     pane = private_tmux.new_session("work", COUNTER)
     with pytest.raises(RecordingError, match="the disk is full"):
         async with asyncio.timeout(PATIENCE), server.record(pane, tmp_path / "full.jsonl") as recorded:

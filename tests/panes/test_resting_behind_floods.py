@@ -10,7 +10,7 @@ from streamrelay.delta.inputs import Began, Input, Missed, Output, Reseeded, Wai
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import Past
 from streamrelay.panes.pipeline import PanePipeline
-from streamrelay.panes.rendering import SLICE, TURN, Rendering
+from streamrelay.panes.scheduler import SLICE, TURN, RenderScheduler
 from streamrelay.vt.engine import Cursor, Snapshot
 
 pytestmark = pytest.mark.moves_clock
@@ -29,7 +29,7 @@ class Server:
         monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: self._time)
         self.entries: list[Input] = []
         self.failed: list[object] = []
-        self._rendering = Rendering(hold=lambda _: None, failed=self.failed.append, clock=self._tick)
+        self._rendering = RenderScheduler(hold=lambda _: None, failed=self.failed.append, clock=self._tick)
         self.pane = PanePipeline(INFO, rendering=self._rendering, tap=self.entries.append)
         self._floods = [PanePipeline(INFO, rendering=self._rendering) for _ in range(FLOODS)]
         for pipeline in (self.pane, *self._floods):

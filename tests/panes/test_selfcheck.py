@@ -9,12 +9,12 @@ import streamrelay
 from streamrelay.control import ControlClient, PaneOutput, Tmux
 from streamrelay.errors import PaneGone
 from streamrelay.events import Gap
-from streamrelay.panes.selfcheck import SelfCheck, Verdict
+from streamrelay.panes.selfcheck import SelfCheck, SelfCheckResult
 from streamrelay.panes.snapshot import read_snapshot, snapshot_line
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 from streamrelay.vt import TmuxScreen
-from streamrelay.vt.comparing import divergences
+from streamrelay.vt.comparison import divergences
 
 pytestmark = pytest.mark.smoke
 
@@ -38,8 +38,8 @@ async def test_a_screen_that_went_wrong_is_seen_and_seeded_again(private_tmux: P
     await client.open()
     check = SelfCheck()
 
-    async def ask() -> Verdict:
-        answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
+    async def ask() -> SelfCheckResult:
+        answer: asyncio.Future[SelfCheckResult | None] = asyncio.get_running_loop().create_future()
         client.request(snapshot_line(pane), lambda result: answer.set_result(check.judge(screen, blocks(result))))
         async with asyncio.timeout(10):
             verdict = await answer

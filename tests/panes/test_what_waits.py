@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from streamrelay.control.transport import Channel
-from streamrelay.panes.rendering import MOST_WAITING, TURN, Rendering
+from streamrelay.panes.scheduler import MAX_PENDING_BYTES, TURN, RenderScheduler
 
 
 class Pane:
@@ -79,7 +79,7 @@ async def test_what_waits_is_bounded_however_slowly_it_is_rendered(flood: int, r
             channel.resume_reading()
 
     loop = asyncio.get_running_loop()
-    rendering: Rendering[Pane] = Rendering(hold=hold, failed=lambda _: None)
+    rendering: RenderScheduler[Pane] = RenderScheduler(hold=hold, failed=lambda _: None)
     pane = Pane(rendering.taken)
     back, answers = os.pipe()
     with ExitStack() as owned:
@@ -93,4 +93,4 @@ async def test_what_waits_is_bounded_however_slowly_it_is_rendered(flood: int, r
             await asyncio.sleep(0)
             render()
     assert reads > 0
-    assert most < MOST_WAITING
+    assert most < MAX_PENDING_BYTES

@@ -8,11 +8,11 @@ import pytest
 import streamrelay
 from streamrelay.control import Tmux, Version
 from streamrelay.doctor import examine
-from streamrelay.panes.calibration import find_differing_widths, measure_manners
+from streamrelay.panes.calibration import find_differing_widths, measure_quirks
 from streamrelay.panes.widths import WidthCache, expected
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
-from streamrelay.vt.widths import Manners, unicode14
+from streamrelay.vt.widths import Quirks, unicode14
 
 pytestmark = pytest.mark.smoke
 
@@ -26,14 +26,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private_tmux: Private
 @pytest.mark.requirement("VT-05")
 async def test_a_connection_takes_what_was_measured(cache: WidthCache, private_tmux: PrivateTmux) -> None:
     pane = private_tmux.new_session("work", ["cat"])
-    cache.keep({"\u00e9": 2}, Manners(widens=True))
+    cache.keep({"\u00e9": 2}, Quirks(widens=True))
     async with (
         streamrelay.connect(tmux=private_tmux.binary, socket_path=str(private_tmux.socket_path)) as server,
         server.watch(pane),
     ):
         screen: Any = server.pipeline(pane)._screen
         assert screen.widths.width("\u00e9") == 2
-        assert screen.widths.manners == Manners(widens=True)
+        assert screen.widths.quirks == Quirks(widens=True)
 
 
 @pytest.mark.requirement("VT-05")
@@ -45,7 +45,7 @@ async def test_the_doctor_measures_and_keeps(cache: WidthCache, private_tmux: Pr
     assert cache.path.exists()
     measured = find_differing_widths(private_tmux, unicode14())
     assert {one: max(cache.table().width(one), 0) for one in measured} == measured
-    assert cache.table().manners == measure_manners(private_tmux)
+    assert cache.table().quirks == measure_quirks(private_tmux)
 
 
 @pytest.mark.requirement("VT-05")
@@ -59,7 +59,7 @@ async def test_without_a_measurement_the_version_says_what_is_to_be_expected(
         server.watch(pane),
     ):
         screen: Any = server.pipeline(pane)._screen
-        assert screen.widths.manners == measure_manners(private_tmux)
+        assert screen.widths.quirks == measure_quirks(private_tmux)
         private_tmux.run("send-keys", "-t", pane, "-l", "❤\ufe0f✌x\u3164y🇩🇪z")
         private_tmux.run("send-keys", "-t", pane, "Enter")
         await wait_until_async(lambda: private_tmux.run("capture-pane", "-p", "-t", pane).count("z") == 2)
@@ -77,7 +77,7 @@ async def test_without_a_measurement_the_version_says_what_is_to_be_expected(
 )
 def test_a_version_nobody_measured_is_taken_for_its_neighbour(older: str, newer: str) -> None:
     one, other = expected(Version.parse(older)), expected(Version.parse(newer))
-    assert (one.differing, one.manners) == (other.differing, other.manners)
+    assert (one.differing, one.quirks) == (other.differing, other.quirks)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_a_version_nobody_measured_is_taken_for_its_neighbour(older: str, newer:
      '{"about": "ABOUT", "widths": {"x": 3}}', '{"about": "ABOUT", "widths": {}}'],
 )  # fmt: skip
 def test_what_makes_no_sense_is_not_taken(cache: WidthCache, private_tmux: PrivateTmux, content: str) -> None:
-    cache.keep({"x": 2}, Manners())
+    cache.keep({"x": 2}, Quirks())
     assert cache.table().width("x") == 2
     about = cache.path.read_text(encoding="utf-8").split('"')[3]
     cache.path.write_text(content.replace("ABOUT", about), encoding="utf-8")
     as_if_unmeasured = unicode14() if content.endswith("{}}") else expected(Version.parse(private_tmux.run("-V")))
     assert cache.table().differing == as_if_unmeasured.differing
-    assert cache.table().manners == as_if_unmeasured.manners
+    assert cache.table().quirks == as_if_unmeasured.quirks
 
 
 def test_another_tmux_or_version_has_a_table_of_its_own(cache: WidthCache, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamrelay.pulse.keywords import MOST, pick
+from streamrelay.pulse.keywords import MAX_WORDS, pick
 from streamrelay.pulse.model import Repository, SessionNow
 
 
@@ -38,9 +38,9 @@ def test_what_is_repeated_in_one_place_is_one_places() -> None:
 def test_no_more_words_than_are_useful_and_always_the_same() -> None:
     subjects = [f"word{chr(97 + number)} of it" for number in range(26)]
     picked = pick(["one"], [repository("", *subjects)], [])
-    assert len(picked) == MOST
+    assert len(picked) == MAX_WORDS
     assert picked == pick(["one"], [repository("", *reversed(subjects))], [])
-    assert len(pick([f"own{number}" for number in range(40)], [], [])) == MOST
+    assert len(pick([f"own{number}" for number in range(40)], [], [])) == MAX_WORDS
 
 
 def test_scripts_without_blanks() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.pulse.processes import run
+from streamrelay.pulse.subprocesses import run
 from streamrelay.testing.tmux import is_alive
 from streamrelay.testing.waiting import wait_until, wait_until_async
 

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.pulse.model import Disk, HistorySignals, Missing, PipelineNow, Repository, SessionNow, SystemState
+from streamrelay.pulse.model import (
+    Disk,
+    HistorySignals,
+    MissingSignal,
+    PipelineNow,
+    Repository,
+    SessionNow,
+    SystemState,
+)
 from streamrelay.pulse.pulse import Pulse
 
 NOW = 1_800_000_000.0
@@ -48,7 +56,7 @@ PULSE = Pulse(
         found=7, summary="2026-11-20 claude: the lexer is slow\n* 2026-11-19 codex: the parser is done"
     ),
     keywords=("release", "lexer"),
-    missing=[Missing(part="history", why="3 transcripts not read")],
+    missing=[MissingSignal(part="history", why="3 transcripts not read")],
 )  # fmt: skip
 TEXT = """\
 System: load 1.2 on 8 processors, 4.0 of 16.0 GB memory free, /home/ann 80 of 500 GB free
@@ -122,7 +130,7 @@ PULSES = st.builds(
     pipelines=st.lists(PIPELINES, max_size=3),
     history=st.none() | st.builds(HistorySignals, found=st.integers(0, 99), summary=ANY, by=st.just("model")),
     keywords=st.lists(ANY, max_size=5),
-    missing=st.lists(st.builds(Missing, part=st.just("system"), why=ANY), max_size=3),
+    missing=st.lists(st.builds(MissingSignal, part=st.just("system"), why=ANY), max_size=3),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.pulse.repositories import MOST_COMMITS, repository_at, top_of
+from streamrelay.pulse.repositories import MAX_COMMITS, repository_at, top_of
 
 
 @pytest.fixture
@@ -41,15 +41,15 @@ def commit(folder: Path, subject: str, at: int = 1_795_000_000) -> None:
 
 @pytest.mark.requirement("GAT-06")
 async def test_branch_and_recent_subjects_the_newest_first(repository: Path) -> None:
-    for number in range(MOST_COMMITS + 3):
+    for number in range(MAX_COMMITS + 3):
         commit(repository, f"Subject {number}\n\nand a body", 1_795_000_000 + number)
     (repository / "below").mkdir()
     top = await top_of(str(repository / "below"))
     assert top == str(repository)
     found = await repository_at(top)
     assert (found.folder, found.name, found.branch) == (str(repository), "a ré'po", "talking-piece")
-    assert list(found.commits) == [f"Subject {number}" for number in range(MOST_COMMITS + 2, 2, -1)]
-    assert found.newest == 1_795_000_000 + MOST_COMMITS + 2
+    assert list(found.commits) == [f"Subject {number}" for number in range(MAX_COMMITS + 2, 2, -1)]
+    assert found.newest == 1_795_000_000 + MAX_COMMITS + 2
 
 
 async def test_one_without_a_commit_one_without_a_branch_and_none_at_all(repository: Path, tmp_path: Path) -> None:

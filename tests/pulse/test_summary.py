@@ -2,15 +2,15 @@
 
 import pytest
 
-from streamrelay.history import Found
+from streamrelay.history import FoundText
 from streamrelay.pulse.summary import extract, material
 
 AT = 1_795_000_000.0
 """2026-11-18."""
 
 
-def found(text: str, *, agent: str = "claude", origin: str = "program", at: float = AT) -> Found:
-    return Found(0, 0, at, "", "s", "", 0, agent, origin, None, text, "", ())
+def found(text: str, *, agent: str = "claude", origin: str = "program", at: float = AT) -> FoundText:
+    return FoundText(0, 0, at, "", "s", "", 0, agent, origin, None, text, "", ())
 
 
 @pytest.mark.requirement("GAT-06")

@@ -11,7 +11,7 @@ import pytest
 
 from streamrelay.delta.inputs import Began
 from streamrelay.recordings import Output, RecordingWriter, open_recording
-from streamrelay.recordings.explaining import explain
+from streamrelay.recordings.explanation import explain
 from streamrelay.recordings.page import page
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Snapshot

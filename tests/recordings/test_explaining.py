@@ -9,9 +9,9 @@ import pytest
 from streamrelay.delta.reasons import WORDS
 from streamrelay.events import Activity, Text
 from streamrelay.recordings import Output, open_recording, replay
-from streamrelay.recordings.aligning import rows_of
+from streamrelay.recordings.alignment import rows_of
 from streamrelay.recordings.excerpts import escaped, shortened
-from streamrelay.recordings.explaining import Explanation, explain
+from streamrelay.recordings.explanation import Explanation, explain
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "agents"
 

@@ -31,7 +31,7 @@ from streamrelay.delta.inputs import (
 from streamrelay.errors import RecordingError
 from streamrelay.events import PaneClosed, PaneOpened, TurnEnded
 from streamrelay.recordings import RecordingWriter, open_recording, replay
-from streamrelay.recordings.writing import line_of
+from streamrelay.recordings.writer import line_of
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
 from tests.sampling import examples
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.rules import Deliver, Effect, Participant
-from streamrelay.testing.scripted import ScriptedPane
+from streamrelay.testing.scripted_pane import ScriptedPane
 from tests.sampling import examples
 
 ENTER_DELAY = 0.12

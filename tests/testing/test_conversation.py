@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.testing.conversation import Composer, Conversation, Header, Typed, parse_header
+from streamrelay.testing.conversation import Header, RawComposer, ScriptedConversation, Typed, parse_header
 
 
 def test_the_header_of_a_relayed_message_is_read() -> None:
@@ -15,7 +15,7 @@ def test_the_header_of_a_relayed_message_is_read() -> None:
 
 
 def test_two_participants_count_to_the_last_round() -> None:
-    ann, bob = Conversation("Ann", rounds=3), Conversation("Bob", rounds=3)
+    ann, bob = ScriptedConversation("Ann", rounds=3), ScriptedConversation("Bob", rounds=3)
     said, line = [], ann.start()
     while line:
         said += line
@@ -26,7 +26,7 @@ def test_two_participants_count_to_the_last_round() -> None:
 
 
 def test_every_so_many_answers_quote_what_was_heard() -> None:
-    bob = Conversation("Bob", quote_every=2)
+    bob = ScriptedConversation("Bob", quote_every=2)
     assert bob.hear("message 1 from Ann") == ["message 2 from Bob"]
     assert bob.hear("message 3 from Ann") == [
         "You said: message 3 from Ann",
@@ -36,7 +36,7 @@ def test_every_so_many_answers_quote_what_was_heard() -> None:
 
 
 def test_a_quote_of_oneself_a_repetition_and_other_talk_are_not_answered() -> None:
-    ann = Conversation("Ann")
+    ann = ScriptedConversation("Ann")
     assert ann.start() == ["message 1 from Ann"]
     assert ann.start() == []
     assert ann.hear("message 9 from Ann") == []
@@ -56,7 +56,7 @@ def test_a_quote_of_oneself_a_repetition_and_other_talk_are_not_answered() -> No
     ],
 )
 def test_the_composer_reads_keys_and_pastes(data: bytes, typed: list[Typed] | str) -> None:
-    events = Composer().feed(data)
+    events = RawComposer().feed(data)
     if isinstance(typed, str):
         assert "".join(event.text for event in events) == typed
         assert events[-1] == Typed("enter")
@@ -66,7 +66,7 @@ def test_the_composer_reads_keys_and_pastes(data: bytes, typed: list[Typed] | st
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=8))
 def test_the_composer_never_raises_on_bytes(data: bytes, cuts: list[int]) -> None:
-    composer = Composer()
+    composer = RawComposer()
     edges = [0, *sorted(cuts), len(data)]
     for begin, end in pairwise(edges):
         composer.feed(data[begin:end])
@@ -75,7 +75,7 @@ def test_the_composer_never_raises_on_bytes(data: bytes, cuts: list[int]) -> Non
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=30), st.integers(1, 5))
 def test_cutting_anywhere_changes_nothing(text: str, size: int) -> None:
     data = b"\x1b[200~" + text.encode() + b"\x1b[201~\r"
-    composer = Composer()
+    composer = RawComposer()
     events = [event for at in range(0, len(data), size) for event in composer.feed(data[at : at + size])]
     assert "".join(event.text for event in events) == text
     assert events[-1] == Typed("enter")

@@ -103,9 +103,9 @@ def spoken(oracle: Oracle, data: Sequence[bytes]) -> list[bytes]:
 
     Clusters nobody writes join in ways of their own where they widen what they join.
     """
-    manners = oracle.widths.manners
-    data = [stream.replace(b"\t", b" ") for stream in data] if manners.fills_tabs else [*data]
-    if not manners.widens:
+    quirks = oracle.widths.quirks
+    data = [stream.replace(b"\t", b" ") for stream in data] if quirks.fills_tabs else [*data]
+    if not quirks.widens:
         return data
     texts = [stream.decode("utf-8", "surrogateescape") for stream in data]
     return [_MADE_UP.sub("e\u0301", text).encode("utf-8", "surrogateescape") for text in texts]
@@ -226,7 +226,7 @@ def test_known_cases_live(oracle: Oracle) -> None:
     """The recorded answers again, from the tmux that runs here."""
     cases = [json.loads(line) for line in MICRO.read_text().strip().split("\n")]
     # Stops of one's own are not told where tabs are kept; images are drawn by tmux alone.
-    untold = [b"\x1bH", b"\x1b[3g", b"\x1b[1;79H\t"] if oracle.widths.manners.fills_tabs else []
+    untold = [b"\x1bH", b"\x1b[3g", b"\x1b[1;79H\t"] if oracle.widths.quirks.fills_tabs else []
     untold += [b"\x1bP"] if oracle.draws_images else []
     sizes = {(case["cols"], case["rows"]) for case in cases}
     for size in sizes:

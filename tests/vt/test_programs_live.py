@@ -16,7 +16,7 @@ from streamrelay.testing.oracle import Oracle
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
 from streamrelay.vt import TmuxScreen
-from streamrelay.vt.comparing import divergences
+from streamrelay.vt.comparison import divergences
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.widths import Widths
 

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from streamrelay.agents.transcript_files import LONGEST_LINE, open_plain
+from streamrelay.agents.transcript_files import MAX_LINE, open_plain
 
 MAX_READ: Final = 8 * 2**20
 """Bytes that one call reads."""
@@ -51,6 +51,6 @@ class GrowingFile:
             data, start = (data[cut:], start + cut) if cut else (b"", size)
         whole, newline, rest = data.rpartition(b"\n")
         self._offset = start + len(whole) + len(newline)
-        if len(rest) > LONGEST_LINE:
+        if len(rest) > MAX_LINE:
             self._offset = start + len(data)
-        return [line for line in whole.split(b"\n") if line and len(line) <= LONGEST_LINE]
+        return [line for line in whole.split(b"\n") if line and len(line) <= MAX_LINE]

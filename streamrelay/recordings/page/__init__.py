@@ -14,15 +14,15 @@ from string import Template
 from typing import Any
 
 from streamrelay.recordings.excerpts import escaped
-from streamrelay.recordings.explaining import Explained, Explanation, Screens
-from streamrelay.recordings.painted import Span
-from streamrelay.recordings.painting import PaintLog
-from streamrelay.recordings.timeline import Picture
+from streamrelay.recordings.explanation import ExplainedRecording, Explanation, Screens
+from streamrelay.recordings.paint_log import PaintLog
+from streamrelay.recordings.painted_rows import Span
+from streamrelay.recordings.timeline import TimelineSnapshot
 
 _TOO_MANY = " Only some of its pictures are shown: {left_out} more were left out."
 
 
-def page(name: str, explained: Explained) -> str:
+def page(name: str, explained: ExplainedRecording) -> str:
     """Return the page for a recording called `name`; `explained.lines` may be fewer than there are."""
     files = resources.files(__name__)
     style, script, frame = ((files / f"page.{kind}").read_text("utf-8") for kind in ("css", "js", "html"))
@@ -55,7 +55,7 @@ def _json(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _data(explained: Explained) -> dict[str, Any]:
+def _data(explained: ExplainedRecording) -> dict[str, Any]:
     ends = {id(line.turn_ended): line.turn_ended for line in explained.lines if line.turn_ended is not None}
     numbers = {key: number for number, key in enumerate(ends)}
     return {
@@ -117,7 +117,7 @@ def _span(log: PaintLog, span: Span) -> tuple[float, int, int, str]:
     return log.time_of(start), start, stop, escaped(memoryview(log.output)[start:stop])
 
 
-def _pictures(log: PaintLog, pictures: list[Picture]) -> list[tuple[float, int, list[tuple[int, int, int]]]]:
+def _pictures(log: PaintLog, pictures: list[TimelineSnapshot]) -> list[tuple[float, int, list[tuple[int, int, int]]]]:
     """Return of each picture time, height, and what changed since the one before: place, row, state; -1 for none."""
     numbers = {line: number for number, line in enumerate(log.lines)}
     told: list[tuple[float, int, list[tuple[int, int, int]]]] = []

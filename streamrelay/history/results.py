@@ -1,0 +1,90 @@
+"""What is asked of history, and what is found: values that cross a socket as they are."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+MAX_FOUND = 1000
+MAX_OUTPUT = 2000
+"""Characters of one `Output`."""
+LARGEST = 2**63 - 1
+"""The largest number that a journal knows (SQLite's)."""
+Whole = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
+SECONDS, MAX_SECONDS = 10.0, 60.0
+"""For which agents' transcripts are read by default, and at most."""
+
+
+class SearchHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """Words to be found in what was said; times are Unix times, 0 for any."""
+
+    words: str
+    session: str = ""
+    """A session, whether it is still there or not, or an agent's own id of a conversation."""
+    agent: str = ""
+    """The name of a program, or `all`."""
+    since: float = 0.0
+    until: float = 0.0
+    limit: Whole = 50
+    transcripts: bool = True
+    """Whether what agents wrote down themselves is searched as well."""
+    any_word: bool = False
+    """Whether one of the words is enough; what holds more of them, and rarer ones, goes first."""
+    seconds: float = SECONDS
+    """For which transcripts are read."""
+
+    @property
+    def program(self) -> str:
+        """The agent that is meant; empty for all."""
+        return "" if self.agent == "all" else self.agent
+
+
+class FoundText(msgspec.Struct, frozen=True):
+    """Something that was said, as found in the journal or in a transcript: whose it is, and the text."""
+
+    first: int
+    last: int
+    """Its events' places in the journal; 0 in a transcript."""
+    at: float
+    """When it began, Unix time; 0 where that is not known."""
+    host: str
+    session: str
+    """tmux's name of the session, or the agent's own id of the conversation."""
+    pane: str
+    turn: int
+    agent: str
+    origin: str
+    """Of a transcript: `program` for what the agent said, `typed` for what it was told."""
+    message_id: str | None
+    text: str
+    snippet: str
+    """The words around what was found, in one line."""
+    matches: tuple[tuple[int, int], ...]
+    """Where in the snippet it stands: start and stop (exclusive), in characters."""
+    file: str = ""
+    """The transcript it stands in; empty for the journal."""
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """Consecutive lines that one session said: an answer, or a part of one."""
+
+    seq: int
+    """The last line's place in the journal."""
+    at: float
+    """When the first line came, Unix time."""
+    until: float
+    """When the last line came, Unix time."""
+    session: str
+    """The session's id."""
+    pane: str
+    origin: str
+    """`program` for its own words, `activity` for a tool call, `unknown` where it may be what a person typed."""
+    text: str
+    """The last `MAX_OUTPUT` characters."""
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found, the best first, and what was not searched, in words."""
+
+    found: list[FoundText]
+    left_out: Sequence[str] = ()

@@ -1,0 +1,117 @@
+"""Rows that are there while the program answers and gone when it rests, and rows that sum up an answer.
+
+Only what can do no harm is taken for furniture: it spun, or said how to interrupt, and nothing of it was said, injected
+or typed by anybody. The engine leaves most of this out by itself; a pattern also knows it at the first glance.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import regex
+
+from streamrelay.delta.layout.chrome import composer_top
+from streamrelay.delta.printing.echo import squeeze
+from streamrelay.learning.findings import Finding, FoundValue, NoFinding
+from streamrelay.learning.observation import Observation, ObservedScreen
+from streamrelay.learning.row_patterns import alike, quoted, skeleton
+
+_HINT = regex.compile(r"(?i)\b(?:esc|ctrl[+-]c|\^c)\b.{0,16}\b(?:interrupt|cancel|stop)\b")
+_SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]+)\s+(?P<label>\S.*)")
+_DIGITS = regex.compile(r"\d+")
+_COLUMN = regex.compile(r"\s{3,}\S.*$")
+"""What stands in a column of its own at the right."""
+_WORD = regex.compile(r"\p{L}{2,}")
+_MAX_LABEL_WORDS = 3
+"""Words of a label that is the same the next time; longer ones are tips, jokes, or what is being done."""
+
+
+def fading(seen: Observation) -> Iterator[Finding]:
+    """Yield furniture and footers."""
+    if not seen.works:
+        yield NoFinding(
+            "screen.furniture", "nobody was answered in this recording, so nothing came and went with an answer"
+        )
+        yield NoFinding("screen.footers", "nobody was answered in this recording")
+        return
+    yield from _furniture(seen)
+    yield from _footers(seen)
+    deeds = [reason for reason in seen.reasons if reason.rule in {"corner", "box", "bar", "outcome"}]
+    told = f"{_counted(len(deeds), 'block')} showed deeds, known by their frames" if deeds else "no block showed a deed"
+    yield NoFinding("screen.activity", told)
+
+
+def _furniture(seen: Observation) -> Iterator[Finding]:
+    stays = {_DIGITS.sub("0", row) for picture in seen.resting() for row in picture.rows}
+    said = squeeze("\n".join(text.text for text in seen.said))
+    builds: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for picture in seen.working():
+        for row in _transient(picture):
+            shown = _COLUMN.sub("", row)
+            if _DIGITS.sub("0", row) not in stays and squeeze(shown) and squeeze(shown) not in said:
+                builds[skeleton(shown.split("(")[0].rstrip())].setdefault(shown, picture.t)
+    found = False
+    for rows in builds.values():
+        spins = len({glyph["glyph"] for row in rows if (glyph := _SPINNER.fullmatch(row)) is not None}) > 1
+        hints = [row for row in rows if _HINT.search(row)]
+        if not spins and not hints:
+            continue
+        examples = list(rows)
+        pattern = (
+            _with_hint(examples) if len(hints) == len(examples) else alike([r.split("(")[0].rstrip() for r in rows])
+        )
+        if pattern is None:
+            continue
+        found = True
+        times = sorted(rows.values())
+        what = "spins" if spins else "says how to interrupt"
+        why = (
+            f"{what}; stood only at work, in {_counted(len(rows), 'reading')} from {times[0]:.3f} to {times[-1]:.3f} s"
+        )
+        yield FoundValue("screen.furniture", pattern, why, examples[0], times[0])
+    if not found:
+        yield NoFinding(
+            "screen.furniture", "nothing in the transcript spun, or said how to interrupt, and went with the work"
+        )
+
+
+def _transient(picture: ObservedScreen) -> Iterator[str]:
+    """Yield the rows of the transcript: what stands at the composer or below it is left out without being known."""
+    top = composer_top(picture.rows, picture.cursor)
+    yield from (row for row in picture.rows[:top] if row.strip())
+
+
+def _with_hint(rows: list[str]) -> str | None:
+    """Return a pattern up to the first number, and the hint behind it, whatever the time between them."""
+    heads = [_DIGITS.split(row)[0] for row in rows]
+    if any(len(_WORD.findall(_HINT.split(head)[0])) > _MAX_LABEL_WORDS for head in heads):
+        # It says something else the next time: what stands before its first word, and the hint, are the same.
+        heads = [head[: found.start()].rstrip() if (found := _WORD.search(head)) else head for head in heads]
+    hints = {found[0] for row in rows if (found := _HINT.search(row)) is not None}
+    if len(hints) != 1:
+        return None
+    hint = hints.pop()
+    if all(hint in head for head in heads):
+        return alike([head[: head.index(hint) + len(hint)] for head in heads])
+    pattern = alike(heads) or (f"^{quoted(heads[0])}" if len(set(heads)) == 1 and heads[0].strip() else None)
+    return None if pattern is None else f"{pattern}.*{regex.escape(hint, literal_spaces=True)}"
+
+
+def _footers(seen: Observation) -> Iterator[Finding]:
+    builds: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for reason in seen.reasons:
+        for row in reason.rows if reason.rule == "footer" else ():
+            if regex.search(r"[\p{L}\p{N}]", row):
+                builds[skeleton(row)].setdefault(row, reason.t)
+    if not builds:
+        yield NoFinding("screen.footers", "no answer ended in a row with a duration or a count of tokens")
+    for rows in builds.values():
+        pattern = alike(list(rows))
+        row, t = next(iter(rows.items()))
+        if pattern is not None:
+            yield FoundValue(
+                "screen.footers", pattern, f"summed up {_counted(len(rows), 'answer')}, first at {t:.3f} s", row, t
+            )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

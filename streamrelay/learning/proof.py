@@ -1,0 +1,67 @@
+"""Whether a proposed profile does no harm: the recording it was learnt from is replayed with it and without.
+
+With it the same must be said, by the same origins, in the same turns; no message may leak, no deed and no dialog be
+lost, no turn end be missing, and none come later or be less certain. What changes any of that is not proposed.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from streamrelay.delta.profiles import Profile
+from streamrelay.events import Activity, NeedsHuman, Text, TurnEnded
+from streamrelay.recordings.model import Recording
+from streamrelay.recordings.replay import replay
+
+LATER = 0.005
+"""Seconds by which an end may come later: less than anybody notices."""
+
+
+class TurnEnd(msgspec.Struct, frozen=True):
+    """The end of a turn."""
+
+    turn: int
+    t: float
+    certain: bool
+
+
+class ReplayResult(msgspec.Struct, frozen=True):
+    """What a replay says, as far as a profile could change it."""
+
+    said: list[tuple[int, str, str]]
+    """Of each line the turn, the origin and the text."""
+    deeds: list[str]
+    needs: list[tuple[str, str]]
+    ends: list[TurnEnd]
+
+    def is_no_worse_than(self, other: "ReplayResult") -> bool:
+        """Tell whether this is at least as good as what is heard without a profile."""
+        if (self.said, self.deeds, len(self.ends)) != (other.said, other.deeds, len(other.ends)):
+            return False
+        if any(need not in self.needs for need in other.needs):
+            return False
+        return all(
+            mine.turn == theirs.turn and mine.t <= theirs.t + LATER and mine.certain >= theirs.certain
+            for mine, theirs in zip(self.ends, other.ends, strict=True)
+        )
+
+
+def hear(recording: Recording, profiles: Sequence[Profile] = ()) -> ReplayResult:
+    """Replay a recording, and return what counts."""
+    said: list[tuple[int, str, str]] = []
+    deeds: list[str] = []
+    needs: list[tuple[str, str]] = []
+    ends: list[TurnEnd] = []
+    for event in replay(recording, profiles):
+        match event:
+            case Text(turn=turn, origin=origin, text=text):
+                said.append((turn, origin, text))
+            case Activity(text=text):
+                deeds.append(text)
+            case NeedsHuman(kind=kind, text=text):
+                needs.append((kind, text))
+            case TurnEnded(turn=turn, t=t, certain=certain):
+                ends.append(TurnEnd(turn, t, certain))
+            case _:
+                pass
+    return ReplayResult(said, deeds, needs, ends)

@@ -1,0 +1,383 @@
+"""The panes of one server that are heard: one client on a hub hears them all (`panes.hub`), each from its snapshot on.
+
+tmux sends every pane of a linked window, and once it has sent anything of a pane it keeps for us what that prints while
+its window is not linked, without bound (3.3a to 3.8). So whatever is heard of and not connected is paused.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from streamrelay.control import CommandResult, ControlClient, ControlEvent, Tmux, TransportName, command_line
+from streamrelay.control.hub import FOLLOW_DEATHS, leave
+from streamrelay.errors import (
+    CommandFailed,
+    CommandTimeout,
+    ServerLost,
+    StreamrelayError,
+    TargetNotFound,
+    TmuxError,
+)
+from streamrelay.events import ClosedReason
+from streamrelay.panes.final_output import FinalOutput, final_output_line, parse_final_output, release_line
+from streamrelay.panes.hub import Hub
+from streamrelay.panes.inventory import PaneInfo, list_window, parse_panes
+from streamrelay.panes.live import PaneRuntime
+from streamrelay.panes.pipeline import PanePipeline
+from streamrelay.panes.recovery import place_line
+from streamrelay.panes.scheduler import RenderScheduler
+
+logger = logging.getLogger(__name__)
+
+SEED_TIMEOUT = 10.0
+ASK_AGAIN = 0.5
+"""Seconds after which a question is asked again that tmux was not asked, or has not answered."""
+_AT_ONCE = 256
+"""Panes whose screens are asked for together; their replies wait in tmux until they are read."""
+_LOOKS = 4
+_LATE = 0.03
+"""How often, and after how many seconds of silence, it is looked whether all has come that a moved pane printed."""
+_ATTEMPTS = 20
+"""How often a pane that moves while its window is being linked is looked for again."""
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(slots=True)
+class ConnectedPane:
+    """A pane that is heard."""
+
+    pipeline: PanePipeline
+    window: str
+    """The window for which the hub is held."""
+
+
+class PaneConnection:
+    """The hub of one server and the panes it carries."""
+
+    def __init__(
+        self,
+        tmux: Tmux,
+        transport: TransportName,
+        *,
+        handle: Callable[[Sequence[ControlEvent], float], None],
+        ended: Callable[[Hub], Coroutine[object, object, None]],
+        left: Callable[[], None],
+    ) -> None:
+        """Open nothing yet.
+
+        `handle` takes what the hub's client reads and when, `ended` waits for the end of a hub and does what follows,
+        and `left` is called when the hub is let go of because it carries nothing any more.
+        """
+        self.hub: Hub | None = None
+        self.panes: dict[str, ConnectedPane] = {}
+        self.scheduler: RenderScheduler[PaneRuntime] = RenderScheduler(hold=self._hold, failed=self._failed)
+        self.changing = asyncio.Lock()
+        """Held by whoever changes what is connected."""
+        self._tmux = tmux
+        self._transport: TransportName = transport
+        self._handle = handle
+        self._ended = ended
+        self._left = left
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._paused: set[str] = set()
+        self._follows_deaths = False
+
+    async def query(self, *commands: Sequence[str]) -> list[str]:
+        """Run tmux commands in one line and return what they print, over the client where there is one."""
+        if self.hub is not None:
+            with contextlib.suppress(ServerLost):
+                result = await self.hub.client.command(command_line(*commands))
+                return [line.decode(errors="replace") for line in result.lines]
+        words: list[str] = []
+        for command in commands:
+            # As an argument of its own, or at the end of one, a semicolon would begin the next command.
+            words += [";", *(word[:-1] + "\\;" if word.endswith(";") else word for word in command)]
+        return (await self._tmux.run(*words[1:])).splitlines()
+
+    def client(self) -> ControlClient:
+        """Return the client that hears the panes; raises ServerLost where there is none."""
+        if self.hub is None:
+            raise ServerLost("the connection to tmux ended")
+        return self.hub.client
+
+    async def opened(self) -> Hub:
+        """Return the hub, opened if it is not."""
+        if self.hub is None:
+            hub = await Hub(
+                self._tmux, self._handle, room=lambda: self.scheduler.room, transport=self._transport
+            ).open()
+            self.hub = hub
+            self._paused.clear()
+            self._follows_deaths = False
+            self.spawn(self._ended(hub))
+        return self.hub
+
+    async def connect(self, pipelines: Sequence[PanePipeline]) -> list[PanePipeline]:
+        """Link the windows of panes and seed their screens, many at once; returns those that are gone."""
+        if not pipelines:
+            return []
+        hub = await self.opened()
+        waiting, infos = list(pipelines), {one.info.pane: one.info for one in pipelines}
+        heard: dict[str, list[PaneInfo]] = {}
+        for _ in range(_ATTEMPTS):
+            await asyncio.gather(*(self._place(hub, one, infos[one.info.pane]) for one in waiting))
+            # A pane may have moved to another window before its own was linked.
+            heard = parse_panes(await self.query(list_window(f"{hub.session}:", whole_session=True)), in_hub=True)
+            waiting = [one for one in waiting if one.info.pane not in heard]
+            if not waiting:
+                break
+            infos = await self.find_again([one.info.pane for one in waiting])
+            waiting = [one for one in waiting if one.info.pane in infos]
+        for one in pipelines:
+            # What took the place of a program before its window was linked may never print a word. Of a dead one tmux
+            # names what was started there.
+            if (places := heard.get(one.info.pane)) is not None and not places[0].dead:
+                running = one.info.running(places[0].command, places[0].pid)
+                self.guarded(one, partial(one.update, running))
+        if any(heard[one.info.pane][0].remains for one in pipelines if one.info.pane in heard):
+            self.follow_deaths(hub)
+        there = [one for one in pipelines if one.info.pane in heard and not one.closed]
+        seeded: set[str] = set()
+        for at in range(0, len(there), _AT_ONCE):
+            batch = there[at : at + _AT_ONCE]
+            done = await asyncio.gather(*(self._rejoin(one) if one.has_moved else self.seed(one) for one in batch))
+            seeded |= {one.info.pane for one, is_seeded in zip(batch, done, strict=True) if is_seeded}
+        return [one for one in pipelines if one.info.pane not in seeded]
+
+    async def _place(self, hub: Hub, pipeline: PanePipeline, info: PaneInfo) -> None:
+        """Have the window of a pane linked instead of the one it had before."""
+        connected = self.panes.get(info.pane)
+        self.panes[info.pane] = ConnectedPane(pipeline, info.window)
+        self._paused.discard(info.pane)
+        with contextlib.suppress(CommandFailed):
+            await hub.hold(info.window)
+        if connected is not None:
+            hub.release(connected.window)
+        self.guarded(pipeline, partial(pipeline.update, info))
+
+    def pause(self, hub: Hub, pane: str) -> None:
+        """Have tmux neither send nor keep what a pane prints, until it is connected."""
+        if pane not in self._paused:
+            self._paused.add(pane)
+            with contextlib.suppress(StreamrelayError):
+                hub.client.request(command_line(("refresh-client", "-A", f"{pane}:pause")), _ignore)
+
+    def follow_deaths(self, hub: Hub) -> None:
+        """Have tmux tell of programs that end in panes that remain."""
+        if not self._follows_deaths:
+            self._follows_deaths = True
+            hub.client.request(FOLLOW_DEATHS, _ignore)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens to any of the panes."""
+        return any(connected.pipeline.has_listeners for connected in self.panes.values())
+
+    async def drop(self, panes: Iterable[str]) -> None:
+        """Let go of panes nobody listens to, and of the hub when it carries none."""
+        dropped = [
+            connected
+            for pane in dict.fromkeys(panes)
+            if (connected := self.panes.get(pane)) and not connected.pipeline.has_listeners
+        ]
+        for connected in dropped:
+            del self.panes[connected.pipeline.info.pane]
+            connected.pipeline.discard()
+        hub = self.hub
+        if hub is not None and self.panes:
+            for connected in dropped:
+                self.pause(hub, connected.pipeline.info.pane)
+                hub.release(connected.window)
+        elif hub is not None:
+            self.hub = None
+            self._left()
+            await hub.aclose()
+
+    async def abandon(self) -> None:
+        """Let go of a hub that did not last until its panes were carried; nothing is said of these."""
+        hub, self.hub = self.hub, None
+        if hub is not None:
+            await hub.aclose()
+
+    def end_former(self, name: str) -> None:
+        """End a hub that was lost: where a network died, the other machine may not know of that for hours."""
+        with contextlib.suppress(StreamrelayError):
+            self.client().request(leave(f"={name}"), _ignore)
+
+    def close(self, panes: Iterable[str], reason: ClosedReason) -> None:
+        """Carry panes no more, and say why."""
+        for pane in panes:
+            connected = self.panes.pop(pane, None)
+            if connected is not None:
+                self.guarded(connected.pipeline, partial(connected.pipeline.close, reason))
+                if self.hub is not None:
+                    self.hub.release(connected.window)
+
+    async def reconnect(self, pipelines: Sequence[PanePipeline]) -> None:
+        """Carry panes that were carried before; those that cannot be are closed, where the hub is still there."""
+        try:
+            gone = await self.connect(pipelines)
+        except ServerLost:
+            return
+        except StreamrelayError:
+            gone = list(pipelines)
+        self.close_all(gone)
+
+    def close_all(self, gone: Iterable[PanePipeline]) -> None:
+        """Say of panes that could not be carried on that they are gone."""
+        for pipeline in gone:
+            if (connected := self.panes.pop(pipeline.info.pane, None)) is not None and self.hub is not None:
+                self.hub.release(connected.window)
+            pipeline.close("pane_gone")
+
+    async def finalize(self, hub: Hub, pane: str) -> None:
+        """Close a pane whose program has ended and that remains, with the last words that tmux still has of it."""
+        connected = self.panes.pop(pane)
+        last = await _read_final_output(hub.client, pane)
+        self.guarded(connected.pipeline, lambda: connected.pipeline.finalize(last))
+        hub.release(connected.window)
+
+    async def seed(self, pipeline: PanePipeline) -> bool:
+        """Splice a snapshot into the stream: what was printed before it is in it, what comes after it is fed."""
+
+        def splice(blocks: list[Sequence[bytes]]) -> bool:
+            return bool(self.guarded(pipeline, lambda: pipeline.answer(blocks)))
+
+        return await self.at_reply(pipeline.info.pane, pipeline.question(), splice, refused=pipeline.take_back)
+
+    async def _rejoin(self, pipeline: PanePipeline) -> bool:
+        """Go on with a pane that moved once all it printed has come, or with what tmux holds if it says no more."""
+        line = place_line(pipeline.info.pane)
+
+        def arrived(blocks: list[Sequence[bytes]]) -> bool | None:
+            return self.guarded(pipeline, lambda: pipeline.arrived(blocks))
+
+        for _ in range(_LOOKS):
+            changed = asyncio.ensure_future(pipeline.changed())
+            try:
+                if await self.at_reply(pipeline.info.pane, line, arrived) is not False:
+                    return not pipeline.closed
+                await asyncio.wait([changed], timeout=_LATE)
+            finally:
+                changed.cancel()
+        return await self.seed(pipeline)
+
+    async def seed_again(self, pipeline: PanePipeline) -> None:
+        """Seed a pane that may be gone meanwhile: then that is noticed elsewhere.
+
+        Where tmux cannot be asked, or does not answer, it is asked again: until then nothing is heard of the pane.
+        """
+        while not pipeline.closed:
+            try:
+                await self.seed(pipeline)
+            except CommandTimeout:
+                await asyncio.sleep(ASK_AGAIN)
+            except StreamrelayError:
+                return
+            else:
+                return
+
+    async def at_reply(
+        self,
+        pane: str,
+        line: str,
+        use: Callable[[list[Sequence[bytes]]], _Result],
+        *,
+        refused: Callable[[], None] = lambda: None,
+    ) -> _Result:
+        """Ask how a pane stands, and return what `use` makes of it at its place in the stream; [] where it is gone.
+
+        `refused` is called where it could not even be asked. Raises CommandTimeout then or where no answer comes, and
+        ServerLost where the connection ends before: that says nothing of the pane.
+        """
+        used: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+
+        def answered(result: CommandResult) -> None:
+            if isinstance(result.error, ServerLost):
+                if not used.done():
+                    used.set_exception(result.error)
+                return
+            value = use([] if result.error else [block.lines for block in result.blocks])
+            if not used.done():
+                used.set_result(value)
+
+        try:
+            self.client().request(line, answered)
+        except StreamrelayError:
+            refused()
+            raise
+        try:
+            async with asyncio.timeout(SEED_TIMEOUT):
+                return await used
+        except TimeoutError as error:
+            words = f"tmux did not show pane {pane} in {SEED_TIMEOUT:g} s"
+            raise CommandTimeout(words, data={"pane": pane}) from error
+
+    def guarded(self, pipeline: PanePipeline, step: Callable[[], _Result]) -> _Result | None:
+        """Let one pane take a step; a defect that its bytes bring to light ends its stream and nobody else's.
+
+        Returns what the step does, None where it failed.
+        """
+        return self.scheduler.guarded(pipeline, step)
+
+    def _failed(self, pipeline: PaneRuntime) -> None:
+        pane = pipeline.info.pane
+        logger.exception("the pipeline of pane %s failed", pane)
+        if (connected := self.panes.pop(pane, None)) is not None and self.hub is not None:
+            self.pause(self.hub, pane)
+            self.hub.release(connected.window)
+        pipeline.fail()
+
+    async def list_panes(self, target: str) -> dict[str, list[PaneInfo]]:
+        """List the panes of a window, or of the window that has a pane; of one that is gone, none."""
+        with contextlib.suppress(CommandFailed, TargetNotFound):
+            return parse_panes(await self.query(list_window(target)), in_hub=True)
+        return {}
+
+    async def find_again(self, panes: Sequence[str]) -> dict[str, PaneInfo]:
+        """Return what there is to say of panes now, of those that are somewhere."""
+        replies = await asyncio.gather(*map(self.list_panes, panes))
+        return {pane: reply[pane][0] for pane, reply in zip(panes, replies, strict=True) if pane in reply}
+
+    def _hold(self, hold: bool) -> None:
+        """Read nothing while too much waits to be rendered."""
+        if self.hub is not None:
+            if hold:
+                self.hub.client.pause_reading()
+            else:
+                self.hub.client.resume_reading()
+
+    async def end(self) -> None:
+        """Carry nothing any more, as if nobody had been there."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for connected in self.panes.values():
+            connected.pipeline.discard()
+        self.panes.clear()
+        await self.drop(())
+
+    def spawn(self, work: Coroutine[object, object, None]) -> None:
+        """Have something done beside, at most until `end`."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _ignore(_result: CommandResult) -> None:
+    """Ask for no answer."""
+
+
+async def _read_final_output(client: ControlClient, pane: str) -> FinalOutput | None:
+    """Read the last words of a dead pane and close it if streamrelay started it; None if the pane is gone already."""
+    try:
+        result = await client.command(final_output_line(pane))
+        await client.command(release_line(pane))
+    except TmuxError:
+        return None
+    return parse_final_output([block.lines for block in result.blocks])

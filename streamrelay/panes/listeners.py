@@ -1,0 +1,69 @@
+"""Who listens to a pane: its events are stamped with the wall clock and the host, and handed to everybody in order."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Literal
+
+from streamrelay.batch import Batch
+
+Listener = Callable[[Batch], None]
+"""Takes events, which are its own from then on."""
+
+
+class Listeners:
+    """The listeners of one pane, and those that wait for its next change."""
+
+    def __init__(self) -> None:
+        self._host = socket.gethostname()
+        self._listeners: list[Listener] = []
+        self._change: asyncio.Event | None = None
+        """What those wait for that wait, if any do."""
+
+    def __bool__(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._listeners)
+
+    def add(self, listener: Listener, joining: Batch) -> None:
+        """Hand every event from here on to `listener`, `joining` before them."""
+        if joining:
+            listener(self._stamped(joining))
+        self._listeners.append(listener)
+
+    def remove(self, listener: Listener) -> None:
+        """Stop handing events to `listener`."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+
+    def leave(self) -> None:
+        """Send everybody away."""
+        self._listeners.clear()
+
+    def hear(self, events: Batch) -> None:
+        """Give the events to the last listener, and copies of them to those before."""
+        if not events or not self._listeners:
+            return
+        self._stamped(events)
+        *others, last = self._listeners
+        for listener in others:
+            listener(events.copy())
+        last(events)
+
+    def changed(self) -> Coroutine[Any, Any, Literal[True]]:
+        """Wait for the next `wake`, counted from the call, not from the awaiting."""
+        if self._change is None:
+            self._change = asyncio.Event()
+        return self._change.wait()
+
+    def wake(self) -> None:
+        """Have go on whoever waits for a change."""
+        if self._change is not None:
+            self._change.set()
+            self._change = None
+
+    def _stamped(self, events: Batch) -> Batch:
+        at = time.time()
+        for part in events.parts:
+            part.at, part.host = at, self._host
+        return events

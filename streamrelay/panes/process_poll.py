@@ -1,0 +1,91 @@
+"""Which program has a pane: asked of tmux while things happen there, and of nobody while nothing does.
+
+tmux tells no one when another program comes to a pane's foreground, and looks it up in /proc for whoever asks (30 us
+on tmux 3.3a). A subscription to it asks for every pane once a second: with 300 panes ten times what else an idle server
+costs. But a program hardly comes or goes without a word, its own or its shell's, so a pane is looked at once a second
+while it prints, and once more two seconds after that.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from streamrelay.control import command_line, quote
+
+_EVERY = 1.0
+"""Seconds between two rounds."""
+_ROUNDS = (1, 3)
+"""In which rounds, counted from the last time it printed, a pane is looked at."""
+_FORMAT = "#{pane_id}\t#{pane_dead}\t#{?pane_pid,#{pane_pid},0}\t#{pane_current_command}"
+_QUESTION = command_line(("display-message", "-p", "-t", "{}", _FORMAT))
+_PLACE = quote("{}")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessState:
+    """What one look found."""
+
+    pane: str
+    dead: bool
+    pid: int
+    """The process that was started in the pane; 0 where tmux tells none."""
+    command: str
+
+
+def poll_line(panes: Sequence[str]) -> str:
+    """Return the line that looks at panes; for one that is not there tmux shows some other."""
+    return " ; ".join(_QUESTION.replace(_PLACE, quote(pane)) for pane in panes)
+
+
+def parse_process_states(lines: Sequence[bytes]) -> list[ProcessState]:
+    """Return what the replies to `look_line` say."""
+    fields = [line.decode(errors="replace").split("\t", 3) for line in lines]
+    return [
+        ProcessState(one[0], one[1] == "1", int(one[2]), one[3])
+        for one in fields
+        if len(one) == 4 and one[0].startswith("%") and one[2].isdigit()
+    ]
+
+
+class ProcessPoller:
+    """When to look at which panes. `look` is called with those to look at, and `answered` has to follow."""
+
+    def __init__(self, look: Callable[[Sequence[str]], None], *, every: float = _EVERY) -> None:
+        self._look = look
+        self._every = every
+        self._passed: dict[str, int] = {}
+        """How many rounds have passed since each of those printed that are still to be looked at."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._asked = False
+
+    def printed(self, pane: str) -> None:
+        """Note that something happened in a pane."""
+        self._passed[pane] = 0
+        self._wait()
+
+    def answered(self) -> None:
+        """Note that the last look was answered, or never will be; the next one is a second away."""
+        self._asked = False
+        self._wait()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._passed.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _wait(self) -> None:
+        if self._passed and self._timer is None and not self._asked:
+            self._timer = asyncio.get_running_loop().call_later(self._every, self._ask)
+
+    def _ask(self) -> None:
+        self._timer = None
+        now = {pane: passed + 1 for pane, passed in self._passed.items()}
+        self._passed = {pane: passed for pane, passed in now.items() if passed < _ROUNDS[-1]}
+        panes = [pane for pane, passed in now.items() if passed in _ROUNDS]
+        if panes:
+            self._asked = True
+            self._look(panes)
+        else:
+            self._wait()

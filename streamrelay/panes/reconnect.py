@@ -1,0 +1,150 @@
+"""The panes of one subscription, and those that take their place when the server was started again.
+
+A pane id means nothing to another server. What was watched by a name, a session's or a window's, is looked for in the
+server that takes the place of one that ended; for a few seconds, and not in the one that is still there. So whoever
+watches a session goes on with it, and where nothing comes back the stream ends as it did, that much later.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from streamrelay.batch import Batch
+from streamrelay.errors import StreamrelayError
+from streamrelay.events import PaneClosed
+from streamrelay.panes.attachments import Attachments
+from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.listeners import Listener
+from streamrelay.panes.live import InputRecorder
+from streamrelay.panes.pipeline import PanePipeline
+from streamrelay.panes.subscription import Subscription
+
+PATIENCE = 3.0
+"""Seconds for which a server is waited for."""
+_PAUSE = 0.1
+
+
+class _LateListener:
+    """Listens to a pane that began later than its subscription; what comes before that time is known is held."""
+
+    def __init__(self, hear: Callable[[Batch], None]) -> None:
+        self._hear = hear
+        self._held: list[Batch] = []
+        self._offset: float | None = None
+
+    def __call__(self, events: Batch) -> None:
+        if self._offset is None:
+            self._held.append(events)
+            return
+        for part in events.parts:
+            part.t += self._offset
+        self._hear(events)
+
+    def begin(self, offset: float) -> None:
+        """Add `offset` seconds to all times."""
+        self._offset = offset
+        for events in self._held:
+            self(events)
+        self._held.clear()
+
+
+class ReconnectingPanes:
+    """What a subscription listens to; an async context manager that lets go of it.
+
+    `named` are the targets that may be looked for in another server, by pane; `find` tells what pane a target is,
+    `running` the pid of the server that is there, `pid` is that of the first one.
+    """
+
+    def __init__(
+        self,
+        attachments: Attachments,
+        subscription: Subscription,
+        named: Mapping[str, str],
+        *,
+        find: Callable[[str], Awaitable[PaneInfo]],
+        running: Callable[[], Awaitable[int]],
+        pid: int,
+    ) -> None:
+        self._attachments = attachments
+        self._find = find
+        self._running = running
+        self._pid = pid
+        self._subscription = subscription
+        self._named = dict(named)
+        self._tapped = False
+        self._heard: list[tuple[PanePipeline, Listener]] = []
+        self._there: asyncio.Task[None] | None = None
+        self._searches: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def begin(self, infos: Iterable[PaneInfo], tap: InputRecorder | None = None) -> None:
+        """Listen to panes, and record them where there is a `tap`; raises PaneGone where one is not there any more."""
+        self._tapped = tap is not None
+        pipelines = await self._attachments.watch(infos, self._hear, tap)
+        for pipeline in pipelines:
+            self._heard.append((pipeline, self._hear))
+            self._subscription.align(pipeline.info.pane, pipeline.began)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._subscription.close()
+        waiting = [*self._searches, *([self._there] if self._there is not None else [])]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for pipeline, listener in self._heard:
+            pipeline.remove_listener(listener)
+            if self._tapped:
+                pipeline.end_recording()
+        await self._attachments.unwatch(pipeline.info.pane for pipeline, _ in self._heard)
+
+    def _hear(self, events: Batch) -> None:
+        last = events.last
+        if isinstance(last, PaneClosed) and last.reason == "server_lost" and last.pane in self._named:
+            self._subscription.expect()
+            target = self._named.pop(last.pane)
+            self._searches.append(asyncio.ensure_future(self._search(last.pane, target)))
+        self._subscription.publish(events)
+
+    async def _search(self, pane: str, target: str) -> None:
+        """Go on with a target where a new server has it."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                if self._there is None or self._there.done():
+                    self._there = asyncio.ensure_future(self._server())
+                await asyncio.shield(self._there)
+                info = await self._found(target)
+                later = _LateListener(self._hear)
+                [pipeline] = await self._attachments.watch([info], later)
+                self._heard.append((pipeline, later))
+                self._subscription.replace(pane, info.pane, pipeline.began)
+                self._named[info.pane] = target
+                later.begin(self._subscription.offset(info.pane, pipeline.began))
+        except (TimeoutError, StreamrelayError):
+            pass
+        finally:
+            self._subscription.expect_no_more()
+
+    async def _server(self) -> None:
+        """Wait for another server."""
+        while True:
+            with suppress(StreamrelayError):
+                pid = await self._running()
+                if pid != self._pid:
+                    self._pid = pid
+                    return
+            await asyncio.sleep(_PAUSE)
+
+    async def _found(self, target: str) -> PaneInfo:
+        """Wait for a target: a server has its sessions one after the other."""
+        while True:
+            with suppress(StreamrelayError):
+                info = await self._find(target)
+                if not info.dead:
+                    return info
+            await asyncio.sleep(_PAUSE)
