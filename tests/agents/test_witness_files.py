@@ -309,6 +309,19 @@ def test_what_was_said_before_the_watching_began_is_no_answer(tmp_path: Path) ->
     assert said(record.read()) == [("agent", "of 4321"), ("agent", "new")]
 
 
+def test_an_answer_that_is_written_before_its_message_is_read_behind_it(tmp_path: Path) -> None:
+    home = claude_home(tmp_path, (4321, SESSION))
+    record = readers.Transcript(lambda: [process(home)], readers.find_claude, since=0.0)
+    record.read()
+    path = home / f".claude/projects/-home-ann-project/{SESSION}.jsonl"
+    written(
+        path,
+        claude_line("Fine.", timestamp=iso(2_001.0)),
+        claude_line("How are you?", person=True, timestamp=iso(2_000.0)),
+    )
+    assert [passage.speaker for passage in record.read().passages] == ["person", "agent", "end"]
+
+
 def test_why_nothing_is_read_is_said(tmp_path: Path) -> None:
     assert readers.Transcript(list, readers.find_claude, since=0.0).read().reason == "no_process"
     assert readers.Transcript(lambda: [process(tmp_path)], readers.find_claude, since=0.0).read().reason == "no_record"

@@ -25,6 +25,7 @@ from streamrelay.agents.witnesses.growing_file import GrowingFile, NotTrusted
 from streamrelay.agents.witnesses.lines import LineReader
 from streamrelay.agents.witnesses.process import AgentProcess, foreground_processes
 from streamrelay.agents.witnesses.reading import AgentRecord, Reading, Reason
+from streamrelay.delta.inputs import WitnessPassage
 
 MAX_NOTE: Final = 64 * 1024
 """Bytes of a small file in which an agent notes which record is its own."""
@@ -89,8 +90,19 @@ class Transcript:
             return Reading(reason="no_record")
         except OSError:
             return Reading(reason="unreadable")
-        passages = [passage for line in lines for passage in self._lines.read(line)]
+        passages = _in_order(passage for line in lines for passage in self._lines.read(line))
         return Reading(tuple(passage for passage in passages if not 0 < passage.at < self._since))
+
+
+def _in_order(passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:
+    """Return passages in the order of their times; what has none stays behind the one before.
+
+    Claude Code 2.1.197 writes a quick answer down before the message that it answers.
+    """
+    timed: list[tuple[float, WitnessPassage]] = []
+    for passage in passages:
+        timed.append((passage.at or (timed[-1][0] if timed else 0.0), passage))
+    return [passage for _, passage in sorted(timed, key=lambda pair: pair[0])]
 
 
 def _only(paths: Iterable[Path]) -> Path:
