@@ -38,8 +38,9 @@ class Mode(StrEnum):
 
 
 Evidence = Literal[
-    "asked", "asked_by_another", "other_command", "submitted", "dismissed", "passed_lines", "flooded", "shows_composer",
-    "painted", "seen_at_attach", "alternate", "main", "answered", "closing", "dialog_opened", "dialog_closed",
+    "asked", "asked_by_another", "other_command", "submitted", "dismissed", "passed_lines", "prompted_again",
+    "flooded", "shows_composer", "painted", "seen_at_attach", "alternate", "main", "answered", "closing",
+    "dialog_opened", "dialog_closed",
 ]  # fmt: skip
 
 _READS_LINES: Final = frozenset({Mode.UNDECIDED, Mode.EDITING})
@@ -69,6 +70,7 @@ TRANSITIONS: Final = (
     Transition("submitted", _ASKS, Mode.RUNNING, "it withdrew bracketed paste with a line typed: a line editor"),
     Transition("dismissed", _ASKS, Mode.PRINTING, "it withdrew bracketed paste with nothing typed: it leaves"),
     Transition("passed_lines", _READS_LINES, Mode.LISTENING, "lines passed that no line editor lets pass"),
+    Transition("prompted_again", _READS_LINES, Mode.PRINTING, "its prompt came again: it shows another's editor"),
     Transition("flooded", _READS_LINES, Mode.LISTENING, "more lines passed than anybody edits"),
     Transition("shows_composer", _READS_LINES, Mode.LISTENING, "it rests with a composer that no line editor shows"),
     Transition("painted", frozenset({Mode.LISTENING}), Mode.CONVERSING, "it moves its cursor about: it paints"),
@@ -134,6 +136,11 @@ class ModeMachine:
     def is_followed(self) -> bool:
         """Whether the screen may show a conversation."""
         return self._ground not in _PRINTS and not self.is_overlaid
+
+    @property
+    def prints(self) -> bool:
+        """Whether each line of the program is said when it has passed."""
+        return self._modes[0] in _PRINTS
 
     @property
     def reads_line(self) -> bool:

@@ -466,7 +466,7 @@ class DeltaStream:
         self._unsettled = False
         self._cutter.settle()
         self._take_frame(whole=True, stands=True)
-        if self._mode.asks_for_paste:
+        if self._mode.asks_for_paste and not self._mode.prints:
             self._settle_composer()
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
@@ -489,6 +489,10 @@ class DeltaStream:
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer()
+        if self._printing.has_prompted_again and self._mode.see("prompted_again"):
+            self._printing.relay_editor()
+            self._printing.settle(hides=self._cutter.hidden)
+            return
         passed = self._composer.has_passed(paints=self._cutter.moved)
         if self._following.settle(passed=passed, at_prompt=self._printing.is_at_prompt):
             held = self._composer.release()

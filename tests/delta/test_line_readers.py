@@ -152,3 +152,36 @@ def test_lines_that_wait_are_explained_by_what_was_awaited_when_they_stood_open(
     pane.ends()
     assert pane.said() == [f"out {number}" for number in range(6)]
     assert pane.said("typed") == [f"run({number})" for number in range(6)]
+
+
+def test_an_editor_that_another_program_shows_without_its_withdrawals() -> None:
+    """mosh sends the differences between two screens: a request for bracketed paste stands while commands run."""
+    pane = ScriptedPane()
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    pane.prints("mosh host\r\n\x1b[?2004l\r\x1b[H\x1b[2J\x1b[?25l\nfar% \x1b[?25h\x1b[?2004h")
+    pane.rests()
+    for command, answer in (("ls", "one\r\ntwo\r\n"), ("pwd", "\x1b[6;1Hthree\r\n"), ("ls -l", "four\r\n")):
+        pane.prints(command)
+        pane.rests(0.1)
+        pane.prints(f"\x1b[?25l\r\n{answer}far% \x1b[?25h")
+        pane.rests()
+    assert [text for text in pane.said() if text] == ["one", "two", "three", "four"]
+    assert pane.said("typed") == ["mosh host", "ls", "pwd", "ls -l"]
+
+
+def test_completions_below_a_prompt_are_no_output() -> None:
+    pane = ScriptedPane()
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    pane.prints("true\r\n\x1b[?2004l\r")
+    for _ in range(2):
+        pane.prints("\x1b[?2004h$ ")
+        pane.rests()
+        pane.prints("ec")
+        pane.rests(0.1)
+        pane.prints("\r\necho  ecpg\r\n$ ec")
+        pane.rests(0.1)
+        pane.prints("ho x\r\n\x1b[?2004l\rx\r\n")
+    pane.ends()
+    assert pane.said() == ["x", "x"]

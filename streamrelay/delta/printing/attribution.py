@@ -80,9 +80,15 @@ class Attribution:
             self._awaited is not None and self._awaited.kind != "unknown" and line == self._awaited.head.rstrip()
         )
 
-    def may_wait(self, open_head: str) -> bool:
-        """Tell whether the open line, up to the cursor, may be a prompt, where the program rests."""
-        return bool(self.prompts.split(open_head)[1]) or self.prompts.ask_for_more(open_head)
+    def await_prompt(self, head: str) -> None:
+        """Note that the next line follows this prompt."""
+        self._awaited = Awaited("prompt", head)
+
+    def may_be_prompt(self, open_head: str) -> bool:
+        """Tell whether the open line may be a prompt, which must not explain the lines above it."""
+        if self.prompts.split(open_head)[1]:
+            return True
+        return (self._awaited is not None or self._follows_typed) and self.prompts.ask_for_more(open_head)
 
     def submitted(self) -> None:
         """Note that a line editor's line was typed or sent."""

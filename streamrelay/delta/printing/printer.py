@@ -339,7 +339,7 @@ class Printing:
             self.attribution.prompts.learn(self._prompt)
         elif self.region.phase != "output":
             return False
-        if not hides and self.attribution.may_wait(self.open_head):
+        if not hides and self.attribution.may_be_prompt(self.open_head):
             # What stands above is explained by what was awaited before.
             self._release()
         unfinished = self.attribution.settle(self.open_head)
@@ -351,6 +351,21 @@ class Printing:
         """The screen rests, and a line editor is at work: what stands left of its prompt was printed before."""
         self._switches = 0
         self._learn_prompt(self.composer.settle(self.open_head))
+
+    @property
+    def has_prompted_again(self) -> bool:
+        """Whether a line editor rests at its prompt below a line that was typed behind it, and never withdrew.
+
+        So a program shows another's editor (mosh), and the request for bracketed paste is the other's.
+        """
+        lines, head = self.composer.lines, self.open_head
+        prompts = self.attribution.prompts
+        return bool(lines and head.strip() and head in prompts and prompts.behind(lines[0]))
+
+    def relay_editor(self) -> None:
+        """Say what passed in the region of an editor that another program shows: typed lines and their answers."""
+        self.attribution.await_prompt(self.open_head)
+        self.say(self.composer.release())
 
     def show_live(self) -> None:
         """Show people the line at the cursor, as far as it is the program's, or the last one that is held back.
