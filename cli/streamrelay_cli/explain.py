@@ -101,6 +101,8 @@ def _in_full(line: Explanation, text: str) -> Iterator[str]:
         yield from _labelled("matches", "only by what its row read before")
     yield from _labelled("verdict", _sentence(line))
     yield from _labelled("rule", f"{line.rule}: {line.why}")
+    if line.mode:
+        yield from _labelled("mode", line.mode)
     yield from _labelled("turn", _turn(line))
     for row in line.rows[:MAX_ROWS]:
         yield from _row(row)

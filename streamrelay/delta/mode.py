@@ -11,7 +11,6 @@ when a turn is over. The rows of an editor or a pager are nobody's words.
 changes nothing. The alternate screen, and a dialog, stand in front of a mode and give way to it again.
 """
 
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
@@ -86,12 +85,13 @@ _TABLE: Final = {(row.evidence, mode): row for row in TRANSITIONS for mode in ro
 
 
 class ModeMachine:
-    """The mode of one pane's program; `on_change` takes the modes before and after each change, and the reason."""
+    """The mode of one pane's program."""
 
-    def __init__(self, on_change: Callable[[Mode, Mode, str], None] | None = None) -> None:
+    def __init__(self) -> None:
         self.asks_for_paste = False
         """Whether the program wants pasted text in brackets."""
-        self._on_change = on_change
+        self.reason = "nothing has shown otherwise"
+        """Why the program is in its mode: the reason of the last change."""
         self._modes = [Mode.PRINTING]
         """The mode of the main screen, then that of the alternate screen, then a dialog, each if there is one."""
         self._is_alternate = False
@@ -165,15 +165,13 @@ class ModeMachine:
         return False
 
     def _change(self, place: int, row: Transition) -> None:
-        before = self.mode
+        self.reason = row.reason
         if row.after is None:
             del self._modes[place:]
         elif row.in_front:
             self._modes[place + 1 :] = [row.after]
         else:
             self._modes[place] = row.after
-        if self._on_change is not None:
-            self._on_change(before, self.mode, row.reason)
 
     def ask(self) -> None:
         """Bracketed paste was asked for."""

@@ -111,6 +111,11 @@ class DeltaStream:
         return self._recogniser.profile.name
 
     @property
+    def mode(self) -> str:
+        """How the program's words are read, and why, as `explain` shows it."""
+        return f"{self._mode.mode}: {self._mode.reason}"
+
+    @property
     def converses(self) -> bool:
         """Whether the program keeps a transcript on a screen that it paints itself."""
         return self._mode.converses

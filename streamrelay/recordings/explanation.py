@@ -75,6 +75,8 @@ class Explanation(msgspec.Struct, kw_only=True):
     text: str
     rule: Rule | Undecided
     why: str
+    mode: str = ""
+    """How the words of what was read last before it were read, and why; empty where nothing was decided."""
     message_id: str | None = None
     seq: int | None = None
     """The event that says it, as `replay --json` numbers them; None where nothing was said."""
@@ -147,6 +149,7 @@ class _Pane:
         self._ended: list[TurnEnded] = []
         self._compared: list[WitnessCompared] = []
         self._printed = 0
+        self._mode = ""
         self._numbers: dict[PaintedLine, int] = {}
 
     def take(self, step: Step) -> None:
@@ -161,6 +164,7 @@ class _Pane:
                 self._printed = self._decided(reason, self._printed)
             else:
                 position = self._decided(reason, position)
+        self._mode = step.stream.mode
 
     def _paint(self, entry: Input) -> None:
         self.timeline.before(entry.t)
@@ -245,6 +249,7 @@ class _Pane:
             text=text,
             rule=reason.rule,
             why=WORDS[reason.rule],
+            mode=self._mode,
             message_id=reason.message_id,
             seq=event.seq if event is not None else None,
         )

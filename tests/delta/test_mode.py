@@ -83,11 +83,10 @@ def test_another_command_than_the_line_editor_is_undecided() -> None:
 
 
 def test_each_change_tells_its_reason() -> None:
-    changes: list[tuple[Mode, Mode, str]] = []
-    mode = ModeMachine(lambda *change: changes.append(change))
-    mode.ask()
+    mode = machine("ask")
+    assert mode.reason == "it asked for bracketed paste"
     mode.see("main")
-    assert changes == [(Mode.PRINTING, Mode.UNDECIDED, "it asked for bracketed paste")]
+    assert mode.reason == "it asked for bracketed paste"
 
 
 def talk(*, shell_first: bool) -> list[Event]:

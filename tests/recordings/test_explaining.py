@@ -155,3 +155,15 @@ def test_the_page_lists_every_rule() -> None:
 
 def test_a_text_is_shortened_to_the_mark_of_that_and_no_further() -> None:
     assert [len(shortened("x" * 50, longest)) for longest in (50, 20, 4, 3, 0, -20)] == [50, 20, 4, 3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mode"),
+    [
+        ("claude/tool", "I will run one command first.", "conversing"),
+        ("cat/multi", "line four", "printing"),
+    ],
+)
+def test_the_mode_is_named_with_its_evidence(name: str, text: str, mode: str) -> None:
+    modes = {line.mode.split(": ")[0] for line in explained(name) if text in line.text and line.verdict == "program"}
+    assert modes == {mode}
