@@ -13,7 +13,7 @@ import stamina
 import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.council import coordinator as turns
-from streamrelay.council.clients.contract import AIClient
+from streamrelay.council.clients.contract import AIClient, ChatMessage
 from streamrelay.council.clients.making import make_client
 from streamrelay.council.clients.pane import PaneClient
 from streamrelay.council.clients.scripted import ScriptedClient
@@ -22,6 +22,8 @@ from streamrelay.council.happenings import AnswerGrew, MessageShown
 from streamrelay.council.members import Markers, Member
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore
+from streamrelay.delivery.lock import only_writer
+from streamrelay.errors import PaneTaken
 from streamrelay.panes.server import Server
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux
@@ -67,6 +69,13 @@ async def test_an_agent_in_a_pane_answers_and_is_told_only_what_is_new(
             session.say("And now?")
             await on.until(lambda on: on.rests(2))
             assert not session.status.unhealthy
+        taken = PaneClient(server, "sprite", taken_timeout=0.0)
+        with only_writer(server.info, (await server.find("sprite")).pane, "daemon"):
+            with pytest.raises(PaneTaken, match="daemon"):
+                await taken.health_check()
+            with pytest.raises(PaneTaken, match="daemon"):
+                await anext(aiter(taken.stream_response([ChatMessage("user", "Hello")], "")))
+        assert await taken.health_check()
     assert await stored(store, session.id) == [
         "You: What do you say?",
         "Sprite: A first answer.",

@@ -9,12 +9,17 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from streamrelay.council.clients.contract import AIClient, ChatMessage
+from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.sending import send
 from streamrelay.delivery.shells import is_shell
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import PaneTaken, StreamrelayError
 from streamrelay.events import Event, Injected, Text
+from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 
+TAKEN_TIMEOUT = 5.0
+"""Seconds for which another process that types into the pane is waited for; a daemon with a link never ends."""
+_TRY_AGAIN = 0.1
 ANSWER_TIMEOUT = 900.0
 """Seconds that an agent may take for an answer, tool calls included."""
 
@@ -22,13 +27,22 @@ ANSWER_TIMEOUT = 900.0
 class PaneClient(AIClient):
     """A member that is a session, window or pane of tmux."""
 
-    def __init__(self, server: Server, target: str, *, timeout: float = ANSWER_TIMEOUT) -> None:
+    def __init__(
+        self,
+        server: Server,
+        target: str,
+        *,
+        timeout: float = ANSWER_TIMEOUT,
+        taken_timeout: float = TAKEN_TIMEOUT,
+    ) -> None:
         self._server, self._target, self._timeout = server, target, timeout
+        self._taken_timeout = taken_timeout
         self._told_prompt = ""
 
     async def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
         """See `AIClient`; raises what `delivery.sending.send` raises, too."""
         info = await self._server.find(self._target)
+        await self._until_free(info)
         lines: asyncio.Queue[str] = asyncio.Queue()
         turn: int | None = None
 
@@ -59,12 +73,25 @@ class PaneClient(AIClient):
             await asyncio.gather(reading, sending, return_exceptions=True)
 
     async def health_check(self) -> bool:
-        """Tell whether the pane is there and runs an agent, not a shell."""
+        """Tell whether the pane is there and runs an agent, not a shell; raises PaneTaken."""
         try:
             info = await self._server.find(self._target)
         except StreamrelayError:
             return False
+        await self._until_free(info)
         return not is_shell(info.command)
+
+    async def _until_free(self, info: PaneInfo) -> None:
+        """Wait until no other process types into the pane; raises PaneTaken for one that goes on."""
+        until = asyncio.get_running_loop().time() + self._taken_timeout
+        while True:
+            try:
+                with only_writer(self._server.info, info.pane, "send"):
+                    return
+            except PaneTaken:
+                if asyncio.get_running_loop().time() >= until:
+                    raise
+            await asyncio.sleep(_TRY_AGAIN)
 
     def _new(self, messages: Sequence[ChatMessage], system_prompt: str) -> str:
         """Return what the agent has not been told yet; its prompt first, where that is new."""
