@@ -1,7 +1,7 @@
 """The files of an agent that is configured by its user: where they are, and changing one without harm.
 
 A file is replaced as a whole or not at all, where a link leads to, with its mode and owner. What was changed by
-somebody else while we looked is never overwritten.
+another program in the meantime is never overwritten.
 """
 
 import contextlib
@@ -62,7 +62,7 @@ def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
                     return True
         except OSError as error:
             raise ConfigError(str(path), "", f"cannot be written: {error.strerror}") from error
-    raise ConfigError(str(path), "", "is being changed by somebody else", hint="try again")
+    raise ConfigError(str(path), "", "is being changed by another program", hint="try again")
 
 
 @contextlib.contextmanager

@@ -58,7 +58,7 @@ class StopHooks:
         return sorted(self._hooks)
 
     def show(self, agent: str) -> InstalledHook:
-        """Tell whether an agent has our hook; raises UsageError for one that can have none, ConfigError."""
+        """Return whether an agent has our hook; raises UsageError for one that can have none, ConfigError."""
         hook = self._hook(agent)
         file = located(hook.file, hook.home)
         text = read_text(file) or ""
@@ -133,7 +133,7 @@ class StopHooks:
         return was_there
 
     def _is_shared(self, file: Path) -> bool:
-        """Tell whether a configuration has the hook of any agent."""
+        """Return whether a configuration has the hook of any agent."""
         hooks = {agent: located(hook.file, hook.home) for agent, hook in self._hooks.items()}
         return any(at == file and self.show(agent).command is not None for agent, at in hooks.items())
 
@@ -175,7 +175,7 @@ def _make_folders(folder: Path) -> list[str]:
 
 
 def _remove_folders(folders: Sequence[str]) -> None:
-    """Remove those of the folders that nobody has put anything into."""
+    """Remove those of the folders that are still empty."""
     for folder in reversed(folders):
         try:
             Path(folder).rmdir()

@@ -58,7 +58,7 @@ def installed(text: str, agent: str) -> list[str] | None:
 
 
 def _alone(text: str, agent: str) -> bool:
-    """Tell whether a text is our entry and nothing else."""
+    """Return whether a text is our entry and nothing else."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError:

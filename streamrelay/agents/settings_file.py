@@ -115,11 +115,11 @@ def _take_out(text: str, node: Node, item: Item) -> str:
     elif place:
         comma = trivia_end(text, node.items[place - 1].end)
         between = text[comma + 1 : start]
-        # A comment that stands between is nobody's but the user's.
+        # A comment that stands between is the user's.
         return text[:comma] + (between if between.strip() else "") + text[end:]
     before, behind = text[node.start + 1 : start], text[end : node.end - 1]
     if len(node.items) == 1 and before and not (before + behind).strip():
-        # Somebody wrote it anew, on lines that are nobody's then.
+        # Another program rewrote the file, so the recorded lines no longer apply.
         start, end = node.start + 1, node.end - 1
     return text[:start] + text[end:]
 

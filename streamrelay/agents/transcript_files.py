@@ -46,7 +46,7 @@ def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.
 
 
 def is_transcript_of(profile: AgentProfile, file: Path, environment: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether a file stands where an agent keeps its transcripts."""
+    """Return whether a file stands where an agent keeps its transcripts."""
     place = _place(profile, environment)
     return place is not None and file.resolve().is_relative_to(place[0].resolve())
 

@@ -1,6 +1,6 @@
 """What agents wrote down of their own conversations: Claude Code, Codex, Gemini CLI, Qwen Code, each in JSON Lines.
 
-Read only, and read tolerantly: the formats are nobody's promise, so a line that says nothing to us is passed over, and
+Read only, and read tolerantly: no vendor promises these formats, so an unknown line is skipped, and
 a file that another program writes at the same time is read as far as it goes. How the files are found and read without
 coming to harm is transcript_files.py's.
 """

@@ -1,6 +1,6 @@
 """Where the configuration stands: the user's file, the project's, and the environment, read when they are asked for.
 
-A project's file can come with a repository of somebody else's: it cannot set what is the user's alone (`Key`). One that
+A project's file can come with another person's repository: it cannot set what is the user's alone (`Key`). One that
 belongs to another user, in a folder above that all can write to, is passed over.
 """
 

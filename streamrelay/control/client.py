@@ -14,7 +14,7 @@ Attaching leaves no trace a user could list: `-E` keeps the session's environmen
 
 A connection ends in one of the ways of `EndReason`. tmux says a bare `%exit` for several of them, so at the end one
 subprocess asks what became of the session. With `detach-on-destroy off` tmux moves a client whose session is gone to
-another session; nobody asked for that one, so the connection then ends by itself.
+another session that this client did not ask for, so the connection then ends by itself.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ class ControlClient:
         self._arguments = tuple(opening) or attach
         self._protocol = ControlProtocol()
         self._requests = RequestQueue(secrets.token_hex(8))
-        self._gate = RequestSlots(lambda: self._finished or not self._requests.full)
+        self._slots = RequestSlots(lambda: self._finished or not self._requests.full)
         self._reminder = Reminder(owes=lambda: bool(self._requests), remind=self._ask_for_nothing)
         self._strays: list[bytes] = []
         self._transport: Transport | None = None
@@ -118,7 +118,7 @@ class ControlClient:
         await self.aclose()
 
     async def open(self, server: ServerInfo | None = None) -> None:
-        """Attach; the same as entering. Whoever opens a client has to `aclose` it.
+        """Attach; the same as entering. The caller has to `aclose` the client.
 
         `server` is what `Tmux.probe` said of the server: one that a control client can kill is attached to through a
         proxy (`control.proxy`).
@@ -205,7 +205,7 @@ class ControlClient:
 
         try:
             async with asyncio.timeout(timeout):
-                await self._gate.enter(lambda: self.request(line, on_reply))
+                await self._slots.enter(lambda: self.request(line, on_reply))
                 result = await answer
         except TimeoutError as error:
             raise errors.CommandTimeout(f"tmux did not answer in {timeout:g} s", data={"line": line}) from error
@@ -253,7 +253,7 @@ class ControlClient:
             self._finish(*ending)
         if self._attach_reply is not None and (self._session or not self._attach_reply.ok):
             self._attach_is_decided()
-        self._gate.look()
+        self._slots.admit_next()
 
     def _notice(self, event: Notification) -> tuple[EndReason, str | None] | None:
         """Follow what is said of this client itself; return how the connection ends, if it does."""
@@ -275,7 +275,7 @@ class ControlClient:
             self._attached.set_result(None)
 
     def _finish(self, guess: EndReason, words: str | None) -> None:
-        """End the connection, once: nothing is handed on any more, and whoever waits for an answer is told."""
+        """End the connection, once: deliver no more events and fail all pending requests."""
         if self._finished:
             return
         self._finished, self._words = True, words
@@ -287,7 +287,7 @@ class ControlClient:
         try:
             self._requests.fail(words)
         finally:
-            self._gate.look()
+            self._slots.admit_next()
 
     async def _conclude(self, transport: Transport, end: asyncio.Future[ConnectionEnd], guess: EndReason) -> None:
         try:

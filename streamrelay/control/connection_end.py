@@ -1,7 +1,7 @@
-"""Why a connection ended.
+"""Why a control connection ended.
 
-tmux says a bare `%exit` when the client was detached, when its session was destroyed and when the whole server ends
-(measured, tmux 3.3a), so where its words don't tell, the server is asked once what became of the session.
+tmux sends a bare `%exit` in three cases: the client was detached, its session was destroyed, or the server ended
+(measured, tmux 3.3a). If the words of `%exit` do not tell, `explain` asks the server once whether the session exists.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _ABRUPT: Final = ("lost server", "server exited unexpectedly")
 class ConnectionEnd:
     """How a connection ended.
 
-    `left`: by ourselves. `detached`: by somebody else. `session_gone`: the session was destroyed. `moved`: this client
+    `left`: by ourselves. `detached`: by another client. `session_gone`: the session was destroyed. `moved`: this client
     was switched to another session. `too_far_behind`: tmux gave up on a reader that did not read for 300 s.
     `server_lost`: the server ended or died. `failed`: a handler or callback raised. `words` are those of `%exit`, or
     what was raised.

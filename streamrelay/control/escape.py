@@ -29,7 +29,7 @@ def unescape(data: bytes) -> bytes:
 
 
 def is_well_formed(data: bytes) -> bool:
-    """Tell whether every backslash begins an escape that tmux would have written."""
+    """Return whether every backslash begins an escape that tmux would have written."""
     return _NOT_TMUX.search(data) is None
 
 

@@ -4,7 +4,7 @@ A control client hears only the windows linked into its session, so one client o
 server. The rules that keep it out of the user's way (each measured on tmux 3.3a and 3.8):
 
 * It is made, tagged and told to end with its client in one command line by the client that stays on it, so there is no
-  moment at which it could be left behind. A tagged session without a control client is somebody's remains.
+  moment at which it could be left behind. A tagged session without a control client is left over from a dead process.
 * It ends by a hook of its own, not by `destroy-unattached`: that destroys a session while its client is still taking
   its leave, when any other client ends in the same moment, and then a tmux 3.3a crashes (10 of 40 times, with six
   `tmux ls` beside it; with the hook never).
@@ -172,7 +172,7 @@ def parse_leftovers(lines: Sequence[str]) -> list[str]:
 
 
 def only_hubs(sessions: Iterable[Session]) -> bool:
-    """Tell whether no session is left but hubs."""
+    """Return whether no session is left but hubs."""
     return all(one.hub for one in sessions)
 
 

@@ -11,8 +11,8 @@ The rules, and why they are what they are:
 * A reply is a block: `%begin T N F`, lines, `%end T N F` or `%error T N F`. Inside a block *every* line is data until
   the very same three numbers come back: what a pane shows may be called `%end` or `%output`, and a capture repeats it.
   A notification that tmux writes in mid-block (`%continue` by `refresh-client -A`, `%message`) is therefore a line of
-  that reply. A program that guesses time and number of the block that captures it can still end it early; whoever
-  must not be fooled asks for a nonce after it, as `requests` does.
+  that reply. A program that guesses time and number of the block that captures it can still end it early; a
+  caller that must not be fooled asks for a nonce after it, as `requests` does.
 * F is 1 for commands read from this client, 0 for the attach itself and for hooks.
 * With `-CC` the stream is wrapped: `ESC P1000p`, lines that end in CR LF, `%exit`, `ESC \\`. The prefix announces it,
   and only then is a carriage return taken off a line, and only one: another one is data. Without the prefix a

@@ -72,7 +72,7 @@ async def _proxy(tmux: Tmux, server: ServerInfo | None) -> "AttachProxy | None":
 
 
 class AttachProxy:
-    """The proxy of one client; whoever opens one has to `close` it, at the earliest when the client has ended."""
+    """The proxy of one client; the caller has to `close` it, at the earliest when the client has ended."""
 
     def __init__(self, server: socket.socket, folder: Path, listener: socket.socket) -> None:
         """Take over the connection to the server and the listening socket in `folder`."""
@@ -277,7 +277,7 @@ def _socket_in(folder: Path) -> Path:
 
 
 def _listening(folder: Path) -> socket.socket:
-    # The folder is ours alone (mkdtemp), so nobody else can connect.
+    # Only this user can open the folder (mkdtemp), so no other user can connect.
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.setblocking(False)

@@ -1,10 +1,10 @@
-"""tmux is reminded of the answers it owes.
+"""Reminder: make tmux send answers that it holds back.
 
-Where a pane is paused because nobody read (`pause-after`), tmux drops what that pane printed, and may leave standing
-what stood behind it: the answers to commands, and the news of the pause itself. For if its output buffer is empty in
-that moment it stops writing (tmux 3.3a control.c, `control_write_callback`), and nothing comes any more until it has
-something else to say; then all of it comes, in order. The answer to a question is such a thing. So while an answer is
-owed and nothing is heard, tmux is asked for nothing, once a second.
+When tmux pauses a pane because its output was not read (`pause-after`), it drops the pane's output. If its output
+buffer is empty at that moment, tmux stops writing (tmux 3.3a control.c, `control_write_callback`). Command replies and
+the pause notification then stay queued until tmux has something else to write; after that they arrive in order. An
+answer to any command is enough. While an answer is due and tmux is silent, the client therefore sends an empty request
+once a second.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 _INTERVAL = 1.0
 _MAX_REMINDERS = 3
-"""Reminders since tmux was heard last, at most: a server that is stopped answers none."""
+"""Maximum reminders since tmux last wrote anything: a stopped server answers none."""
 
 
 class Reminder:
-    """When to remind tmux: `remind` is called where it says nothing though `owes` says that it should."""
+    """Calls `remind` while tmux is silent although `owes` says that an answer is due."""
 
     def __init__(self, *, owes: Callable[[], bool], remind: Callable[[], None]) -> None:
         self._owes = owes
@@ -26,18 +26,18 @@ class Reminder:
         self._reminded = 0
 
     def asked(self) -> None:
-        """Note that tmux owes an answer."""
+        """Record that tmux owes an answer."""
         if self._timer is None:
             self._was_heard = True
             self._wait()
 
     def heard(self) -> None:
-        """Note that tmux said something."""
+        """Record that tmux wrote something."""
         self._was_heard = True
         self._reminded = 0
 
     def stop(self) -> None:
-        """Remind no more."""
+        """Stop reminding."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,7 +1,7 @@
-"""First come, first served, while there is room.
+"""Request slots: tasks wait here, in order of arrival, until there is room for their request.
 
-Room is asked for, not counted in tokens, so nothing can leak when a waiting task is cancelled: whoever passes or gives
-up looks whether the next may pass too.
+The queue asks `has_room()` and keeps no token count, so a cancelled task cannot leak a slot: each task that enters or
+gives up checks whether the next one may enter.
 """
 
 import asyncio
@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 
 class RequestSlots:
-    """Tasks that wait until `has_room()`; `look` has to be called after room was made."""
+    """A queue of tasks that wait for `has_room()`. Call `admit_next` after making room."""
 
     def __init__(self, has_room: Callable[[], bool]) -> None:
         self._has_room = has_room
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def enter(self, act: Callable[[], None]) -> None:
-        """Call `act` as soon as there is room and nobody who came before waits."""
+        """Call `act` as soon as there is room and no earlier task waits."""
         try:
             if self._waiting or not self._has_room():
                 turn = asyncio.get_running_loop().create_future()
@@ -28,9 +28,9 @@ class RequestSlots:
                     self._waiting.remove(turn)
             act()
         finally:
-            self.look()
+            self.admit_next()
 
-    def look(self) -> None:
-        """Let the first that waits pass, if there is room."""
+    def admit_next(self) -> None:
+        """Let the first waiting task enter, if there is room."""
         if self._waiting and not self._waiting[0].done() and self._has_room():
             self._waiting[0].set_result(None)

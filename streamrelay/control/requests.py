@@ -3,7 +3,7 @@
 How many blocks a line gives is not known beforehand (measured, tmux 3.3a): an error in `a ; b ; c` drops `c`;
 `if-shell` gives a block of its own and one for each command in it, and an error in there drops nothing outside;
 a line that does not parse gives one; a comment gives none. So every line is written with two marks around its end,
-each a command that prints a word nobody else can know:
+each a command that prints a word that no other program can know:
 
     LINE ; display-message -p MARK.last
     display-message -p MARK.end
@@ -14,7 +14,7 @@ exact place in the stream where LINE is answered. Where an error dropped the res
 
 tmux runs the lines of one client strictly in order. A request whose caller lost patience keeps its place, so that the
 answers of those behind it are still theirs. Blocks that no command of this client asked for (the attach, hooks) and
-blocks that come when nothing is asked (commands that were put in the background) belong to nobody.
+blocks that arrive without a pending request (commands that run in the background) are ignored.
 """
 
 from collections import deque
@@ -134,7 +134,7 @@ class RequestQueue:
             request.blocks.append(reply)
 
     def fail(self, words: str | None) -> None:
-        """Answer every command that waits with errors.ServerLost; `words` say why. All are told, whoever raises."""
+        """Fail the pending commands with errors.ServerLost; `words` say why. Every callback runs even if one raises."""
         with ExitStack() as stack:
             for request in reversed(self._waiting):
                 stack.callback(request.answer, lost(words))

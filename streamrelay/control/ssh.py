@@ -1,12 +1,12 @@
 """A machine that ssh reaches: how a tmux command is run there, and what ssh's own failures mean. Pure.
 
 ssh hands the words behind the host to the login shell of the other machine as one string (RFC 4254, 6.5), so there is
-always exactly one, and what it holds is quoted for a shell. Whose shell that is nobody knows here: what is quoted is
+always exactly one, and what it holds is quoted for a shell. Which shell that is, is unknown here: what is quoted is
 read alike by POSIX shells, zsh, fish and csh, save that csh cannot hold a newline.
 
-ssh asks nothing (BatchMode): nobody would see the question. It says a word every few seconds when nothing else is said,
-so that a network that is gone ends the connection instead of keeping it for ever. What the user's own options say of
-that goes before: ssh takes the first value it is given (ssh_config(5)).
+ssh asks no questions (BatchMode): no user would see them. An idle connection sends a keepalive every few seconds, so a
+lost network ends it. The user's own options for this have precedence: ssh takes the first value it is given
+(ssh_config(5)).
 """
 
 import re

@@ -5,7 +5,7 @@ a flood is handed on in lots (`control.flow_batches`). Writing never blocks and 
 descriptor does not take waits here until it does; how much may wait is decided above, where commands are counted.
 
 A child is left in four steps, each bounded: asked in its own way, then closed, then SIGTERM, then SIGKILL, and always
-by its own pid. Until it is gone its output is read and thrown away, since a client with a backlog that nobody reads
+by its own pid. Until it is gone its output is read and thrown away, since a client with an unread backlog
 would keep the tmux server from exiting.
 """
 
@@ -230,7 +230,7 @@ class Channel:
             self._small = self._slow
 
     def _hold_in_pipe(self, size: int) -> bool:
-        """Have the pipe hold so many bytes; False where it cannot, as it holds more, or nobody may have so much."""
+        """Have the pipe hold so many bytes; False where it cannot, as it holds more, or the kernel's limit is lower."""
         if not self._is_pipe or _SET_PIPE_SIZE is None:
             return False
         with contextlib.suppress(OSError):

@@ -60,7 +60,7 @@ async def cancel_alone(server: Server, outbox: Outbox, entry: OutboxEntry) -> Ou
 
 
 def is_cancelled(entry: OutboxEntry) -> bool:
-    """Tell whether a message was cancelled, by whoever did it first."""
+    """Return whether a message was cancelled, by any process."""
     return entry.state == "failed" and entry.reason == CANCELLED
 
 

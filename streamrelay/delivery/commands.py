@@ -6,10 +6,10 @@ line as the paste, and again in the line of the Enter; copy mode, which would sw
 
 A program that asked for bracketed paste and does not any more is leaving, though it still is in the foreground: what is
 typed now its shell reads, line by line. tmux 3.8 can compare that in the same line (`bracket_paste_flag`); to an older
-one the flag is empty. So the place of the cursor is compared as well: nobody leaves without moving it, if only to the
-next line, and where it is not where the decision saw it, something was printed that the decision knows nothing of.
+one the flag is empty. So the place of the cursor is compared as well: no program leaves without moving it, if only to
+the next line. A moved cursor means that the program printed something that the decision did not see.
 
-The same line writes down what it did, in options of the pane, because whoever sent it may be dead by then:
+The same line writes down what it did, in options of the pane, because the sender may be dead by then:
 
     @streamrelay_pasted    0001732248000123456 m1
     @streamrelay_entered   0001732248000123456 m1 1        (the attempt)

@@ -25,7 +25,7 @@ MAX_PROCESSES = 200
 
 
 def shell_works(pid: int, proc: Path = _PROC) -> bool:
-    """Tell whether `pid`, the first process of a pane, is a shell with a command at work in the foreground."""
+    """Return whether `pid`, the first process of a pane, is a shell with a command at work in the foreground."""
     shell = _Process.read(pid, proc)
     if shell is None or not is_shell(shell.name) or shell.foreground in {-1, 0, shell.group}:
         return False

@@ -72,7 +72,7 @@ def only_writer(server: ServerInfo, pane: str, kind: WriterKind) -> Iterator[Non
                 os.ftruncate(descriptor, os.pwrite(descriptor, f"{kind} {os.getpid()}\n".encode(), 0))
             yield
         finally:
-            # Delete the file before the lock is released: whoever opens the name from now on gets another file.
+            # Delete the file before the lock is released: a process that opens the name from now on gets another file.
             path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
@@ -140,7 +140,7 @@ def remove_free_lock(path: Path) -> bool:
 
 
 def is_named(descriptor: int, path: Path) -> bool:
-    """Tell whether a file is still the one of that name: its holder may have taken it away before it was locked."""
+    """Return whether a file is still the one of that name: its holder may have taken it away before it was locked."""
     try:
         named = path.stat()
     except FileNotFoundError:

@@ -43,11 +43,11 @@ UNHEARD = 10.0
 LOOK_AGAIN = 0.25
 MAX_QUEUE = 64
 UNREADABLE = "unreadable"
-"""Why nobody can tell whether a message was answered: the screen does not tell what answers it."""
+"""Why it is unknown whether a message was answered: the screen does not tell what answers it."""
 NOTHING_TOLD = "unheard"
 """How a turn ended of which a program that tells its state told nothing: it may not have taken the message up yet."""
 SUPERSEDED, CANCELLED = "superseded", "cancelled"
-"""Why a message failed that was withdrawn before it was pasted: a newer one replaces it, or somebody cancelled it."""
+"""Why a message failed that was withdrawn before it was pasted: a newer one replaces it, or it was cancelled."""
 MAX_FOLLOWED = 64
 
 
@@ -122,8 +122,8 @@ class DeliveryMachine:
     def withdraw(self, message_id: str, reason: str = SUPERSEDED) -> list[Effect]:
         """Withdraw a message that is not pasted: it fails with `reason`. A message that is pasted goes on.
 
-        While tmux carries out the paste, nobody knows which of the two it is: then `put_off` withdraws the message, and
-        `pasted` ignores the wish.
+        While tmux carries out the paste, it is unknown which of the two applies. A later `put_off` then withdraws the
+        message, and a later `pasted` ignores the request.
         """
         current = self._current
         if current is not None and current.message.message_id == message_id:
@@ -139,7 +139,7 @@ class DeliveryMachine:
         return []
 
     def is_pasting(self, message_id: str) -> bool:
-        """Tell whether tmux is about to paste a message, and has not answered yet."""
+        """Return whether tmux is about to paste a message, and has not answered yet."""
         current = self._current
         return current is not None and current.message.message_id == message_id and current.stage == "pasting"
 
@@ -203,7 +203,7 @@ class DeliveryMachine:
         return []
 
     def taken_back(self) -> list[Effect]:
-        """What was typed was unread, its program about to leave, and is gone: whether all of it, nobody can tell."""
+        """Record that unread text was discarded because its program was leaving; it may have been read in part."""
         return self._end("unconfirmed", "taken_back")
 
     def stop(self, reason: str) -> list[Effect]:
@@ -345,7 +345,7 @@ class DeliveryMachine:
         return self._enter(current, look)
 
     def _is_answering(self, now: float) -> bool:
-        """Tell whether an answer to what was sent is under way, or is still to be expected."""
+        """Return whether an answer to what was sent is under way, or is still to be expected."""
         return any(followed.started or now < followed.since + UNHEARD for followed in self._followed)
 
     def _painted(self, message_id: str, now: float) -> list[Effect]:
@@ -355,7 +355,7 @@ class DeliveryMachine:
         if current.stage not in {"pasting", "settling"}:
             return []
         current.painted = self._due = now
-        # Nobody knows yet that it was pasted while tmux has not answered.
+        # Until tmux answers, the paste is not confirmed.
         return [] if current.stage == "pasting" else [ReportState(message_id, "painted")]
 
     def _in_order(self, effects: list[Effect]) -> list[Effect]:
@@ -402,7 +402,7 @@ class DeliveryMachine:
         if current is None:
             return []
         self._due = 0.0
-        # An answer that comes all the same is nobody's: this state is the last one.
+        # A later answer is not attributed to this message: the state is final.
         for followed in [each for each in self._followed if each.message_id == current.message.message_id]:
             self._followed.remove(followed)
         return [ReportState(current.message.message_id, state, reason)]

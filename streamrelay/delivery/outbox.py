@@ -160,7 +160,7 @@ class Outbox:
         self._notes.append(Note(number, state, reason, file))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(self._write_notes())
-            # Nobody may be waiting; `flush` writes again what is left, and says why it cannot.
+            # There may be no caller to tell; `flush` writes the rest again and raises if it cannot.
             self._writing.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def flush(self) -> None:
@@ -219,7 +219,7 @@ class Outbox:
         return await self._database.do(lambda connection: _forget(connection, before))
 
     async def _write_notes(self) -> None:
-        # What is noted meanwhile may be the last for a long time: nobody else would begin a write for it.
+        # A change noted meanwhile may be the last for a long time, so no later change would start a write for it.
         while self._notes:
             notes, self._notes = self._notes, []
             try:
@@ -287,7 +287,7 @@ def server_key(address: str, pid: int, started: str) -> str:
 
 
 def _is_done(state: DeliveryState) -> bool:
-    """Tell whether the text is not needed any more: what is submitted is never sent again."""
+    """Return whether the text is not needed any more: what is submitted is never sent again."""
     return state in FINAL or state in {"submitted", "turn_started"}
 
 

@@ -1,13 +1,14 @@
-"""Whether a program may be typed to now: judged by what stands on its screen, pure.
+"""Readiness: decide from a pane's screen whether a message may be typed now. Pure.
 
-* A question for a person is never typed into.
-* What stands in the composer was put there by somebody: it is never added to. Where a profile knows the row, its
-  pattern tells a placeholder from a draft; elsewhere only what stands left of the cursor counts as typed.
-* A program that asked for bracketed paste and has withdrawn the request runs something, or is leaving: what comes now
-  would be read by its shell, line by line. It is waited for until it asks again.
-* An agent that aborts its answer when a message comes in, or loses it, is let finish (the profile's `mid_turn`);
-  so is one that nobody described. A program that only prints takes what comes as type-ahead, and is never waited for.
-* An agent whose profile knows how it looks when it takes messages has to look like that.
+* Never type into a question for a person.
+* Never add to a draft in the composer. If a profile knows the composer's row, its pattern tells a placeholder from a
+  draft; otherwise only text left of the cursor counts as typed.
+* Wait for a program that asked for bracketed paste and has withdrawn the request. It runs a command or is leaving, and
+  its shell would read the message line by line.
+* Wait for the end of an answer if the agent aborts it or loses a message that arrives meanwhile (the profile's
+  `mid_turn`), or if no profile describes the program. Never wait for a program that only prints lines: it takes the
+  message as type-ahead.
+* An agent whose profile knows its ready screen has to show that screen.
 """
 
 from streamrelay.agents.profile import AgentProfile
@@ -49,14 +50,14 @@ def draft(standing: Standing, profile: AgentProfile | None) -> str:
 
 
 def lets_finish(standing: Standing, profile: AgentProfile | None) -> bool:
-    """Tell whether an answer is waited for before the next message goes in."""
+    """Return whether an answer is waited for before the next message goes in."""
     if profile is not None and profile.kind == "agent":
         return profile.delivery.mid_turn == "hold"
     return standing.converses and not standing.prints
 
 
 def _looks_ready(standing: Standing, profile: AgentProfile) -> bool:
-    """Tell whether a row says so, or an empty composer does."""
+    """Return whether a row says so, or an empty composer does."""
     ready, composer = profile.delivery.ready, profile.delivery.composer
     if not ready or any(matches(ready, row) for row in standing.rows):
         return True

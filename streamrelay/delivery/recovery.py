@@ -1,12 +1,12 @@
-"""What became of a delivery whose sender died: read from the marks in its pane, never guessed. Pure.
+"""Recovery: read from a pane's marks what became of a delivery whose sender died. Pure, and never a guess.
 
-A pane keeps the mark of what was pasted and entered last (commands.py), and numbers rise with every message. So, while
-the server that held the pane lives:
+A pane keeps the marks of the last paste and the last Enter (commands.py), and mark numbers rise with every message.
+While the server that held the pane lives:
 
-* its mark or a later one stands as entered: it was submitted;
-* its mark stands as pasted: its Enter is missing;
-* a lower mark, or none, stands as pasted: nothing was typed, and it is sent;
-* a later mark stands as pasted: somebody else went on without an account of this one: nobody can tell.
+* the message's mark or a later one is the last Enter: the message was submitted;
+* the message's mark is the last paste: its Enter is missing;
+* a lower mark, or none, is the last paste: the message was not typed, so it is sent;
+* a later mark is the last paste: another sender continued without a record of this message, so its fate is unknown.
 """
 
 import re
@@ -16,7 +16,7 @@ from streamrelay.delivery.commands import DeliveryMark
 
 _NUMBER = re.compile(r"([0-9]{19}) ")
 _MOST = 2**62
-"""What is above fits in no number of an outbox, and was written by nobody who counts microseconds."""
+"""Marks with a greater number are ignored: outbox numbers count microseconds and cannot exceed this."""
 
 Fate = Literal["send", "enter", "submitted", "unconfirmed"]
 

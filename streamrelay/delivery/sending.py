@@ -1,4 +1,4 @@
-"""One message to one pane, from whoever asks: typed in when its turn comes, and followed for as long as is wanted."""
+"""Send one message to one pane: type it when its turn comes, and follow it for as long as the caller wants."""
 
 import asyncio
 import contextlib
@@ -108,7 +108,7 @@ async def send(
     publish = Publisher(publish)
 
     def report(progress: Progress) -> None:
-        # The writer hears an event before whoever reads the stream does: its receipt is told behind the event.
+        # The writer sees an event before the reader of the stream does, so the receipt follows the event.
         asyncio.get_running_loop().call_soon(tell, progress)
 
     def tell(progress: Progress) -> None:

@@ -7,5 +7,5 @@ SHELLS = frozenset({
 
 
 def is_shell(command: str) -> bool:
-    """Tell whether a pane's foreground command is a shell, a login shell (`-bash`) included."""
+    """Return whether a pane's foreground command is a shell, a login shell (`-bash`) included."""
     return command.removeprefix("-").rpartition("/")[2] in SHELLS

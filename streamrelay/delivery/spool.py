@@ -18,7 +18,7 @@ def spool(message: Message, pane: str, folder: Path) -> tuple[Path, Message]:
     """
     path = folder / f"{message.message_id}.{pane.removeprefix('%')}.txt"
     try:
-        # Never through a link, and never a file that somebody may have open already.
+        # Never through a link, and never a file that another process may have open already.
         path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:

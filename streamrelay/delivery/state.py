@@ -23,5 +23,5 @@ def state_folder(*parts: str) -> Path:
     except OSError as error:
         raise StreamrelayError(f"{folder} cannot be made: {error.strerror}", hint="set XDG_STATE_HOME") from error
     if owner != os.getuid():
-        raise StreamrelayError(f"{folder} is somebody else's", hint="set XDG_STATE_HOME to a folder of yours")
+        raise StreamrelayError(f"{folder} belongs to another user", hint="set XDG_STATE_HOME to a folder of yours")
     return folder

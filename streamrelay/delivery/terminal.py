@@ -1,4 +1,4 @@
-"""A pane's terminal device, as whoever types into it wants to know it.
+"""A pane's terminal device, as the writer of the pane needs it.
 
 Of one on another machine nothing can be told. Then it is taken for what does no harm: a question for a secret is asked
 of a person, whatever the echo is, and a program that did not ask for bracketed paste may read whole lines. A program

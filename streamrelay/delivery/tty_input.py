@@ -24,14 +24,14 @@ def unread_input(tty: str) -> int | None:
 
 
 def reads_lines(tty: str) -> bool:
-    """Tell whether the terminal device `tty` is in canonical mode; False where that cannot be told."""
+    """Return whether the terminal device `tty` is in canonical mode; False where that cannot be told."""
     with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
         return bool(termios.tcgetattr(descriptor)[3] & termios.ICANON)
     return False
 
 
 def hides_input(tty: str) -> bool:
-    """Tell whether lines are read from the terminal device `tty` without being echoed, as for a password.
+    """Return whether lines are read from the terminal device `tty` without being echoed, as for a password.
 
     False where that cannot be told. A program that edits its input itself (no canonical mode) hides nothing by this.
     A program can switch the echo off and not mean a secret: what it asks has to be looked at as well.
@@ -43,7 +43,7 @@ def hides_input(tty: str) -> bool:
 
 
 def discard_input(tty: str) -> None:
-    """Throw away what waits in the terminal device `tty`: whoever reads from it next does not get it."""
+    """Discard the unread input of the terminal device `tty`: its next reader does not get it."""
     with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
         termios.tcflush(descriptor, termios.TCIFLUSH)
 

@@ -1,20 +1,20 @@
-"""What was typed and not read yet: taken back where the program leaves without it.
+"""Unread input: discard typed text that a leaving program did not read.
 
-Between the moment in which a program decides to leave and the one in which its terminal hears of it, what tmux types is
-still meant for it, and will be read by its shell. No line of tmux can see that. The terminal device can: what was typed
-waits in it, and is thrown away there, if need be with what a person typed in the same milliseconds. Once it was seen
-empty, everything was read, and whatever waits later is somebody else's: not at once, as tmux answers first and writes
-then.
+A program may decide to leave shortly before its terminal learns of it. What tmux types in between is meant for the
+program, but its shell would read it. tmux cannot see this; the terminal device can. The typed text waits there, and
+`take_back` discards it, together with anything a person typed in the same milliseconds. Once the device was seen empty,
+the program has read everything, and later input belongs to another writer. The check starts only after a delay, because
+tmux answers first and writes then.
 """
 
 from streamrelay.delivery.tty_input import discard_input, unread_input
 
 ARRIVAL_DELAY = 0.05
-"""Seconds in which what tmux says it has typed is in the terminal device."""
+"""Seconds within which text that tmux reports as typed reaches the terminal device."""
 
 
 class UnreadInput:
-    """The terminal device of one pane, as far as what was typed into it last goes."""
+    """Tracks whether the text typed last still waits in a pane's terminal device."""
 
     def __init__(self, tty: str) -> None:
         self._tty = tty
@@ -22,17 +22,17 @@ class UnreadInput:
         self._lands_until = 0.0
 
     def typed(self, now: float, *, lands: float = ARRIVAL_DELAY) -> None:
-        """Note that something was typed just now."""
+        """Record that text was typed just now."""
         self._waits = bool(self._tty)
         self._lands_until = now + lands
 
     def look(self, now: float) -> bool:
-        """Tell whether what was typed last may still be unread."""
+        """Return whether the text typed last may still be unread."""
         self._waits = self._waits and (bool(unread_input(self._tty)) or now < self._lands_until)
         return self._waits
 
     def take_back(self) -> bool:
-        """Throw away what is unread of it; tell whether anything was."""
+        """Discard the unread text; return whether there was any."""
         if not self._waits or not unread_input(self._tty):
             return False
         discard_input(self._tty)

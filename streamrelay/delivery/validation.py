@@ -24,5 +24,5 @@ def rejection_reason(message: Message, policy: Policy, terminal: TerminalDevice,
 
 
 def is_spooled(message: Message, limit: int | None) -> bool:
-    """Tell whether a text goes into a file, and only a pointer is pasted."""
+    """Return whether a text goes into a file, and only a pointer is pasted."""
     return limit is not None and len(message.text) > limit

@@ -64,7 +64,7 @@ class PaneWriter:
     ) -> None:
         """Type to `program` alone: the foreground command that was judged fit, not whatever is there by now.
 
-        Raises ShellRefused for a shell where nobody allowed that.
+        Raises ShellRefused for a shell unless the caller allowed shells.
         """
         if is_shell(program) and not allow_shell:
             raise ShellRefused(
@@ -173,7 +173,7 @@ class PaneWriter:
     async def cancel(self, message_id: str) -> None:
         """Cancel a message unless tmux has pasted it; return when its receipt says which of the two it is.
 
-        A message that nobody waits for any more, and one of an unknown id, stay as they are.
+        A message without a waiting caller, and one of an unknown id, stay as they are.
         """
         self.withdraw(message_id, CANCELLED)
         while self._running and self._machine.is_pasting(message_id):
@@ -301,7 +301,7 @@ class PaneWriter:
 
     async def _enter(self, enter: Enter, look: PaneView) -> None:
         if self._unread.look(self._now()):
-            # Whoever reads the text reads the Enter: both would be its shell's if the program left without them.
+            # The reader of the text also reads the Enter: both would go to the shell if the program left without them.
             self._carry_out(self._machine.put_off())
             await asyncio.sleep(_LEAVING)
             return
@@ -336,7 +336,7 @@ class PaneWriter:
         if refusal.again:
             if fate(mark, await self._read_marks()) in typed:
                 return True
-            # Whoever types from another machine has a clock that is ahead of this one.
+            # A writer on another machine has a clock that is ahead of this one.
             self._carry_out(self._machine.refused("overtaken", "unconfirmed"))
             return False
         self._moved = self._moved + 1 if refusal.moved and not refusal.leaving else 0

@@ -69,7 +69,7 @@ class Matcher:
         self._needed = [_ascii(words) for words in tokens if words] + [_ascii([piece]) for piece in query.pieces]
 
     def may_be_in(self, line: bytes) -> bool:
-        """Tell whether a line of JSON may hold it; only a quick look."""
+        """Return whether a line of JSON may hold it; only a quick look."""
         if not line.isascii() or b"\\u" in line:
             return True
         low = line.lower()

@@ -18,7 +18,7 @@ class Pruned(NamedTuple):
 
 
 def journal_files() -> list[Path]:
-    """Return the user's journals: that of whoever uses the library, and one of each tmux server that had a daemon."""
+    """Return the user's journals: one for the library, and one for each tmux server that had a daemon."""
     own = state_home() / "journal.db"
     return [*filter(Path.exists, [own]), *sorted(state_home().glob("servers/*/journal.db"))]
 

@@ -154,7 +154,7 @@ def _take(of: _Transcript, passage: Passage, asked: SearchHistory, matcher: Matc
 
 
 def _is_meant(session: str, conversation: str) -> bool:
-    """Tell whether an id is that of a conversation; a name of a file may hold its beginning alone."""
+    """Return whether an id is that of a conversation; a name of a file may hold its beginning alone."""
     return session == conversation or (len(conversation) >= 8 and session.startswith(conversation))
 
 

@@ -53,7 +53,7 @@ class Utterance:
         return "\n".join(self.lines).strip("\n")
 
     def goes_on(self, event: Text, at: float) -> bool:
-        """Tell whether a text is part of it."""
+        """Return whether a text is part of it."""
         same = (event.turn, event.origin, event.message_id) == (self.turn, self.origin, self.message_id)
         return same and at - self.until < REST and self.characters < MAX_CHARACTERS
 

@@ -1,11 +1,11 @@
-"""Learning a profile from a recording of a program that nobody described.
+"""Learn a profile from a recording of a program that has none.
 
     proposal = learn(open_recording(path), name="sprite", source="sprite/two")
     proposal.text       # the TOML of a profile, with its evidence
     proposal.proof      # what has to hold: the rows its patterns match, and what a replay with it says
 
-What is proposed is what one recording shows; whoever uses it should read it. The engine works without a profile, so a
-finding that makes anything worse on the recording it is from is left out, and the profile says so.
+A proposal reflects one recording; read it before using it. The engine works without a profile, so `learn` leaves out a
+finding that makes anything worse on its own recording, and the profile says so.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Rows that are there while the program answers and gone when it rests, and rows that sum up an answer.
 
-Only what can do no harm is taken for furniture: it spun, or said how to interrupt, and nothing of it was said, injected
+Only what can do no harm is taken for chrome: it spun, or said how to interrupt, and nothing of it was said, injected
 or typed by anybody. The engine leaves most of this out by itself; a pattern also knows it at the first glance.
 """
 
@@ -26,21 +26,25 @@ _MAX_LABEL_WORDS = 3
 
 
 def fading(seen: Observation) -> Iterator[Finding]:
-    """Yield furniture and footers."""
+    """Yield `screen.furniture` (busy rows) and `screen.footers`."""
     if not seen.works:
         yield NoFinding(
-            "screen.furniture", "nobody was answered in this recording, so nothing came and went with an answer"
+            "screen.furniture", "no message was answered in this recording, so no rows came and went with an answer"
         )
-        yield NoFinding("screen.footers", "nobody was answered in this recording")
+        yield NoFinding("screen.footers", "no message was answered in this recording")
         return
-    yield from _furniture(seen)
+    yield from _busy_rows(seen)
     yield from _footers(seen)
-    deeds = [reason for reason in seen.reasons if reason.rule in {"corner", "box", "bar", "outcome"}]
-    told = f"{_counted(len(deeds), 'block')} showed deeds, known by their frames" if deeds else "no block showed a deed"
+    tool_calls = [reason for reason in seen.reasons if reason.rule in {"corner", "box", "bar", "outcome"}]
+    told = (
+        f"{_counted(len(tool_calls), 'block')} showed tool calls, known by their frames"
+        if tool_calls
+        else "no block showed a tool call"
+    )
     yield NoFinding("screen.activity", told)
 
 
-def _furniture(seen: Observation) -> Iterator[Finding]:
+def _busy_rows(seen: Observation) -> Iterator[Finding]:
     stays = {_DIGITS.sub("0", row) for picture in seen.resting() for row in picture.rows}
     said = squeeze("\n".join(text.text for text in seen.said))
     builds: defaultdict[str, dict[str, float]] = defaultdict(dict)

@@ -81,12 +81,12 @@ class Observation:
         return works
 
     def was_answered(self, message: ObservedMessage) -> bool:
-        """Tell whether its turn came to an end, and anything was said in it."""
+        """Return whether its turn came to an end, and anything was said in it."""
         turn = None if message.ended is None else message.ended.turn
         return any(text.turn == turn and text.origin == "program" for text in self.said)
 
     def at_work(self, t: float) -> bool:
-        """Tell whether it was answering then."""
+        """Return whether it was answering then."""
         return any(start < t < stop for start, stop in self.works)
 
     def resting(self) -> Iterator[ObservedScreen]:

@@ -1,7 +1,8 @@
-"""Whether a proposed profile does no harm: the recording it was learnt from is replayed with it and without.
+"""Proof that a proposed profile does no harm: replay its recording with the profile and without.
 
-With it the same must be said, by the same origins, in the same turns; no message may leak, no deed and no dialog be
-lost, no turn end be missing, and none come later or be less certain. What changes any of that is not proposed.
+With the profile the replay must report the same text, from the same origins, in the same turns. No message may leak, no
+tool call, dialog or turn end may be lost, and no turn end may come later or be less certain. A finding that breaks any
+of this is not proposed.
 """
 
 from collections.abc import Sequence
@@ -30,13 +31,13 @@ class ReplayResult(msgspec.Struct, frozen=True):
 
     said: list[tuple[int, str, str]]
     """Of each line the turn, the origin and the text."""
-    deeds: list[str]
+    tool_calls: list[str]
     needs: list[tuple[str, str]]
     ends: list[TurnEnd]
 
     def is_no_worse_than(self, other: "ReplayResult") -> bool:
-        """Tell whether this is at least as good as what is heard without a profile."""
-        if (self.said, self.deeds, len(self.ends)) != (other.said, other.deeds, len(other.ends)):
+        """Return whether this is at least as good as what is heard without a profile."""
+        if (self.said, self.tool_calls, len(self.ends)) != (other.said, other.tool_calls, len(other.ends)):
             return False
         if any(need not in self.needs for need in other.needs):
             return False
@@ -49,7 +50,7 @@ class ReplayResult(msgspec.Struct, frozen=True):
 def hear(recording: Recording, profiles: Sequence[Profile] = ()) -> ReplayResult:
     """Replay a recording, and return what counts."""
     said: list[tuple[int, str, str]] = []
-    deeds: list[str] = []
+    tool_calls: list[str] = []
     needs: list[tuple[str, str]] = []
     ends: list[TurnEnd] = []
     for event in replay(recording, profiles):
@@ -57,11 +58,11 @@ def hear(recording: Recording, profiles: Sequence[Profile] = ()) -> ReplayResult
             case Text(turn=turn, origin=origin, text=text):
                 said.append((turn, origin, text))
             case Activity(text=text):
-                deeds.append(text)
+                tool_calls.append(text)
             case NeedsHuman(kind=kind, text=text):
                 needs.append((kind, text))
             case TurnEnded(turn=turn, t=t, certain=certain):
                 ends.append(TurnEnd(turn, t, certain))
             case _:
                 pass
-    return ReplayResult(said, deeds, needs, ends)
+    return ReplayResult(said, tool_calls, needs, ends)

@@ -15,7 +15,7 @@ _LAG = 1.0
 def states(seen: Observation) -> Iterator[Finding]:
     """Yield the titles of work and of rest, and what is understood without them."""
     if not seen.works:
-        yield NoFinding("state.busy_titles", "nobody was answered in this recording: what work looks like is not known")
+        yield NoFinding("state.busy_titles", "no message was answered in this recording, so the busy screen is unknown")
         return
     titles = [told for told in seen.told if told.kind == "title"]
     yield from _titles(seen, titles)

@@ -43,7 +43,7 @@ class ShowStatus:
 
 @dataclass(frozen=True, slots=True)
 class Notify:
-    """Tell whoever looks at the sessions of these panes."""
+    """Show a message to the clients attached to the sessions of these panes."""
 
     panes: tuple[str, ...]
     text: str

@@ -1,7 +1,7 @@
 """What a board wants shown and said, done in tmux: pane options, and messages in the status lines of people's clients.
 
-Nobody waits for it: what is to be shown next replaces what was not shown yet, and messages beyond a few are dropped.
-Whatever tmux refuses (the pane is gone, the client has left) is nobody's concern any more. At the end everything that
+No caller waits for it: a newer status replaces one that was not shown yet, and messages beyond a few are dropped.
+Whatever tmux refuses (the pane is gone, the client has left) is ignored. At the end everything that
 is shown is taken back; what a process that was killed had shown stays, and `streamrelay uninstall` takes it away.
 """
 

@@ -1,6 +1,6 @@
-"""The panes that are attached to: what is asked of them, and how they are carried over the end of a connection.
+"""Attachments: the watched panes of one server, queries about them, and their way onto a new connection.
 
-They are carried by a hub (`panes.connection`), and what becomes of them is followed (`panes.topology`).
+A hub connects them (`panes.connection`), and `panes.topology` follows what happens to them.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class Attachments:
-    """The panes of one server that somebody listens to."""
+    """The panes of one server that have listeners."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Attachments:
         self._follower = TopologyTracker(self._connection)
         self._patience = Backoff()
         self._unheard = asyncio.Event()
-        """Set when nobody listens any more: then nobody waits for a connection to be made again."""
+        """Set when the last listener has left: then reconnecting stops."""
 
     async def panes(self) -> dict[str, list[PaneInfo]]:
         """List every pane of the server, by id; a pane whose window is linked into several sessions has several."""
@@ -116,14 +116,14 @@ class Attachments:
         )
 
     async def unwatch(self, panes: Iterable[str]) -> None:
-        """Let go of panes nobody listens to any more, and of the hub when it carries none."""
+        """Disconnect panes without listeners, and close the hub when no pane is left."""
         if not self._connection.is_heard:
             self._unheard.set()
         async with self._connection.changing:
             await self._connection.drop(panes)
 
     def is_watched(self, pane: str) -> bool:
-        """Tell whether a pane is there and watched."""
+        """Return whether a pane is there and watched."""
         return pane in self._connection.panes
 
     def pipeline(self, pane: str) -> PanePipeline:
@@ -167,7 +167,7 @@ class Attachments:
         return [pane for pane, connected in self._connection.panes.items() if connected.pipeline.rests]
 
     async def close(self) -> None:
-        """Leave the server, as if nobody had been there."""
+        """Leave the server without a trace."""
         await self._connection.end()
 
     # The end of a connection
@@ -182,7 +182,7 @@ class Attachments:
             await hub.aclose()
             self._unheard.clear()
             if self._connection.is_heard:
-                await until_first(self._reconnect(hub), self._nobody_listens())
+                await until_first(self._reconnect(hub), self._last_listener_left())
 
     async def _reconnect(self, former: Hub) -> None:
         """Carry the panes of a hub over another; where that cannot be had, they are closed."""
@@ -202,7 +202,7 @@ class Attachments:
                 return
         self._connection.close(list(self._connection.panes), "server_lost")
 
-    async def _nobody_listens(self) -> None:
+    async def _last_listener_left(self) -> None:
         await self._unheard.wait()
 
     async def _connect_again(self, connected: Sequence[ConnectedPane], server: str) -> None:

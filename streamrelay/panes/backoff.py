@@ -1,19 +1,20 @@
-"""How often, and how soon, a lost connection to tmux is made again.
+"""Backoff: when to reconnect a lost tmux connection, and when to give up.
 
-At once, since a person who detaches everybody means no harm; then after longer and longer waits, since whatever ends
-connections as fast as they are made (a hook, a server that hangs) will do it again; and not for ever.
+The first attempt is immediate, because a person who detaches all clients means no harm. Further attempts wait longer
+and longer, because a cause such as a hook or a hanging server will end the next connection too. After `MAX_ATTEMPTS`
+within `WINDOW` the backoff gives up.
 """
 
 from collections import deque
 
 WINDOW = 30.0
-"""Seconds for which an attempt counts."""
+"""Seconds for which an attempt counts against the limit."""
 MAX_ATTEMPTS = 8
 _FIRST_WAIT = 0.1
 
 
 class Backoff:
-    """Counts attempts."""
+    """Counts reconnect attempts and returns the delay before the next one."""
 
     def __init__(self) -> None:
         self._attempts: deque[float] = deque()

@@ -1,7 +1,8 @@
-"""The panes of one server that are heard: one client on a hub hears them all (`panes.hub`), each from its snapshot on.
+"""Pane connection: one control client on a hub (`panes.hub`) receives all watched panes of one server.
 
-tmux sends every pane of a linked window, and once it has sent anything of a pane it keeps for us what that prints while
-its window is not linked, without bound (3.3a to 3.8). So whatever is heard of and not connected is paused.
+Each pane starts from a snapshot. tmux sends the output of every pane of a linked window. Once it has sent output of a
+pane, it queues the pane's further output for this client while the window is not linked, without bound (3.3a to 3.8).
+The connection therefore pauses each pane that it hears of but does not watch.
 """
 
 import asyncio
@@ -49,15 +50,15 @@ _Result = TypeVar("_Result")
 
 @dataclass(slots=True)
 class ConnectedPane:
-    """A pane that is heard."""
+    """A pane whose output the connection receives."""
 
     pipeline: PanePipeline
     window: str
-    """The window for which the hub is held."""
+    """The window that the hub holds for this pane."""
 
 
 class PaneConnection:
-    """The hub of one server and the panes it carries."""
+    """The hub of one server and the panes connected through it."""
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class PaneConnection:
         self.panes: dict[str, ConnectedPane] = {}
         self.scheduler: RenderScheduler[PaneRuntime] = RenderScheduler(hold=self._hold, failed=self._failed)
         self.changing = asyncio.Lock()
-        """Held by whoever changes what is connected."""
+        """Held by the task that changes which panes are connected."""
         self._tmux = tmux
         self._transport: TransportName = transport
         self._handle = handle
@@ -100,7 +101,7 @@ class PaneConnection:
         return (await self._tmux.run(*words[1:])).splitlines()
 
     def client(self) -> ControlClient:
-        """Return the client that hears the panes; raises ServerLost where there is none."""
+        """Return the control client of the hub; raise ServerLost if there is none."""
         if self.hub is None:
             raise ServerLost("the connection to tmux ended")
         return self.hub.client
@@ -161,25 +162,25 @@ class PaneConnection:
         self.guarded(pipeline, partial(pipeline.update, info))
 
     def pause(self, hub: Hub, pane: str) -> None:
-        """Have tmux neither send nor keep what a pane prints, until it is connected."""
+        """Make tmux neither send nor queue the output of a pane until the pane is connected."""
         if pane not in self._paused:
             self._paused.add(pane)
             with contextlib.suppress(StreamrelayError):
                 hub.client.request(command_line(("refresh-client", "-A", f"{pane}:pause")), _ignore)
 
     def follow_deaths(self, hub: Hub) -> None:
-        """Have tmux tell of programs that end in panes that remain."""
+        """Subscribe to the deaths of programs in panes that remain."""
         if not self._follows_deaths:
             self._follows_deaths = True
             hub.client.request(FOLLOW_DEATHS, _ignore)
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody listens to any of the panes."""
+        """Whether any of the panes has a listener."""
         return any(connected.pipeline.has_listeners for connected in self.panes.values())
 
     async def drop(self, panes: Iterable[str]) -> None:
-        """Let go of panes nobody listens to, and of the hub when it carries none."""
+        """Disconnect panes without listeners, and close the hub when no pane is left."""
         dropped = [
             connected
             for pane in dict.fromkeys(panes)
@@ -210,7 +211,7 @@ class PaneConnection:
             self.client().request(leave(f"={name}"), _ignore)
 
     def close(self, panes: Iterable[str], reason: ClosedReason) -> None:
-        """Carry panes no more, and say why."""
+        """Disconnect panes and report the reason."""
         for pane in panes:
             connected = self.panes.pop(pane, None)
             if connected is not None:
@@ -219,7 +220,7 @@ class PaneConnection:
                     self.hub.release(connected.window)
 
     async def reconnect(self, pipelines: Sequence[PanePipeline]) -> None:
-        """Carry panes that were carried before; those that cannot be are closed, where the hub is still there."""
+        """Connect panes again; close those that fail, if the hub still exists."""
         try:
             gone = await self.connect(pipelines)
         except ServerLost:
@@ -229,14 +230,14 @@ class PaneConnection:
         self.close_all(gone)
 
     def close_all(self, gone: Iterable[PanePipeline]) -> None:
-        """Say of panes that could not be carried on that they are gone."""
+        """Report panes that could not be reconnected as gone."""
         for pipeline in gone:
             if (connected := self.panes.pop(pipeline.info.pane, None)) is not None and self.hub is not None:
                 self.hub.release(connected.window)
             pipeline.close("pane_gone")
 
     async def finalize(self, hub: Hub, pane: str) -> None:
-        """Close a pane whose program has ended and that remains, with the last words that tmux still has of it."""
+        """Close a remaining pane whose program has ended, with the final output that tmux still holds."""
         connected = self.panes.pop(pane)
         last = await _read_final_output(hub.client, pane)
         self.guarded(connected.pipeline, lambda: connected.pipeline.finalize(last))
@@ -319,7 +320,7 @@ class PaneConnection:
             raise CommandTimeout(words, data={"pane": pane}) from error
 
     def guarded(self, pipeline: PanePipeline, step: Callable[[], _Result]) -> _Result | None:
-        """Let one pane take a step; a defect that its bytes bring to light ends its stream and nobody else's.
+        """Let one pane take a step; an exception ends only the stream of this pane.
 
         Returns what the step does, None where it failed.
         """
@@ -345,7 +346,7 @@ class PaneConnection:
         return {pane: reply[pane][0] for pane, reply in zip(panes, replies, strict=True) if pane in reply}
 
     def _hold(self, hold: bool) -> None:
-        """Read nothing while too much waits to be rendered."""
+        """Pause reading while too much output waits to be rendered."""
         if self.hub is not None:
             if hold:
                 self.hub.client.pause_reading()
@@ -353,7 +354,7 @@ class PaneConnection:
                 self.hub.client.resume_reading()
 
     async def end(self) -> None:
-        """Carry nothing any more, as if nobody had been there."""
+        """Disconnect all panes and leave no trace on the server."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -363,18 +364,18 @@ class PaneConnection:
         await self.drop(())
 
     def spawn(self, work: Coroutine[object, object, None]) -> None:
-        """Have something done beside, at most until `end`."""
+        """Run a background task; `end` cancels it."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
 def _ignore(_result: CommandResult) -> None:
-    """Ask for no answer."""
+    """Ignore the reply."""
 
 
 async def _read_final_output(client: ControlClient, pane: str) -> FinalOutput | None:
-    """Read the last words of a dead pane and close it if streamrelay started it; None if the pane is gone already."""
+    """Read the final output of a dead pane; close it if streamrelay started it. None if the pane is gone."""
     try:
         result = await client.command(final_output_line(pane))
         await client.command(release_line(pane))

@@ -1,9 +1,9 @@
-"""The last words of a program whose pane remains when it has ended (`remain-on-exit`).
+"""Final output: what a program printed last in a pane that remains after its end (`remain-on-exit`).
 
-tmux drops what it had not passed on of a pane whose program ends, and it does not read what the program's terminal
-still holds (3.3a server-fn.c, server_destroy_pane; window.c, window_pane_destroy_ready). The first is recovered from
-the pane, as far as its history goes; the second nobody can have. Where the program had rested before its end there was
-none, so only then is its tail certain. A pane that is gone has nothing to be asked for.
+When a program ends, tmux drops the pane output that it had not passed on, and does not read what the program's terminal
+still holds (3.3a server-fn.c, server_destroy_pane; window.c, window_pane_destroy_ready). The dropped output is
+recovered from the pane, as far as its history reaches; the unread part is lost. A program that rested before its end
+left no unread part, so only then is the tail certain. A pane that is gone cannot be asked.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from streamrelay.control.quoting import command_line
 from streamrelay.panes.recovery import MAX_DEPTH, TmuxRows, held_line, read_held
 
 RELEASE = "@streamrelay_release"
-"""A pane with this option set is closed when its program has ended and its last words are read."""
+"""A pane with this option is closed after its program ended and its final output was read."""
 RESTED = 2.5
 """Seconds without output, before it is noticed that a program has ended, after which all it printed was read.
 
@@ -24,7 +24,7 @@ _BLOCKS = 9
 
 @dataclass(frozen=True, slots=True)
 class FinalOutput:
-    """What a pane holds whose program has ended.
+    """The rows of a pane whose program has ended, and its exit status.
 
     `status` is the program's, None where it was killed, or where tmux does not say (3.3a often does not).
     """
@@ -39,7 +39,7 @@ class FinalOutput:
 
 
 def final_output_line(pane: str) -> str:
-    """Return the command line that asks for all that `read_last_words` needs."""
+    """Return the command line whose replies `parse_final_output` reads."""
     return " ; ".join(
         (
             held_line(pane, MAX_DEPTH),
@@ -58,7 +58,7 @@ def release_line(pane: str) -> str:
 
 
 def parse_final_output(blocks: Sequence[Sequence[bytes]]) -> FinalOutput | None:
-    """Return what the replies to `last_words_line` say; None if they don't.
+    """Parse the replies to `final_output_line`; None if they are incomplete.
 
     When a program ends in a pane that remains, tmux scrolls the screen by a row and writes there that the pane is dead
     (tmux 3.3a server-fn.c, server_destroy_pane), unless there is nothing to be written.

@@ -1,12 +1,13 @@
-"""What the stream of one pane has missed, and what is done about it. Pure: entries come out.
+"""Gap recovery: what the stream of one pane has missed, and the entries that restore or report it. Pure.
 
-Something is missed because tmux paused the pane, because the connection ended, or because this process did; then tmux
-is asked for what its history still holds (`panes.recovery`). What a pane prints that has moved only comes late.
+A stream misses output when tmux pauses the pane, the connection ends, or this process was not running. The connection
+then asks tmux for what its history still holds (`panes.recovery`). After a pane moved, its output only arrives late.
 
-The question pauses the pane and ends the pause, so that what was queued is skipped. Up to 3.5a tmux says so inside the
-replies; 3.8 says it outside of them, like a pause of its own. So a pause that is told while such a question is on its
-way is no reason for another one: whoever's it is, the answer stands behind it, and goes on from there. (Taken for
-tmux's own it was asked about again, which was told again: with 64 panes that printed, without end.)
+The recovery query pauses the pane and ends the pause, so tmux skips the queued output. Up to 3.5a tmux reports that
+pause inside the replies; 3.8 reports it outside of them, like a pause of its own. A pause that arrives while such a
+query is pending therefore starts no second query: whichever pause it is, the pending answer comes after it and the
+stream continues from there. (Treated as tmux's own pause, it led to another query and another report: with 64 printing
+panes, without end.)
 """
 
 from collections import deque
@@ -28,14 +29,14 @@ from streamrelay.panes.snapshot import snapshot_line
 from streamrelay.vt import TmuxScreen
 
 _HISTORY_RETRY_DELAY = 60.0
-"""Seconds for which history is not asked for again, after it did not hold what was missed."""
+"""Seconds without another history request after the history did not hold the missed output."""
 _ALWAYS_REPORTED = ("detached",)
-"""Reasons for which a gap is said even where nothing is lost: what was missed comes late."""
+"""Reasons to report a gap even if nothing is lost: the missed output arrives late."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveryQuery:
-    """What a question asked for; its answer is read accordingly, whatever has happened meanwhile."""
+    """What a query asked for; its answer is read accordingly, whatever happened in between."""
 
     ends_pause: bool = False
     """Whether it ends a pause, and so skips what was queued: its answer stands for that."""
@@ -44,7 +45,7 @@ class RecoveryQuery:
 
 
 class GapRecovery:
-    """What is missing of the stream that is read off `screen`."""
+    """Tracks the gap in the stream that is rendered on `screen`, and how to close it."""
 
     def __init__(self, screen: TmuxScreen) -> None:
         self.reason: str | None = None

@@ -51,13 +51,13 @@ _CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode}")
 _PERSONS = ("list-clients", "-F", "#{session_id}\t#{client_last_session}\t#{client_name}")
 _ATTEMPTS = 5
 PAUSE_AFTER = 5
-"""Seconds after which tmux pauses a pane whose output nobody took: what it holds meanwhile is memory of the server."""
+"""Seconds after which tmux pauses a pane whose output was not read: until then the output uses the server's memory."""
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
 
 class Hub:
-    """One control client on a session of its own. Whoever opens it has to `aclose` it."""
+    """One control client on a session of its own. The caller has to `aclose` it."""
 
     def __init__(self, tmux: Tmux, handler: Handler, *, room: Callable[[], int], transport: TransportName) -> None:
         self._tmux = tmux
@@ -124,7 +124,7 @@ class Hub:
             return True
 
     def holds(self, window: str) -> bool:
-        """Tell whether a window is linked here."""
+        """Return whether a window is linked here."""
         return window in self._held
 
     async def hold(self, window: str) -> None:
@@ -140,7 +140,7 @@ class Hub:
                 raise
 
     def release(self, window: str) -> None:
-        """Let go of a window that was held; with the last time its link goes, and a window nobody else has ends."""
+        """Release a held window; the last release removes its link, and ends a window that no other session has."""
         if window not in self._held:
             return
         self._held[window] -= 1
@@ -154,7 +154,7 @@ class Hub:
         return parse_sessions(await self._ask(*LIST_SESSIONS))
 
     async def is_alone(self) -> bool:
-        """Tell whether nothing keeps the server but hubs: no session, or nobody on one that ends with its people."""
+        """Return whether only hubs keep the server alive: no other session, or only one that ends without a client."""
         if only_hubs(sessions := await self.sessions()):
             return True
         if await self._ask("show-options", "-sv", "exit-unattached") != ["on"]:
@@ -219,7 +219,7 @@ class Hub:
         logger.warning("the sessions of the server change too quickly to step behind them")
 
     async def _send_on(self) -> None:
-        """Send whoever came into this session where he would be without it."""
+        """Send a client that came into this session where it would be without the session."""
         policy = "".join(await self._ask("show-options", "-gv", "detach-on-destroy"))
         for line in await self._ask(*_PERSONS):
             session, came_from, name = line.split("\t", 2)

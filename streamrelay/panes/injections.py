@@ -106,7 +106,7 @@ class InjectionLog:
             self._path.unlink(missing_ok=True)
 
     def _read(self) -> list[Note]:
-        """Read all notes; a line that makes no sense, or is not the user's own, is nobody's note."""
+        """Read all notes; a line that makes no sense, or is not the user's own, is ignored."""
         try:
             descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:

@@ -1,4 +1,4 @@
-"""Who listens to a pane: its events are stamped with the wall clock and the host, and handed to everybody in order."""
+"""Listeners of a pane: stamp its events with wall clock and host, and pass them to each listener in order."""
 
 import asyncio
 import socket
@@ -9,20 +9,20 @@ from typing import Any, Literal
 from streamrelay.batch import Batch
 
 Listener = Callable[[Batch], None]
-"""Takes events, which are its own from then on."""
+"""Receives events and owns them from then on."""
 
 
 class Listeners:
-    """The listeners of one pane, and those that wait for its next change."""
+    """The listeners of one pane, and the tasks that wait for its next change."""
 
     def __init__(self) -> None:
         self._host = socket.gethostname()
         self._listeners: list[Listener] = []
         self._change: asyncio.Event | None = None
-        """What those wait for that wait, if any do."""
+        """Set by `wake`; None while no task waits."""
 
     def __bool__(self) -> bool:
-        """Whether anybody listens."""
+        """Whether there are listeners."""
         return bool(self._listeners)
 
     def add(self, listener: Listener, joining: Batch) -> None:
@@ -37,7 +37,7 @@ class Listeners:
             self._listeners.remove(listener)
 
     def leave(self) -> None:
-        """Send everybody away."""
+        """Remove all listeners."""
         self._listeners.clear()
 
     def hear(self, events: Batch) -> None:
@@ -57,7 +57,7 @@ class Listeners:
         return self._change.wait()
 
     def wake(self) -> None:
-        """Have go on whoever waits for a change."""
+        """Wake all tasks that wait for a change."""
         if self._change is not None:
             self._change.set()
             self._change = None

@@ -6,7 +6,7 @@ clock and the host and handed to the listeners, in order. Every input of the str
 recorder of the pane gets the same entries, and a replay feeds them to its stream again.
 
 Time is that of the reads. Bytes that wait are older than now, so while there are any no time passes: where the pane
-rested between them is marked when more comes, and where reading is held nobody knows whether it rests. Whatever else
+rested between them is marked when more comes, and while reading is paused it is unknown whether it rests. Whatever else
 happens to the pane has its place behind everything that was read, so it first catches up, rests included.
 """
 
@@ -121,7 +121,7 @@ class PaneRuntime:
 
     @property
     def standing(self) -> Standing:
-        """What somebody who is about to type would find; `look` first."""
+        """The state that a writer finds before typing; call `look` first."""
         return self._stream.standing
 
     @property
@@ -284,7 +284,7 @@ class PaneRuntime:
             self._tap = None
 
     def discard(self) -> None:
-        """Nobody listens any more: stop without a word."""
+        """Stop without events: the last listener has left."""
         self.end_recording()
         self.closed = True
         self._audience.leave()

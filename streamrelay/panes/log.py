@@ -2,7 +2,7 @@
 
 Each entry is written before the stream is told of it. So whatever the stream has said, the log makes another stream say
 again, event by event; what the program printed behind the last entry is asked of tmux, as after any lost connection. A
-log is a control-mode recording (`streamrelay.recordings`), not packed, and nobody else's to read. Where the disk
+log is a control-mode recording (`streamrelay.recordings`), not packed, and readable by the user only. Where the disk
 refuses, the log is given up: what is said is still heard, but would be lost with the process.
 """
 
@@ -98,7 +98,7 @@ class PaneLog:
             self._write(msgspec.json.encode(_Clock(began)) + b"\n")
 
     def take(self, entry: Input) -> None:
-        """Write an entry down; that nobody listens any more is not the end of what is logged."""
+        """Write an entry; logging goes on when the last listener leaves."""
         if self._descriptor >= 0 and not (isinstance(entry, Ended) and entry.reason == "recording_ended"):
             self._write(line_of(entry))
 

@@ -1,9 +1,9 @@
-"""Which program has a pane: asked of tmux while things happen there, and of nobody while nothing does.
+"""Process poll: asks tmux which program runs in a pane, only while the pane prints.
 
-tmux tells no one when another program comes to a pane's foreground, and looks it up in /proc for whoever asks (30 us
-on tmux 3.3a). A subscription to it asks for every pane once a second: with 300 panes ten times what else an idle server
-costs. But a program hardly comes or goes without a word, its own or its shell's, so a pane is looked at once a second
-while it prints, and once more two seconds after that.
+tmux sends no notification when another program comes to a pane's foreground; it looks the program up in /proc for each
+query (30 us on tmux 3.3a). A tmux subscription would query every pane once a second: with 300 panes ten times the other
+costs of an idle server. But a program hardly starts or ends without output, its own or its shell's. The poller
+therefore queries a pane once a second while it prints, and once more two seconds after that.
 """
 
 import asyncio

@@ -1,8 +1,9 @@
-"""The panes of one subscription, and those that take their place when the server was started again.
+"""Reconnect: the panes of one subscription, and their successors after a restart of the tmux server.
 
-A pane id means nothing to another server. What was watched by a name, a session's or a window's, is looked for in the
-server that takes the place of one that ended; for a few seconds, and not in the one that is still there. So whoever
-watches a session goes on with it, and where nothing comes back the stream ends as it did, that much later.
+A pane id means nothing to another server. Panes that were watched by the name of a session or window are therefore
+searched by that name in the server that replaces the ended one, for a few seconds; a server that still runs is not
+searched. A subscription to a session thus continues after a restart. If nothing comes back, the stream ends as usual,
+only that much later.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a pane printed while nobody heard it, as far as tmux's history still holds it.
+"""Recovery: output that a pane printed while it was not watched, as far as tmux's history still holds it.
 
 Up to 3.7 tmux says nowhere how many rows went by: its history loses a tenth at a time, and no format counts. So what is
 known of the pane, the rows above its cursor, is looked for in what tmux shows now:
@@ -67,7 +67,7 @@ class TmuxRows:
 class Recovered:
     """Bytes that print what was missed, from the row of the cursor on; and how many rows before them are lost.
 
-    None where something is, and nobody knows how much.
+    None if an unknown number is.
     """
 
     data: bytes
@@ -125,7 +125,7 @@ def read_held(blocks: Sequence[Sequence[bytes]], depth: int) -> TmuxRows | None:
 
 
 def is_shown(rows: Sequence[str], cursor: tuple[int, int], held: TmuxRows, *, unknown: int = 0) -> bool:
-    """Tell whether the rows of a screen are those that tmux holds, so that nothing is missing.
+    """Return whether the rows of a screen are those that tmux holds, so that nothing is missing.
 
     The cursor is (x, y). In a pane that became higher tmux shows rows of its history again, up to `unknown` of which
     are not known here.
@@ -174,7 +174,7 @@ def scrolled(columns: int, lines: int, history_total: int, held: TmuxRows) -> by
         return None
     if not 0 < left <= held.history:
         return None
-    # In one picture: what stands there half painted is nobody's.
+    # In one snapshot: a half-painted row belongs to no message.
     pieces = [b"\x1b[?2026h\x1b[r\x1b[?6l\x1b[H"]
     last = held.history + lines - 1
     for number in range(held.history - left, last + 1):

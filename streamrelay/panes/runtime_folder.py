@@ -30,7 +30,7 @@ def make_runtime_folder() -> Path:
     except OSError as error:
         raise StreamrelayError(f"{folder} cannot be made: {error.strerror}", hint="set XDG_RUNTIME_DIR") from error
     if owner != os.getuid():
-        raise StreamrelayError(f"{folder} is somebody else's", hint="set XDG_RUNTIME_DIR to a folder of yours")
+        raise StreamrelayError(f"{folder} belongs to another user", hint="set XDG_RUNTIME_DIR to a folder of yours")
     return folder
 
 
@@ -42,7 +42,7 @@ def file_prefix(server: ServerInfo) -> str:
 
 
 def is_running(pid: int) -> bool:
-    """Tell whether a process with that pid runs here, anybody's."""
+    """Return whether a process with that pid runs here, anybody's."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -155,7 +155,7 @@ class RenderScheduler(Generic[Pane]):
 
     @functools.cached_property
     def _loop(self) -> asyncio.AbstractEventLoop:
-        """The loop it runs in; a server is made before there is one where nobody knows of asyncio."""
+        """The loop it runs in; a blocking caller makes a server before there is a loop."""
         return asyncio.get_running_loop()
 
     def add(self, pane: Pane, size: int, read_at: float, *, first: bool) -> None:
@@ -181,7 +181,7 @@ class RenderScheduler(Generic[Pane]):
         return MAX_PENDING_BYTES - self.waiting - _CUT_LINE
 
     def taken(self, size: int) -> None:
-        """Note that `size` bytes wait no longer, whoever took them."""
+        """Record that `size` bytes wait no longer."""
         self.waiting -= size
         if self._held and self.waiting < LIMIT:
             self._held = False

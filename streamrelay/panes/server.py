@@ -270,7 +270,7 @@ class Server:
         return tuple(self._profiles.values())
 
     def profile(self, name: str) -> AgentProfile | None:
-        """Return all that is known of the programs of one name; None for a program that nobody described."""
+        """Return all that is known of the programs of one name; None for a program without a profile."""
         return self._profiles.get(name)
 
     def recognised(self, command: str) -> str:
@@ -283,7 +283,7 @@ class Server:
         self._attachments.profiles = [profile.reading for profile in profiles]
 
     def is_watched(self, pane: str) -> bool:
-        """Tell whether a pane is there and watched."""
+        """Return whether a pane is there and watched."""
         return self._attachments.is_watched(pane)
 
     @property

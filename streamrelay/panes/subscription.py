@@ -162,7 +162,7 @@ class Subscription:
             self._seq += size_of(part)
 
     def close(self) -> None:
-        """End the subscription; whoever waits for an event gets the end of the stream."""
+        """End the subscription; a task that waits for an event gets the end of the stream."""
         if not self._closed:
             self._closed = True
             self._made.clear()

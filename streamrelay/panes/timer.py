@@ -1,10 +1,13 @@
-"""A timer that is set again and again, and mostly to where it stands: one that is early is left to ring."""
+"""A timer that callers reset often, mostly to the time it already has.
+
+Resetting it to a slightly later time keeps the running timer, which then fires early.
+"""
 
 import asyncio
 from collections.abc import Callable
 
 _LAZY = 0.05
-"""Seconds by which it may ring too early: a flood sets it anew with every read, which costs more than one ring."""
+"""Seconds by which it may fire early: a flood resets it with every read, which costs more than one early call."""
 
 
 class ResettableTimer:

@@ -1,9 +1,8 @@
-"""What becomes of carried panes: they move, are resized, run other programs, end.
+"""Topology tracker: follows watched panes that move, are resized, run other programs or end.
 
-What happens to panes, windows and sessions is followed from tmux's notifications, but each is only a reason to list
-again the window it names: what tmux lists is the truth, and notifications differ between versions. So following costs
-what happens, not what is there. A pane that moves to a window that was not linked is followed there; what it printed
-meanwhile comes late (`panes.recovery`).
+tmux's notifications differ between versions, so a notification is only a reason to list the named window again; the
+listing is the truth. The cost therefore depends on what happens, not on how many panes exist. When a pane moves to an
+unlinked window, the tracker links that window; what the pane printed in between arrives late (`panes.recovery`).
 """
 
 import asyncio
@@ -40,7 +39,7 @@ _PANE_IN_LAYOUT = regex.compile(r"\d+x\d+,\d+,\d+,(\d+)")
 
 
 class TopologyTracker:
-    """Keeps what is carried where tmux has it."""
+    """Keeps the connected panes in step with tmux."""
 
     def __init__(self, connection: PaneConnection) -> None:
         self._connection = connection
@@ -50,7 +49,7 @@ class TopologyTracker:
         self._settling = False
 
     def stop(self) -> None:
-        """Nothing is connected: look at nothing."""
+        """Stop polling: no pane is connected."""
         self._looks.stop()
 
     def handle(self, events: Sequence[ControlEvent], read_at: float) -> None:

@@ -1,10 +1,9 @@
-"""The widths that were measured on this machine, kept from one run to the next.
+"""Width cache: the character widths measured on this machine, kept between runs.
 
-How wide characters are belongs to the tmux that runs and the C library under it. Measuring takes a private server and
-a second, so it is done when somebody asks how things are (`streamrelay doctor`), never behind the back of whoever
-connects. What it found is kept in the user's cache folder under a name made of all that can change it, and a
-connection takes what it finds there (docs/decisions/0009). Without it, what is known of the server's version has to do:
-its quirks, and the widths that tmux decides without asking the C library (docs/decisions/0022).
+Character widths depend on the running tmux and its C library. A measurement takes a private server and a second, so
+only `streamrelay doctor` measures; connecting never does. The result goes into the user's cache folder, under a name
+made of everything that can change it, and connections read it there (docs/decisions/0009). Without a measurement the
+server's version decides: its quirks, and the widths that tmux knows without the C library (docs/decisions/0022).
 """
 
 import hashlib
@@ -31,7 +30,7 @@ class _Measured(msgspec.Struct):
 
 
 def expected(version: Version) -> Widths:
-    """Return the table for a tmux of that version which nobody measured.
+    """Return the table for an unmeasured tmux of that version.
 
     3.3a, 3.5a and 3.8 were measured, those between are as tmux's CHANGES has them, and a newer one is taken for 3.8.
     """

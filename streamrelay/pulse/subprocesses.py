@@ -64,7 +64,7 @@ async def run(
                 async with asyncio.timeout(_DRAIN):
                     await collecting.closed.wait()
     finally:
-        # The group lives on with what the program started, so its number is nobody else's yet.
+        # The group lives on with what the program started, so the kernel has not reused its number.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(transport.get_pid(), signal.SIGKILL)
         try:

@@ -35,7 +35,7 @@ class _Sentence(NamedTuple):
 
 
 def is_own(found: FoundText) -> bool:
-    """Tell whether something was put there by streamrelay itself: an earlier pulse is no signal, nor is an echo."""
+    """Return whether something was put there by streamrelay itself: an earlier pulse is no signal, nor is an echo."""
     return found.origin == "injected" or SIGNALS in found.text
 
 

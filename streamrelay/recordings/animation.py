@@ -210,5 +210,5 @@ def pieces_of(row: LineView) -> Row:
 
 
 def shows_blanks(style: Style) -> bool:
-    """Tell whether a blank in this style shows anything."""
+    """Return whether a blank in this style shows anything."""
     return bool(style.background or style.underline or style.flags & (REVERSE | STRIKE | OVERLINE))

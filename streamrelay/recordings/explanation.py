@@ -1,7 +1,7 @@
 """Why each line of a recording was said, as what, or why it was not, and which bytes painted it.
 
 The replay gives the reasons (delta/reasons.py), a `PaintLog` beside it the bytes. Rows that nothing was decided about
-are explained too: they were erased before a turn ended, or nobody was ever heard to answer on their screen.
+are explained too: they were erased before a turn ended, or no answer ever appeared on their screen.
 """
 
 from collections.abc import Iterator, Sequence
@@ -88,13 +88,13 @@ class Explanation(msgspec.Struct, kw_only=True):
     """How the agent's own record of the answer compares with the screen, where it has one."""
 
     def contains(self, text: str) -> bool:
-        """Tell whether the line, or any state of its rows, contains a text; white space tells nothing."""
+        """Return whether the line, or any state of its rows, contains a text; white space tells nothing."""
         return self.reads(text) or any(
             squeeze(text) in squeeze(state.text) for row in self.rows for state in row.states
         )
 
     def reads(self, text: str) -> bool:
-        """Tell whether the line itself contains a text; white space tells nothing."""
+        """Return whether the line itself contains a text; white space tells nothing."""
         return squeeze(text) in squeeze(self.text)
 
 

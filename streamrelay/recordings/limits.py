@@ -10,10 +10,10 @@ LATEST: Final = 1e9
 
 
 def is_size(columns: int, lines: int) -> bool:
-    """Tell whether a terminal can have that many columns and rows."""
+    """Return whether a terminal can have that many columns and rows."""
     return 0 < columns <= LARGEST and 0 < lines <= LARGEST
 
 
 def is_time(seconds: float) -> bool:
-    """Tell whether that can be a time of a recording; one that was put together may begin before nought."""
+    """Return whether that can be a time of a recording; one that was put together may begin before nought."""
     return abs(seconds) <= LATEST

@@ -2,7 +2,7 @@
 
 Output stands there as tmux writes it, `{"t": seconds, "dir": "out", "line": "%output %3 ..."}`, so that everything that
 reads such recordings reads these; what else happened stands between as `{"t": ..., "dir": "entry", "entry": {...}}`,
-which other readers pass over. What is shown in a pane may be secret, so nobody else may read the file.
+which other readers pass over. Pane output may be secret, so only the user may read the file.
 """
 
 import gzip

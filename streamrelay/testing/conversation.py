@@ -1,8 +1,8 @@
 """What a scripted participant says and what it makes of what is typed to it. Pure: bytes and lines in, lines out.
 
-The script: whoever hears `message 5 from Bob` says `message 6 from Ann`. Each participant says a number once at most
-and never answers its own, so that any number of participants stay bounded, and so that text which comes back to its
-speaker is seen in the log and not drowned in an avalanche.
+The script: a participant that hears `message 5 from Bob` says `message 6 from Ann`. Each participant says a number at
+most once and never answers its own, so the traffic of any number of participants stays bounded, and the log shows text
+that came back to its speaker.
 """
 
 import codecs

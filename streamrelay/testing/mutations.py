@@ -1,7 +1,7 @@
 """The same recording, painted differently: other glyphs, words, boxes, colours, signals, at another pace.
 
 A reader of screens that was built on some recordings may have learned how they look instead of how they behave. So a
-recording is rewritten as if its program had been written by somebody else, and its truth is rewritten alike: what is
+recording is rewritten as if its program had been written by another author, and its truth is rewritten alike: what is
 heard must be as good as before.
 
     mutation = MUTATIONS["letters: cyrillic"]

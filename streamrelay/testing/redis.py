@@ -92,7 +92,7 @@ class PrivateRedis:
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Have it answer nobody meanwhile, connections stay open: a partition."""
+        """Stop its answers for the length of the block while connections stay open: a partition."""
         assert self._process is not None  # noqa: S101  # it is entered
         self._process.send_signal(signal.SIGSTOP)
         try:

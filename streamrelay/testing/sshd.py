@@ -3,7 +3,7 @@
     with PrivateSshd(tmp_path) as sshd:
         server = streamrelay.connect(host=sshd.host, ssh=sshd.command, tmux=..., socket_path=...)
 
-It serves whoever runs the test and nobody else, with a key that is made for it; nothing of the user's ~/.ssh is read.
+It serves only the user who runs the test, with a key that is made for it; nothing of the user's ~/.ssh is read.
 The daemon is a child of the test, and is ended by its own id with every connection it serves. On Linux the kernel ends
 it too when the test process dies without leaving the context: a run that is killed leaves no sshd behind.
 """

@@ -1,4 +1,4 @@
-"""Everything a user can list of a server, to be compared before, while and after somebody watches.
+"""Everything a user can list of a server, to compare before, during and after watching.
 
 What streamrelay may leave while it watches is left out where `hubs` is False: sessions tagged `@streamrelay_hub`,
 what is seen through them, and that a window is linked. When a session was used last is never listed: tmux's own order

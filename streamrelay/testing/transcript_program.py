@@ -146,10 +146,10 @@ class TranscriptProgram:
         self._close_answer()
         return self._paint()
 
-    def does(self, deed: str, output: str) -> bytes:
+    def does(self, tool_call: str, output: str) -> bytes:
         """Show a tool call and its output."""
         self._close_answer()
-        self._say_block(self.look.bullet, deed)
+        self._say_block(self.look.bullet, tool_call)
         self.transcript.pop()
         self.transcript += [f"  ⎿  {output}", ""]
         return self._paint()

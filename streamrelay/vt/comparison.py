@@ -25,7 +25,7 @@ def divergences(screen: TmuxScreen, snapshot: Snapshot) -> tuple[Divergence, ...
 
     Trailing blanks are not compared, nor whether the last row goes on (tmux 3.8 does not tell), nor styles of a row
     whose text differs: tmux prints halves of wide characters whole, and what stands behind them moves. Bracketed
-    paste is a mode tmux tells nobody of.
+    paste is a mode that tmux does not report.
     """
     if (screen.columns, screen.lines) != (snapshot.columns, snapshot.lines):
         ours, theirs = f"{screen.columns}x{screen.lines}", f"{snapshot.columns}x{snapshot.lines}"

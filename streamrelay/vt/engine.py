@@ -7,10 +7,10 @@ The rules every engine obeys:
 
 * `feed` takes any bytes, cut anywhere, and never raises on them; any chunking of the same bytes gives the same result.
 * A *committed* row is one that entered history. Rows of the alternate screen never commit.
-* Whoever takes a frame after every feed gets every committed row, however many there were: they don't come out of the
-  bounded history. What is kept for them is bounded by the bytes of one feed; rows that were not taken for more than
-  one feed are kept as far as history would hold them, and `history_total` shows the gap. (An engine that was never
-  asked for a frame keeps no more than its history.)
+* A caller that takes a frame after every feed gets every committed row, however many there were: these rows do not come
+  from the bounded history. The bytes of one feed bound the memory for them. Rows that were not taken for more than one
+  feed are kept as far as history would hold them, and `history_total` shows the gap. (An engine that was never asked
+  for a frame keeps no more than its history.)
 * `history_total` counts the rows that ever entered history and never falls, so `history_total + y` names the row
   at screen line `y` of the main screen for as long as nothing is inserted or deleted above it.
 * A `Row` handed out is a value: it never changes after.
@@ -196,7 +196,7 @@ class Engine(Protocol):
         """Return the screen lines `start` to `stop` (exclusive) as they are now."""
 
     def is_blank(self, start: int, stop: int) -> bool:
-        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+        """Return whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
 
     def resize(self, lines: int, columns: int) -> None:
         """Change the size. A new epoch; rows that a lower screen gives to history commit."""

@@ -1,4 +1,4 @@
-"""What programs told their terminal, until somebody takes it: bounded, because programs may tell a lot."""
+"""Terminal events (titles, bells, OSC) until the caller takes them; bounded, because programs may send many."""
 
 from collections import deque
 from typing import get_args

@@ -138,7 +138,7 @@ class FastPath:
     def _remember_passed(self, printed: Printed) -> None:
         texts = printed.unwrapped_texts(0, len(printed.texts))
         if self._passed and texts is not None:
-            # Nobody takes them: they are kept as far as history would hold them.
+            # No caller takes them: they are kept as far as history would hold them.
             texts = [*self._passed, *texts] if len(self._passed) < self._grid.history.limit else None
         self._passed = texts
 

@@ -1,6 +1,6 @@
 """Engines made by others behind the seam: what they don't tell is worked out by looking at their screen.
 
-They keep to their own rules, xterm's mostly, not to tmux's. So none of them is used unless somebody asks for it, and
+They keep to their own rules, xterm's mostly, not to tmux's. So none of them is used unless the caller asks for it, and
 what each gets wrong is listed, test by test, in the contract suite.
 """
 
@@ -130,7 +130,7 @@ class ForeignEngine(ABC):
         return RowList(self._rows()[start:stop])
 
     def is_blank(self, start: int, stop: int) -> bool:
-        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+        """Return whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
         return not any(row.text.strip() for row in self._rows()[start:stop])
 
     def resize(self, lines: int, columns: int) -> None:

@@ -1,7 +1,7 @@
 """Rows in order, cheap to take in by the thousand: history, and whatever else only grows below and shrinks above.
 
 A row is either a `Line` that was on the screen, or one of a stretch of rows that are one entry, however many they are:
-`Printed` ones that nobody ever looked at, or `Packed` ones that take less memory so.
+`Printed` ones that were never read, or `Packed` ones that take less memory so.
 """
 
 from collections import deque

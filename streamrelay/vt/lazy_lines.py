@@ -1,4 +1,4 @@
-"""Whole lines as they were printed: their text at once, their columns and styles when somebody asks.
+"""Printed lines: their text is stored at once, their columns and styles are computed on demand.
 
 A program that prints lines makes rows that are never written to again, so nothing but their text and their soft
 wraps is worked out when they pass. The bytes between are kept as they came, with the style they began in; the first

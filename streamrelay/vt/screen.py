@@ -41,7 +41,7 @@ class TmuxScreen(PyteEvents):
         self._cursor = CursorView(self._terminal)
         self._dirty: set[int] = set(range(lines))
         self._undrawn = 0
-        """What is dirty besides, bit y for line y: a set is made of it for whoever asks."""
+        """What is dirty besides, bit y for line y: converted to a set on demand."""
         self._dirty_since_take = 0
         self._scrolled_since_take = 0
         self.icon_name = ""
@@ -79,7 +79,7 @@ class TmuxScreen(PyteEvents):
         return self._terminal.rows(start, stop)
 
     def is_blank(self, start: int, stop: int) -> bool:
-        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+        """Return whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
         return self._terminal.is_blank(start, stop)
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
@@ -164,7 +164,7 @@ class TmuxScreen(PyteEvents):
 
     @property
     def dirty(self) -> set[int]:  # type: ignore[override]
-        """Lines that changed since somebody cleared this set; all of them after a scroll."""
+        """Lines that changed since the caller cleared this set; all of them after a scroll."""
         self._note_dirty()
         if self._undrawn:
             self._dirty.update(y for y in range(self.lines) if self._undrawn >> y & 1)
@@ -243,7 +243,7 @@ class TmuxScreen(PyteEvents):
         return [*islice(grid.history, start, start + self.lines), *grid.lines][: self.lines]
 
     def _note_dirty(self) -> None:
-        """Move what the grid noted to both of those who ask: pyte's users and whoever takes frames."""
+        """Pass the dirty lines of the grid to both consumers: pyte's `dirty` set and the next frame."""
         self._terminal.report()
         grid = self._terminal.grid
         if grid.dirty or grid.scrolled:

@@ -1,8 +1,8 @@
-"""The history of one screen: bounded, counted, and with what nobody has been told of yet.
+"""The history of one screen: bounded, counted, and with the rows that were not claimed yet.
 
 * A full history loses a tenth of its limit at once, before the row that finds it full comes in (tmux 3.3a grid.c,
   grid_collect_history). A new size may have filled it beyond its limit; then every row that comes in costs a tenth.
-* What entered it is kept for whoever claims it, also where that is more than history holds (see engine.py).
+* Rows that entered it are kept until claimed, even beyond the limit of the history (see engine.py).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Scrollback(RowQueue):
         self.total = 0
         """Rows that ever came in."""
         self.cleared = False
-        """Whether it was cleared since somebody forgot that."""
+        """Whether it was cleared since the caller last reset this flag."""
         self._cleared_at = 0
         """What `total` was when this, or the screen into it, was cleared last."""
         self._unseen = RowQueue()
@@ -40,7 +40,7 @@ class Scrollback(RowQueue):
         return committed
 
     def forget_surplus(self) -> None:
-        """Forget the oldest rows nobody claimed, as far as they are more than may be held here."""
+        """Drop the oldest unclaimed rows above the limit of held rows."""
         if self._claims and self._unseen.size > self.limit:
             self._unseen.shift(self._unseen.size - self.limit)
 
@@ -106,7 +106,7 @@ class Scrollback(RowQueue):
                 self._unseen.untie()
 
     def wipe(self) -> None:
-        """Forget all rows; what nobody has claimed yet still counts as committed."""
+        """Drop all rows; unclaimed ones still count as committed."""
         self.clear()
         self.cleared = True
         self.fence()

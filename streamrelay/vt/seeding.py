@@ -5,8 +5,8 @@ line-drawing charset, and since 3.8 a tab for what was one: its width is not tol
 Within one capture the look goes on from row to row: a row says only how it differs from
 the one before it. So the rows of a snapshot must be one capture, and those of its history another one.
 
-What tmux tells nobody begins anew: the current look, charsets, tab stops, the saved cursor, and of a pane that shows
-its alternate screen the main one, which is blank until the program draws on it again.
+State that tmux does not report starts from its default: the current look, charsets, tab stops and the saved cursor. If
+a pane shows its alternate screen, the main screen is blank until the program draws on it again.
 """
 
 import re

@@ -151,7 +151,7 @@ class Terminal:
         if self._flow is None:
             return
         flow, self._flow = self._flow, None
-        # Coming back costs as much as drawing some 4,000 characters: whoever makes it happen often stays here longer.
+        # Coming back costs as much as drawing some 4,000 characters: a program that causes it often stays here longer.
         self._longest_detour = min(2 * self._longest_detour, _SLICE) if flow.printed < _SLICE else _PIECE
         self._detour = self._longest_detour if flow.printed < _SLICE else 0
         line, dirty = flow.settle()
@@ -249,7 +249,7 @@ class Terminal:
         return rows
 
     def is_blank(self, start: int, stop: int) -> bool:
-        """Tell whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
+        """Return whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""
         columns = self._state.columns
         written = [line for line in self._lines(start, stop) if line.cells]
         return not any(line.cropped(columns).text.strip() for line in written)

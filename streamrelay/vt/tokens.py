@@ -253,7 +253,7 @@ class Tokenizer:
 
 
 def _shortest_dcs(body: str) -> str:
-    """Return the shortest beginning of a DCS that leaves the parser where `body` does; nobody needs its payload."""
+    """Return the shortest beginning of a DCS that leaves the parser where `body` does; its payload is not used."""
     opened = _DCS_OPEN.fullmatch(body)
     if opened:
         return "q" + opened[2]

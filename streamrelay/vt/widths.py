@@ -139,7 +139,7 @@ class Widths(dict[int, str]):
         beyond_ascii = f"(?![ -~])[{shown}]"
         join = f"(?:{ZWJ}{beyond_ascii}|[{joining}])"
         widening = f"{VARIATION_SELECTOR}{join}{{0,2}}|" if self.quirks.widens else ""
-        # Whoever joins is the exception: a turn for each of them takes a third of what one for every line would.
+        # Joining characters are the exception: a turn for each of them takes a third of what one for every line would.
         joined = f"(?<=[^\n])(?:{widening}{join}{{1,2}})"
         # Groups that may fail amid a turn are greedy: see tokens.py.
         return re.compile(f"[{shown}\n]*+(?:{joined}[{shown}\n]++)*(?:{joined})?")

@@ -16,7 +16,7 @@ class Room:
 
     def leave(self) -> int:
         left = self.inside.pop(0)
-        self.gate.look()
+        self.gate.admit_next()
         return left
 
 
@@ -43,7 +43,7 @@ async def test_room_made_at_once_lets_several_pass() -> None:
     tasks = [asyncio.create_task(room.enter(number)) for number in range(5)]
     await settle()
     room.size = 5
-    room.gate.look()
+    room.gate.admit_next()
     async with asyncio.timeout(5):
         await asyncio.gather(*tasks)
     assert room.inside == list(range(5))

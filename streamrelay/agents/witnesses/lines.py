@@ -55,7 +55,7 @@ class LineReader:
 
 
 def _is_beside(value: dict[str, Any]) -> bool:
-    """Tell whether a line is not of the conversation on the screen: a sub-agent's, or a summary."""
+    """Return whether a line is not of the conversation on the screen: a sub-agent's, or a summary."""
     return bool(value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary"))
 
 
@@ -65,7 +65,7 @@ def _payload(value: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _ends(value: dict[str, Any]) -> bool:
-    """Tell whether a line only says that the turn is over."""
+    """Return whether a line only says that the turn is over."""
     if value.get("type") == "system":
         return value.get("subtype") == "turn_duration"
     return value.get("type") == "event_msg" and _payload(value, "payload").get("type") in {
@@ -81,7 +81,7 @@ def _calls_tools(value: dict[str, Any]) -> bool:
 
 
 def _is_last(value: dict[str, Any]) -> bool:
-    """Tell whether a message of an agent's ends its turn, if no other follows."""
+    """Return whether a message of an agent's ends its turn, if no other follows."""
     message = _payload(value, "message")
     if value.get("type") == "assistant":
         return message.get("stop_reason") in _ENDED or "parts" in message

@@ -140,7 +140,7 @@ def find_codex(processes: Sequence[AgentProcess]) -> Path:
 
 
 def _is_persons(rollout: Path) -> bool:
-    """Tell whether a rollout is that of the session on the screen: the source of an agent's own is no plain word."""
+    """Return whether a rollout is that of the session on the screen: the source of an agent's own is no plain word."""
     payload = _first_line(rollout).get("payload")
     return isinstance(payload, dict) and isinstance(payload.get("source"), str)
 

@@ -1,6 +1,6 @@
 """The explanation of a recording as one HTML page that needs nothing else.
 
-What came out of a pane is hostile to whoever shows it. So the page's policy allows its own script and style by their
+Pane output is hostile to the page that shows it. So the page's policy allows its own script and style by their
 hashes and nothing from anywhere; text goes into it as JSON in ASCII in which no `<` is left, and out of it into text
 nodes alone (page.js), where characters that cannot be seen, or that turn text around, are spelled out.
 """
