@@ -1,1 +1,1 @@
-"""Who hears whom: the machine that decides, and the session that carries it out."""
+"""Relays: the pure machine that decides who receives what, and the session that carries it out."""

@@ -1,7 +1,7 @@
-"""How a listener sees who speaks: by a template, `Name (number):`, an empty line, the content (seed 000, task 5).
+"""The attribution of a message: `Name (number):`, an empty line, the content (seed 000, task 5).
 
-Templates are the user's own, what is put into them is not: fields are filled in one pass, so that a text which spells
-a field stays what it is.
+Templates come from the user, the text in them does not. Fields are filled in one pass, so that a text that contains a
+field's spelling stays unchanged.
 """
 
 import re
@@ -14,7 +14,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def content(lines: Sequence[str]) -> str:
-    """Return what was said as one text, without empty lines at either end; empty if there is nothing but blanks."""
+    """Join lines to one text without empty lines at either end; return an empty string for blanks only."""
     text = "\n".join(lines).strip("\n")
     return text if text.strip() else ""
 
@@ -26,16 +26,18 @@ def filled(template: str, **values: object) -> str:
         name = found[1]
         if name not in values:
             known = ", ".join(f"{{{known}}}" for known in values)
-            raise UsageError(f"the template {template!r} has a field {{{name}}}", hint=f"its fields are {known}")
+            raise UsageError(
+                f"unknown field {{{name}}} in the template {template!r}", hint=f"use only these fields: {known}"
+            )
         return str(values[name])
 
     return _FIELD.sub(value, template)
 
 
 def attributed(name: str, number: int, lines: Sequence[str], template: str = ATTRIBUTED) -> str | None:
-    """Return the message for what a participant said, without its last line feed: the Enter is that.
+    """Return the message for a participant's output, without a last line feed, which the Enter replaces.
 
-    Empty lines at either end are left out; None if nothing is left.
+    Empty lines at either end are left out; returns None if nothing is left.
     """
     text = content(lines)
     return filled(template, name=name, number=number, text=text) if text else None

@@ -1,16 +1,15 @@
-"""Which turns say nothing new: the acknowledgement dampener and the hop count of a conversation. Pure.
+"""The loop guard of a conversation: an acknowledgement dampener and a hop count. Pure.
 
-Two agents who hear each other thank each other for ever. So:
+Two linked agents would thank each other for ever. So:
 
-* A turn is an *acknowledgement* if it is short, asks nothing, and each of its sentences is one of the phrases people
-  close a conversation with. It is a *repetition* if its speaker said the same in one of its last turns. Either says
-  nothing new. A few in a row are manners; `acknowledgements` of them pass, whoever says them, and the next do not,
-  until somebody says something new or a person types.
-* The first thing said of one's own accord has gone one hop; an answer has gone one more than what it answers: the
-  farthest that was delivered to its speaker. A turn that has gone more than `hops` is not delivered. What a person
-  types into a pane begins anew there.
+* A turn is an *acknowledgement* if it is short, asks nothing, and each of its sentences is a common closing phrase.
+  It is a *repetition* if its speaker gave the same text in one of its last turns. Neither has new content.
+  `acknowledgements` such turns in a row pass, counted over all participants. Further ones are withheld until a turn
+  has new content or a user types.
+* An agent's unprompted turn has hop 1. An answer has one hop more than the message it answers: the highest hop that
+  was delivered to its speaker. A turn with more than `hops` hops is not delivered. User input resets a pane's hops.
 
-Both hold for whole turns alone: a program that prints lines has no manners.
+Both rules apply to whole turns only, not to programs that print lines.
 """
 
 import hashlib
@@ -40,17 +39,17 @@ _DECORATION = re.compile(r"[^\w\s'.!?,;:–—-]+")
 
 
 class LoopGuard(msgspec.Struct):
-    """What a conversation has said lately, as plain values."""
+    """The recent turns and hop counts of a conversation, as plain values."""
 
     in_a_row: int = 0
-    """Turns without news since the last one with some."""
+    """Turns since the last one with new content."""
     recent: dict[str, list[str]] = msgspec.field(default_factory=dict)
-    """What the last turns of each pane said, as digests."""
+    """Digests of each pane's last turns."""
     hops: dict[str, int] = msgspec.field(default_factory=dict)
-    """How far what each pane heard last had come."""
+    """The highest hop delivered to each pane."""
 
     def begin_anew(self, pane: str | None = None) -> None:
-        """A person has a hand in it: what is said next, in one pane or all, is of one's own accord."""
+        """Reset after user input: the next turn, in one pane or in all, has hop 1 again."""
         self.in_a_row = 0
         if pane is None:
             self.hops.clear()
@@ -58,15 +57,15 @@ class LoopGuard(msgspec.Struct):
             self.hops.pop(pane, None)
 
     def hop_of(self, pane: str) -> int:
-        """Return how far what is said in a pane now has come."""
+        """Return the hop of a pane's next turn."""
         return self.hops.get(pane, 0) + 1
 
     def heard(self, pane: str, hop: int) -> None:
-        """Note what was delivered to a pane."""
+        """Record the hop of a message delivered to a pane."""
         self.hops[pane] = max(hop, self.hops.get(pane, 0))
 
     def judge(self, pane: str, text: str, phrases: tuple[str, ...] = ()) -> str:
-        """Take a turn; return what makes it say nothing new, empty if it does say something."""
+        """Take a turn; return "acknowledgement" or "repetition", or an empty string if it has new content."""
         reduced = _reduced(text)
         said = self.recent.setdefault(pane, [])
         repeats = reduced in said
@@ -78,7 +77,7 @@ class LoopGuard(msgspec.Struct):
 
 
 def is_acknowledgement(text: str, phrases: tuple[str, ...] = ()) -> bool:
-    """Tell whether a text is nothing but thanks and the like; `phrases` are more of them, as literal words."""
+    """Tell whether a text consists of closing phrases only; `phrases` are literal additions to the built-in ones."""
     if len(text) > MAX_ACKNOWLEDGEMENT_LENGTH or "?" in text:
         return False
     plain = _DECORATION.sub(" ", text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold())
@@ -88,5 +87,5 @@ def is_acknowledgement(text: str, phrases: tuple[str, ...] = ()) -> bool:
 
 
 def _reduced(text: str) -> str:
-    """Return what of a text is compared: enough to tell it from any other, and no more than that is kept."""
+    """Return the digest by which turns are compared; the text itself is not stored."""
     return hashlib.blake2b(" ".join(text.casefold().split()).encode(), digest_size=16).hexdigest()

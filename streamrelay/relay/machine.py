@@ -1,17 +1,18 @@
 """The relay's rules, as a pure machine: events and time in, effects out. A link is one of these, with two participants.
 
-* Everything a participant says (`streamrelay.relay.output_units`) goes to all others, never back to itself, once, in
-  the order in which it was said, under one header.
-* What does not go is told, with the reason and how often that was so: the speaker is `muted`; the relay is
-  `suspended`, because its participants are in another one; it is a `checkpoint`, an `acknowledgement` or a
-  `repetition`, or came from farther than the `hops` allow (`streamrelay.relay.loop_guard`); or it waits already with
-  too many others. Nothing of that counts as a delivery.
-* What is said while the relay is paused or spent, or faster than `per_minute`, waits, and goes out in order when it
-  may. So an answer said into a pause is not lost, and no conversation is stuck after it. What the rate alone holds
-  goes out when its relay ends because somebody leaves; of what waits for a person then, it is told that it does not.
-* The delivery that spends the budget is made; then the relay closes or waits to be extended, as the rules say.
-* A participant whose pane closes, or whose program has left, leaves. Of two that is the end of the relay; of more, the
-  others go on for as long as there are two. A closed relay does nothing more.
+* The relay delivers each participant's output (`streamrelay.relay.output_units`) once, in order, under one header, to
+  all other participants and never back to its speaker.
+* The relay reports each output that it withholds, with the reason and a count per reason: the speaker is `muted`; the
+  relay is `suspended` because its participants are in another relay; the output is a `checkpoint`, an
+  `acknowledgement` or a `repetition`; it exceeds the `hops` (`streamrelay.relay.loop_guard`); or too many messages
+  wait already. A withheld output does not count as a delivery.
+* Output that arrives while the relay is paused or spent, or faster than `per_minute`, waits and goes out in order
+  later. An answer given during a pause is therefore not lost, and the conversation continues after the pause.
+  When a participant's leaving ends the relay, output that only the rate held back goes out; output that waited for a
+  person is reported as withheld.
+* The relay makes the delivery that spends the budget; then it closes or waits for an extension, as the rules say.
+* A participant leaves when its pane closes or its program exits. A relay of two ends then; a larger relay goes on
+  while two participants remain. A closed relay does nothing more.
 """
 
 from collections import deque
@@ -62,39 +63,39 @@ class RelayMachine:
     """One relay of two or more participants."""
 
     def __init__(self, relay_id: str, participants: Sequence[Participant], rules: Rules | None = None) -> None:
-        """Begin a relay; raises UsageError for participants that cannot be told apart, and rules that are none."""
+        """Begin a relay; raises UsageError for participants that share a session, pane or label, or invalid rules."""
         if len(participants) < 2:
             raise UsageError("a relay needs at least two participants")
         for what in ("pane", "number", "name"):
             values = [getattr(participant, what) for participant in participants]
             if len(set(values)) < len(values):
-                raise UsageError(f"two participants of a relay have the same {what}", data={what: values})
+                raise UsageError(f"two participants of the relay have the same {what}", data={what: values})
         self.relay_id = relay_id
         self.participants = tuple(participants)
         self.rules = rules or Rules()
         self.rules.check()
         if "{text}" not in self.rules.frame:
-            raise UsageError(f"the template {self.rules.frame!r} has no {{text}}")
+            raise UsageError(f"invalid frame template {self.rules.frame!r}: it has no field {{text}}")
         filled(self.rules.frame, name="", number=0, text="")
         self.standing = RelayState(
             budget=self.rules.budget, traffic={participant.label: Traffic() for participant in participants}
         )
         self._by_pane = {participant.pane: participant for participant in participants}
-        self._utterances = OutputCollector()
+        self._collector = OutputCollector()
         self._sent: deque[float] = deque()
 
     @classmethod
     def restored(cls, stored: StoredRelay) -> Self:
-        """Go on with a relay as it was stored."""
+        """Restore a relay from its stored state."""
         machine = cls(stored.relay, stored.participants, stored.rules)
         machine.standing = msgspec.convert(msgspec.to_builtins(stored.standing), RelayState)
-        machine._utterances.restore(stored.saying)
+        machine._collector.restore(stored.saying)
         return machine
 
     def stored(self) -> StoredRelay:
-        """Return all that is needed to go on later, as values of its own."""
+        """Return the state from which `restored` continues, as an independent copy."""
         standing = msgspec.convert(msgspec.to_builtins(self.standing), RelayState)
-        return StoredRelay(self.relay_id, self.participants, self.rules, standing, self._utterances.stored())
+        return StoredRelay(self.relay_id, self.participants, self.rules, standing, self._collector.stored())
 
     @property
     def deliveries(self) -> int:
@@ -106,11 +107,11 @@ class RelayMachine:
         """Whether the relay has ended."""
         return bool(self.standing.closed)
 
-    # What is heard
+    # Input
 
-    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
-        """Note whether what is said in a pane from here on is to be passed on by whole turns."""
-        self._utterances.speaks_in_turns(pane, whole)
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the information
+        """Record whether the relay delivers a pane's later output by whole turns."""
+        self._collector.speaks_in_turns(pane, whole)
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take one event of a participant's stream."""
@@ -118,31 +119,31 @@ class RelayMachine:
             return []
         if isinstance(event, Text) and event.origin == "typed":
             self.standing.loop_guard.begin_anew(event.pane)
-        effects = self._say(self._utterances.hear(event, now), now)
+        effects = self._say(self._collector.hear(event, now), now)
         return [*effects, *self.leave(event.pane, event.reason, now)] if isinstance(event, PaneClosed) else effects
 
     def deadline(self) -> float | None:
-        """Return when `advance` is due; None while nothing is waited for."""
-        due = self._utterances.deadline()
+        """Return when `advance` is due; None if nothing is pending."""
+        due = self._collector.deadline()
         if not self.standing.held or self.standing.stops:
             return due
-        # What was held by the rate before a restart may go at once.
+        # After a restart, output that the rate held back before may go at once.
         allowed = self._sent[0] + MINUTE if self._sent else 0.0
         return allowed if due is None else min(due, allowed)
 
     def advance(self, now: float) -> list[Effect]:
-        """Let time pass: send what has come to rest, and what may go by now."""
+        """Advance the clock: send the bursts that are complete and the messages whose rate allows it now."""
         if self.closed:
             return []
         effects = self._release(now)
-        for utterance in self._utterances.rested(now):
-            effects += self._say(utterance, now)
+        for output in self._collector.rested(now):
+            effects += self._say(output, now)
         return effects
 
-    # What people decide
+    # Decisions of the user
 
     def pause(self, now: float, *, paused: bool = True) -> list[Effect]:
-        """Let nothing go out until the pause is over, and then what was said meanwhile."""
+        """Hold all deliveries during a pause and send the waiting messages afterwards."""
         if self.closed or self.standing.paused == paused:
             return []
         self.standing.paused = paused
@@ -152,7 +153,7 @@ class RelayMachine:
         return [told, *self._release(now)]
 
     def mute(self, pane: str, *, muted: bool = True) -> list[Effect]:
-        """Pass on nothing of what one participant says; it still hears the others."""
+        """Stop relaying one participant's output; the participant still receives the others' messages."""
         speaker = self._by_pane.get(pane)
         if self.closed or speaker is None or (pane in self.standing.muted) == muted:
             return []
@@ -160,11 +161,11 @@ class RelayMachine:
         return [PublishEvent(RelayMuted(relay=self.relay_id, participant=speaker.label, muted=muted))]
 
     def suspend(self, by: str) -> None:
-        """Deliver nothing while the participants are in the relay `by`; empty for no longer."""
+        """Suspend deliveries while the participants are in the relay `by`; an empty `by` ends the suspension."""
         self.standing.suspended_by = by
 
     def extend(self, deliveries: int, now: float) -> list[Effect]:
-        """Add to the budget, up to the largest there is; what was said since it was spent goes out."""
+        """Add to the budget, up to `MAX_COUNT`, and send the messages that waited since it was spent."""
         if self.closed or deliveries < 1 or not self.standing.budget:
             return []
         self.standing.budget = min(self.standing.budget + deliveries, MAX_COUNT)
@@ -173,10 +174,10 @@ class RelayMachine:
         return self._release(now)
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
-        """Go on without a participant, after its last words; without two of them, close."""
+        """Deliver a participant's last output and remove it; close the relay if fewer than two remain."""
         if self.closed or pane not in self._by_pane or pane in self.standing.gone:
             return []
-        effects = self._say(self._utterances.complete(pane), now)
+        effects = self._say(self._collector.complete(pane), now)
         self.standing.gone[pane] = reason
         remaining = [participant for participant in self.participants if participant.pane not in self.standing.gone]
         if len(remaining) < 2:
@@ -191,10 +192,10 @@ class RelayMachine:
             return []
         self.standing.closed = reason
         self.standing.held.clear()
-        self._utterances.clear()
+        self._collector.clear()
         return [Close(reason, self.deliveries)]
 
-    # What a participant sends by itself
+    # Messages that a participant sends explicitly
 
     def refusal(self, pane: str, text: str, now: float) -> tuple[Refusal, str] | None:
         """Return why a message that a participant sends may not go out now, and that in words; None if it may.
@@ -203,57 +204,57 @@ class RelayMachine:
         """
         standing = self.standing
         if standing.suspended_by:
-            return "suspended", f"one of its sides is in {standing.suspended_by}"
+            return "suspended", f"one of its participants is in {standing.suspended_by}"
         if pane in standing.muted:
             return "muted", "nothing of what you say is to cross it"
         if standing.paused:
             return "paused", "it is paused by a person"
         if standing.spent:
-            return "spent", f"it is spent after {self.deliveries} deliveries"
+            return "spent", f"its budget is spent after {self.deliveries} deliveries"
         if not self._in_time(now):
             return "rate", "as many deliveries have crossed it within a minute as may"
         return self._judge(OutputUnit(pane, (text,), whole_turn=True, heard_at=now), text)
 
     def send(self, pane: str, text: str, message_id: str, now: float, policy: Policy | None = None) -> list[Effect]:
-        """Deliver a message that `refusal` lets pass; it counts as what is said does."""
+        """Deliver a message that `refusal` allows; it counts like relayed output."""
         said = HeldOutput(pane, text, self.standing.loop_guard.hop_of(pane), now)
         return self._send(said, now, message_id=message_id, policy=policy)
 
-    # What is made of it
+    # Decisions about output
 
-    def _say(self, utterance: OutputUnit | None, now: float) -> list[Effect]:
-        if self.closed or utterance is None or not (text := content(utterance.lines)):
+    def _say(self, output: OutputUnit | None, now: float) -> list[Effect]:
+        if self.closed or output is None or not (text := content(output.lines)):
             return []
-        speaker = self._by_pane[utterance.pane]
-        withheld = self._judge(utterance, text)
+        speaker = self._by_pane[output.pane]
+        withheld = self._judge(output, text)
         if withheld is not None:
             return [self._withhold(speaker, text, *withheld)]
-        hop = self.standing.loop_guard.hop_of(utterance.pane)
+        hop = self.standing.loop_guard.hop_of(output.pane)
         if len(self.standing.held) >= MAX_HELD:
             return [self._withhold(speaker, text, "too_many_waiting", f"{MAX_HELD} messages wait already")]
-        self.standing.held.append(HeldOutput(utterance.pane, text, hop, utterance.heard_at))
+        self.standing.held.append(HeldOutput(output.pane, text, hop, output.heard_at))
         return self._release(now)
 
-    def _judge(self, utterance: OutputUnit, text: str) -> tuple[WithheldReason, str] | None:
-        """Return why something said does not go out, now or later; None if it does."""
+    def _judge(self, output: OutputUnit, text: str) -> tuple[WithheldReason, str] | None:
+        """Return why the relay withholds an output for good; None if it delivers it now or later."""
         standing, rules = self.standing, self.rules
-        if utterance.pane in standing.muted:
+        if output.pane in standing.muted:
             return "muted", "its speaker is muted"
         if standing.suspended_by:
             return "suspended", f"a participant is in {standing.suspended_by}"
         if is_checkpoint(text, rules.checkpoints):
             return "checkpoint", "it begins as an answer to a checkpoint does"
         loop_guard = standing.loop_guard
-        if not utterance.whole_turn:
+        if not output.whole_turn:
             loop_guard.in_a_row = 0
             return None
-        hop = loop_guard.hop_of(utterance.pane)
+        hop = loop_guard.hop_of(output.pane)
         if rules.hops and hop > rules.hops:
             return (
                 "hops",
                 f"it is answer {hop} in a chain of which {rules.hops} go out; a person's word begins a new one",
             )
-        no_news = loop_guard.judge(utterance.pane, text, rules.phrases)
+        no_news = loop_guard.judge(output.pane, text, rules.phrases)
         if no_news and hop > 1 and 0 < rules.acknowledgements < loop_guard.in_a_row:
             why = f"turn {loop_guard.in_a_row} in a row that says nothing new; {rules.acknowledgements} go out"
             return ("acknowledgement" if no_news == "acknowledgement" else "repetition"), why
@@ -275,7 +276,7 @@ class RelayMachine:
         )
 
     def _release(self, now: float) -> list[Effect]:
-        """Send what waits, for as long as it may go out."""
+        """Send waiting messages while the rules allow it."""
         effects: list[Effect] = []
         standing = self.standing
         while standing.held and not (standing.stops or self.closed) and self._in_time(now):
@@ -283,7 +284,7 @@ class RelayMachine:
         return effects
 
     def _say_last(self, now: float) -> list[Effect]:
-        """Send what the rate alone holds back to whoever is left, and tell of the rest that it is lost."""
+        """Send the messages that only the rate holds back to the remaining listeners; report the others as withheld."""
         effects: list[Effect] = []
         standing = self.standing
         held, standing.held = standing.held, []

@@ -1,11 +1,10 @@
-"""What of a stream is one thing said: a burst of a program that prints, a whole turn of one that converses. Pure.
+"""Units of output that a relay delivers: a burst of a printing program, or a whole turn of an agent. Pure.
 
-* Only what the program says is said: echoes, typed text and live text are not.
-* What a linear program says is gathered into a burst, which `BURST_REST` seconds of quiet or `MAX_BURST_LENGTH`
-  characters close. What a conversing one says is gathered for as long as its turn lasts; only a turn that never ends
-  goes out in parts, of `MAX_TURN_LENGTH` characters.
-  A stream says nothing of a program outside of a turn, so every one of them has an end.
-* Neither reaches over the end of a turn: two answers are two utterances, however quickly they come.
+* Only the program's own text counts; echoes, typed text and live text do not.
+* A printing program's lines form a burst, which ends after `BURST_REST` seconds of quiet or `MAX_BURST_LENGTH`
+  characters. An agent's lines form one unit for as long as its turn lasts; only an overlong turn goes out in parts,
+  of `MAX_TURN_LENGTH` characters. A stream has no program text outside a turn, so each unit has an end.
+* A unit never crosses the end of a turn: two answers are two units, however quickly they follow each other.
 """
 
 from collections.abc import Iterable
@@ -20,7 +19,7 @@ MAX_TURN_LENGTH = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class OutputUnit:
-    """What was said in a pane in one go; `heard_at` is when the last line of it was heard (stream time)."""
+    """The lines of one unit of a pane's output; `heard_at` is when the last of them arrived (stream time)."""
 
     pane: str
     lines: tuple[str, ...]
@@ -37,19 +36,19 @@ class _Burst:
 
 
 class OutputCollector:
-    """Gathers what is said in some panes; `rest` seconds of quiet close a burst."""
+    """Collects the output of panes into units; `rest` seconds of quiet end a burst."""
 
     def __init__(self, rest: float = BURST_REST) -> None:
         self._rest = rest
         self._bursts: dict[str, _Burst] = {}
         self._conversing: set[str] = set()
 
-    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
-        """Note whether what is said in a pane's turns from here on is one utterance each."""
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the information
+        """Record whether each later turn of a pane is one unit."""
         (self._conversing.add if whole else self._conversing.discard)(pane)
 
     def hear(self, event: Event, now: float) -> OutputUnit | None:
-        """Take one event; return what it completes."""
+        """Take one event; return the unit that it completes."""
         pane = event.pane
         if isinstance(event, Text):
             return self._take(event, now) if event.origin == "program" else None
@@ -58,35 +57,35 @@ class OutputCollector:
         return None
 
     def complete(self, pane: str) -> OutputUnit | None:
-        """Return what a pane has said so far, and begin anew."""
+        """Return a pane's unit so far and begin a new one; None if there is none."""
         burst = self._bursts.pop(pane, None)
         return None if burst is None else OutputUnit(pane, tuple(burst.lines), burst.whole_turn, burst.last)
 
     def deadline(self) -> float | None:
-        """Return when `rested` is due; None while nobody is in mid-burst."""
+        """Return when `rested` is due; None if no burst is open."""
         resting = (burst.last + self._rest for burst in self._bursts.values() if not burst.whole_turn)
         return min(resting, default=None)
 
     def rested(self, now: float) -> list[OutputUnit]:
-        """Return the bursts that have come to rest."""
+        """Return the bursts that `rest` seconds of quiet have completed."""
         panes = [pane for pane, burst in self._bursts.items() if now >= burst.last + self._rest]
         complete = (self.complete(pane) for pane in panes if not self._bursts[pane].whole_turn)
-        return [utterance for utterance in complete if utterance is not None]
+        return [output for output in complete if output is not None]
 
     def stored(self) -> tuple[OutputUnit, ...]:
-        """Return what is being said and not complete."""
+        """Return the incomplete units."""
         return tuple(
             OutputUnit(pane, tuple(burst.lines), burst.whole_turn, burst.last) for pane, burst in self._bursts.items()
         )
 
     def restore(self, stored: Iterable[OutputUnit]) -> None:
-        """Go on with what was being said."""
+        """Continue with incomplete units."""
         for said in stored:
             characters = sum(len(line) + 1 for line in said.lines)
             self._bursts[said.pane] = _Burst(said.whole_turn, list(said.lines), characters, said.heard_at)
 
     def clear(self) -> None:
-        """Forget what nobody will hear."""
+        """Discard all incomplete units."""
         self._bursts.clear()
 
     def _take(self, event: Text, now: float) -> OutputUnit | None:

@@ -1,4 +1,4 @@
-"""A pane at work in a conversation: heard, and typed to by the one writer it has."""
+"""The pane of a participant: its event stream and the one writer that types into it."""
 
 import asyncio
 import contextlib
@@ -20,23 +20,23 @@ from streamrelay.panes.server import Server
 
 LAST_RECEIPTS_TIMEOUT = 3.0
 MAX_LOG_SIZE = 32 << 20
-"""Bytes."""
+"""Bytes of a pane's log after which its stream moves to a new log."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypingOptions:
-    """How the participants are typed to."""
+    """Options for typing into participants."""
 
     allow_shell: bool = False
     read_timeout: float = READ_TIMEOUT
     policy: Policy | None = None
     outbox: Outbox | None = None
-    """With one, what is said outlives this process until it is delivered."""
+    """An outbox that keeps messages beyond this process until they are delivered."""
     writer: WriterKind = "relay"
-    """What types: errors of other processes that may not type into a participant's pane name it."""
+    """The kind of writer, which errors of other processes name when the pane is taken."""
 
     def check(self, infos: Sequence[PaneInfo]) -> None:
-        """Raise ShellRefused when a shell takes part and nobody allowed that."""
+        """Raise ShellRefused for a shell unless `allow_shell` is set."""
         for info in infos:
             if is_shell(info.command) and not self.allow_shell:
                 raise ShellRefused(
@@ -46,17 +46,17 @@ class TypingOptions:
 
 @dataclass(frozen=True, slots=True)
 class StreamProgress:
-    """What is known of a pane from before: the log of its stream, and how many events of that were taken up."""
+    """A pane's stream before a restart: its log, and how many of its events were handled."""
 
     log: PaneLog
     taken: int = 0
 
 
 class ParticipantPane:
-    """One pane, from when it is opened until it is closed.
+    """One participant's pane, from `open` to `close`.
 
-    `hear` is handed its events, `report` what becomes of what is typed to it, `lose` the error with which nothing can
-    be typed to it any more.
+    Calls `hear` with the pane's events, `report` with the progress of messages, and `lose` with the error after which
+    nothing can be typed into the pane.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class ParticipantPane:
         lose: Callable[["ParticipantPane", BaseException], None],
         memory: StreamProgress | None = None,
     ) -> None:
-        """Take a pane; raises ShellRefused for a shell where nobody allowed that."""
+        """Take a pane; raises ShellRefused for a shell unless `typing.allow_shell` is set."""
         typing.check([info])
         self.info = info
         self.gone = asyncio.Event()
-        """Set when its program, or the pane itself, is not there any more."""
+        """Set when the pane or its program is gone."""
         self.heard = 0
-        """How many events its stream has said."""
+        """The number of events that the stream has produced."""
         self._memory = memory
         self._early: list[Event] | None = []
         self._server = server
@@ -97,15 +97,15 @@ class ParticipantPane:
 
     @property
     def writer(self) -> PaneWriter:
-        """What types to it."""
-        assert self._writer is not None  # noqa: S101  # a place is opened before anybody has it
+        """The writer that types into the pane."""
+        assert self._writer is not None  # noqa: S101  # `open` sets it before callers get the pane
         return self._writer
 
     @property
     def is_agent(self) -> bool:
-        """Whether a known agent speaks here: some print their answers line by line, and mean them whole.
+        """Whether a known agent runs here. Some agents print an answer line by line although it is one message.
 
-        Of one that nobody described the stream says an answer in one go where it keeps a transcript.
+        For an agent without a profile, the stream reports an answer as one turn if the agent keeps a transcript.
         """
         if not self._server.is_watched(self.info.pane):
             return False
@@ -113,7 +113,7 @@ class ParticipantPane:
         return profile is not None and profile.kind == "agent"
 
     async def open(self) -> None:
-        """Hear and take up what was left to be typed; raises PaneTaken and PaneGone."""
+        """Open the stream and recover the messages that still wait; raises PaneTaken and PaneGone."""
         try:
             self._entered.enter_context(only_writer(self._server.info, self.info.pane, self._typing.writer))
             pipeline = await self._entered.enter_async_context(
@@ -139,18 +139,18 @@ class ParticipantPane:
         )
 
     def succeed(self) -> str:
-        """Go on with the program that the stream knows to be there now, and return it; `write_anew` has to follow.
+        """Continue with the program that the stream reports now, and return it; call `write_anew` next.
 
-        tmux may know of another one already, to which nothing is typed then.
+        If tmux already runs yet another program, the writer types nothing into it.
         """
         self.info = replace(self.info, command=self._streamed.info.command)
-        # Who hears a pane whatever runs there has it heard at its shell too; what is typed is judged before it comes.
+        # A caller that stays with the pane also accepts its shell; messages are checked before they get here.
         self._typing = replace(self._typing, allow_shell=True)
         self._succeeding = True
         return self.info.command
 
     async def write_anew(self) -> None:
-        """Type to the program that is there now; what waited for the one before has failed by then."""
+        """Start a writer for the current program; messages for the previous program have failed by then."""
         await self._stop_writing()
         self._succeeding = False
         try:
@@ -163,11 +163,11 @@ class ParticipantPane:
 
     @property
     def outgrown(self) -> bool:
-        """Whether its log has become so long that it takes seconds to read, and nothing hinders to begin another."""
+        """Whether the log is so long that reading it takes seconds, and the pane is idle enough to begin a new one."""
         return self._memory is not None and self._memory.log.size > MAX_LOG_SIZE and self.writer.rests
 
     async def renew(self, log: PaneLog, renewed: Callable[[], None]) -> bool:
-        """Have its stream begin anew in another log; False if it does not rest."""
+        """Restart the stream in another log; return False if the pane is not idle."""
 
         def begin() -> None:
             self._memory, self.heard = StreamProgress(log), 0
@@ -176,7 +176,7 @@ class ParticipantPane:
         return await self._server.renew(self.info.pane, log, begin)
 
     def _take(self, events: Sequence[Event]) -> None:
-        """Hand on what was not taken up before."""
+        """Pass on the events that were not handled before the restart."""
         self.heard += len(events)
         again = 0 if self._memory is None else self._memory.taken - (self.heard - len(events))
         if not (news := events[again:] if again > 0 else events):
@@ -187,7 +187,7 @@ class ParticipantPane:
             self._hear(self, news)
 
     def begin(self) -> None:
-        """Begin to type, and to hand on what was said, from the beginning."""
+        """Start typing, and pass on all events from the first."""
         early, self._early = self._early, None
         if early:
             self._hear(self, early)
@@ -196,12 +196,12 @@ class ParticipantPane:
     async def _write(self) -> None:
         try:
             await self.writer.run()
-        except Exception as error:  # noqa: BLE001  # it is raised where the conversation works
+        except Exception as error:  # noqa: BLE001  # the runner raises it
             if not (self._succeeding and isinstance(error, ProgramLeft)):
                 self._lose(self, error)
 
     async def close(self) -> None:
-        """Let go of it; where nothing can be typed any more, as soon as that was told of all that waits."""
+        """Close the pane; if its program is gone, first wait for the receipts of the messages that still wait."""
         await self._stop_writing()
         with contextlib.suppress(StreamrelayError):
             await self._entered.aclose()

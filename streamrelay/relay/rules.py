@@ -1,6 +1,6 @@
-"""What a relay is about, as plain values: who takes part, by which rules, how it stands, and what is to be done.
+"""The plain values of a relay: participants, rules, state and effects.
 
-All of it can be stored and restored with msgspec, but for effects, which are carried out at once.
+msgspec can store and restore all of them except effects, which the runner carries out at once.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from streamrelay.relay.output_units import OutputUnit
 ACKNOWLEDGEMENTS = 2
 HOPS = 1_000
 MAX_COUNT = 1_000_000_000
-"""The largest number that a limit may be."""
+"""The largest value of a limit."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
 
 
 class Participant(msgspec.Struct, frozen=True):
-    """Who takes part: the session and pane it lives in, and the name and number the others know it by."""
+    """A participant: its session and pane, and the name and number that the other participants see."""
 
     session: str
     pane: str
@@ -33,41 +33,43 @@ class Participant(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """How people read of it: `Ann (1)`."""
+        """The name and number together: `Ann (1)`."""
         return f"{self.name} ({self.number})"
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds in one relay; 0 stands for no limit throughout."""
+    """The rules of one relay; 0 means no limit for every count."""
 
     budget: Count = 0
-    """How many deliveries there are."""
+    """The number of deliveries allowed."""
     when_spent: Literal["close", "wait"] = "close"
-    """Whether a spent budget is the end, or waits to be extended."""
+    """Whether the relay closes when its budget is spent, or waits for an extension."""
     frame: str = ATTRIBUTED
-    """What listeners get: a template of `{name}`, `{number}` and `{text}`."""
+    """The template of a delivered message, with `{name}`, `{number}` and `{text}`."""
     checkpoints: tuple[str, ...] = ()
-    """What answers to checkpoints begin with (see `is_checkpoint`)."""
+    """Prefixes of answers to checkpoints (see `is_checkpoint`)."""
     acknowledgements: Count = ACKNOWLEDGEMENTS
-    """How many turns without news are delivered in a row (streamrelay.relay.loop_guard)."""
+    """How many turns without new content the relay delivers in a row (streamrelay.relay.loop_guard)."""
     phrases: tuple[str, ...] = ()
-    """What else counts as an acknowledgement, as literal sentences."""
+    """More sentences that count as acknowledgements, compared literally."""
     hops: Count = HOPS
-    """How many times an answer may follow an answer."""
+    """The longest chain of answers to answers."""
     longest: Count = 0
-    """Characters of one message; what is beyond is left out, and it says so."""
+    """Characters of one message; the relay cuts a longer one and says so in it."""
     per_minute: Count = 0
-    """Deliveries within 60 seconds; more of them wait."""
+    """Deliveries within 60 seconds; further messages wait."""
 
     def check(self) -> None:
-        """Raise UsageError for a limit that is none."""
+        """Raise UsageError for a limit out of range."""
         for name in ("budget", "acknowledgements", "hops", "longest", "per_minute"):
             if not 0 <= getattr(self, name) <= MAX_COUNT:
-                raise UsageError(f"{name} is a number from 0, which stands for no limit, to {MAX_COUNT:,}")
+                raise UsageError(
+                    f"invalid {name}: {getattr(self, name)}; it must be from 0 (no limit) to {MAX_COUNT:,}"
+                )
 
 
 class HeldOutput(msgspec.Struct, frozen=True):
-    """Something said that waits to be delivered."""
+    """An output that waits for its delivery."""
 
     pane: str
     text: str
@@ -76,40 +78,40 @@ class HeldOutput(msgspec.Struct, frozen=True):
 
 
 class RelayState(msgspec.Struct):
-    """How a relay stands."""
+    """The state of a relay."""
 
     deliveries: int = 0
     budget: int = 0
-    """At how many deliveries it is spent: that of the rules, and what was added since."""
+    """The delivery count at which the relay is spent: the budget of the rules plus all extensions."""
     spent: bool = False
     paused: bool = False
     closed: str = ""
-    """Why it ended."""
+    """Why the relay closed; empty while it is open."""
     muted: list[str] = msgspec.field(default_factory=list)
     gone: dict[str, str] = msgspec.field(default_factory=dict)
-    """Panes that have left, and why."""
+    """Panes that have left, with the reason."""
     suspended_by: str = ""
     held: list[HeldOutput] = msgspec.field(default_factory=list)
     withheld: dict[str, int] = msgspec.field(default_factory=dict)
-    """How often something was not delivered, by reason."""
+    """The number of withheld outputs by reason."""
     traffic: dict[str, Traffic] = msgspec.field(default_factory=dict)
     loop_guard: LoopGuard = msgspec.field(name="manners", default_factory=LoopGuard)
 
     @property
     def stops(self) -> bool:
-        """Whether what was said waits until a person, or the end of another relay, lets it go out."""
+        """Whether messages wait for a user, or for the end of another relay."""
         return self.paused or self.spent or bool(self.suspended_by)
 
 
 class StoredRelay(msgspec.Struct, frozen=True):
-    """A relay as it is kept."""
+    """A relay as it is stored."""
 
     relay: str
     participants: tuple[Participant, ...]
     rules: Rules
     standing: RelayState
     saying: tuple[OutputUnit, ...] = ()
-    """What is being said and not complete."""
+    """Outputs that are not complete yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +124,15 @@ class Deliver:
     listeners: tuple[Participant, ...]
     text: str
     head: str
-    """What of the text says who speaks."""
+    """The part of the text that names the speaker."""
     heard_at: float
-    """When the last line of it was heard (stream time)."""
+    """When the last line of it arrived (stream time)."""
     policy: Policy | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Put a text that no budget counts into the panes of `listeners`: streamrelay's own, or one that was sent."""
+    """Put a text into the panes of `listeners` outside the budget: a notice of streamrelay, or an explicit message."""
 
     message_id: str
     listeners: tuple[Participant, ...]
@@ -138,12 +140,12 @@ class Notice:
     head: str = ""
     policy: Policy | None = None
     sender: str = ""
-    """The session that sends it; empty for a person, a script or streamrelay itself."""
+    """The session that sends it; empty for a user, a script or streamrelay itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Take back a message from the panes of `listeners` that is not typed there yet."""
+    """Withdraw a message from the panes of `listeners` where it is not typed yet."""
 
     message_id: str
     listeners: tuple[Participant, ...]
@@ -151,14 +153,14 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class PublishEvent:
-    """Let an event be known."""
+    """Publish an event."""
 
     event: Event
 
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """The budget is spent, and waits to be extended."""
+    """The budget is spent; the relay waits for an extension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,6 @@ CHECKPOINT_CHARACTERS = 50
 
 
 def is_checkpoint(text: str, prefixes: tuple[str, ...]) -> bool:
-    """Tell whether a text begins with one of the prefixes, as far as the first 50 characters of either go."""
+    """Tell whether a text begins with one of the prefixes; only the first 50 characters of each are compared."""
     begins = text.lstrip()[:CHECKPOINT_CHARACTERS]
     return any(prefix and begins.startswith(prefix[:CHECKPOINT_CHARACTERS]) for prefix in prefixes)

@@ -1,8 +1,8 @@
-"""A conversation at work: events of panes in, deliveries out. The same for a relay, a link, and all of a service.
+"""The runner of a relay, a link or a whole service: it feeds pane events to an engine and makes the deliveries.
 
-A machine decides; this runs it, over panes that come and go. Whatever happens is taken up in one order: what panes
-say, what people decide, what became of deliveries, who is gone. What follows from some of it is kept first, where there
-is a `Keeper`, then published, then typed. Each pane has a writer of its own, so that a slow one delays nobody else.
+The engine decides; the runner does the I/O over panes that come and go. It handles all inputs in one order: pane
+events, user decisions, receipts and departures. It first stores the effects of a step (if there is a `StepStore`),
+then publishes the events, then types the messages. Each pane has its own writer, so a slow pane delays no other.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from streamrelay.relay.steps import Decision, RelayCounts, RelayEngine, Step, St
 
 LAST_WORDS_TIMEOUT = 3.0
 MAX_WAITING = 100_000
-"""Events that may wait to be taken up."""
+"""Events that may wait in the inbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ _Item = _Heard | _Renewed | _Recalled | _Decided | _Lost | Receipt
 
 
 class RelayRunner:
-    """The panes of a machine's participants, heard and typed to."""
+    """Listens to the panes of an engine's participants and types into them."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ class RelayRunner:
         keeper: StepStore | None = None,
         stays: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Take a machine, what people call its panes, and what tells of a pane whether every program there is heard."""
+        """Take an engine and its panes' labels; `stays(pane)` tells whether a pane outlives a change of program."""
         self.counts = RelayCounts()
         self.error: StreamrelayError | None = None
-        """What ended it, where that was not meant."""
+        """The error that ended the run; None after a normal end."""
         self.reason = ""
-        """Why its last relay was closed."""
+        """Why the last relay closed."""
         self._server = server
         self._machine = machine
         self._labels = labels or {}
@@ -95,23 +95,23 @@ class RelayRunner:
         self._filled = asyncio.Event()
         self._broken: BaseException | None = None
         self._ended = asyncio.Event()
-        self._publish: Publish = _to_nobody
+        self._publish: Publish = _discard
 
-    # Who is there
+    # Panes
 
     @property
     def panes(self) -> list[str]:
-        """The panes that are heard and typed to."""
+        """The panes that the runner listens to and types into."""
         return list(self._participants)
 
     def participant(self, pane: str) -> ParticipantPane | None:
-        """Return a pane that is heard and typed to."""
+        """Return the participant in a pane; None if the runner does not know the pane."""
         return self._participants.get(pane)
 
     async def admit(
         self, info: PaneInfo, typing: TypingOptions | None = None, memory: StreamProgress | None = None
     ) -> None:
-        """Hear a pane and be able to type to it; raises PaneTaken, PaneGone and ShellRefused."""
+        """Start listening to a pane and typing into it; raises PaneTaken, PaneGone and ShellRefused."""
         if info.pane in self._participants:
             return
         participant = ParticipantPane(
@@ -129,37 +129,37 @@ class RelayRunner:
         participant.begin()
 
     async def renew(self, pane: str, log: PaneLog) -> bool:
-        """Have the stream of a pane begin anew in another log; False if it does not rest."""
+        """Restart a pane's stream in another log; return False if the pane is not idle."""
         participant = self._participants.get(pane)
         return participant is not None and await participant.renew(log, lambda: self._put(_Renewed(pane)))
 
     def recall(self, pane: str, events: Sequence[Event]) -> None:
-        """Take up the last events of a pane that is not there any more."""
+        """Handle the last events of a pane that no longer exists."""
         self._put(_Recalled(pane, events))
 
     async def put_again(self, message: Message, pane: str) -> None:
-        """Type what an earlier process had decided to."""
+        """Type a message that an earlier process had decided to deliver."""
         await self._type(message, pane)
 
     async def dismiss(self, pane: str) -> None:
-        """Let go of a pane."""
+        """Stop listening to a pane and typing into it."""
         if (participant := self._participants.pop(pane, None)) is not None:
             await participant.close()
 
-    # What is to be done
+    # Decisions and the main loop
 
     def decide(self, decision: Decision) -> None:
-        """Have the machine told what a person decides, as soon as it is done with what it is at."""
+        """Queue a user's decision for the engine."""
         self._put(_Decided(decision))
 
     async def decided(self, decision: Decision) -> None:
-        """Do the same, and return when what follows is on its way; raises what the decision does."""
+        """Queue a decision and return when its effects are carried out; raises what the decision raises."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._put(_Decided(decision, done))
         await done
 
     async def run(self, infos: Sequence[PaneInfo], publish: Publish, opening: Sequence[Effect]) -> None:
-        """Hear and deliver until the machine is closed and its last delivery made, or cannot be."""
+        """Run until the engine is closed and its last delivery is made or has failed."""
         try:
             for info in infos:
                 await self.admit(info)
@@ -169,7 +169,7 @@ class RelayRunner:
             await self.close()
 
     async def work(self, publish: Publish) -> NoReturn:
-        """Hear and deliver without end."""
+        """Run without end."""
         self._publish = publish
         while True:
             await self._until_due()
@@ -179,14 +179,14 @@ class RelayRunner:
             await self._take_up(items)
 
     async def close(self) -> None:
-        """Let go of all panes."""
+        """Close all panes."""
         await asyncio.gather(*(participant.close() for participant in self._participants.values()), *self._closing)
         self._participants.clear()
 
     async def _until_ended(self) -> None:
-        """Wait for the end, and let those who are still there get what was said before it.
+        """Wait for the end, then for the deliveries that were decided before it.
 
-        No paste is left without its Enter. Who still works is waited for, unless something broke or a person stops.
+        No paste is left without its Enter. Only an error or a user's stop limits the wait for busy participants.
         """
         await self._ended.wait()
         patience = None if self.error is None and self.reason != "stopped" else LAST_WORDS_TIMEOUT
@@ -194,14 +194,14 @@ class RelayRunner:
             async with asyncio.timeout(patience):
                 await asyncio.gather(*(_finish(participant) for participant in self._participants.values()))
 
-    # What comes in
+    # Input
 
     def _put(self, item: _Item) -> None:
         self._inbox.append(item)
         self._filled.set()
 
     def _hear(self, participant: ParticipantPane, events: Sequence[Event]) -> None:
-        """Take what a pane says; where nobody keeps up with it, a gap stands for what was lost."""
+        """Queue a pane's events; if the inbox is full, drop them and report a gap."""
         if self._waiting + len(events) > MAX_WAITING and not isinstance(events[-1], PaneClosed):
             self._lost += len(events)
             return
@@ -290,11 +290,11 @@ class RelayRunner:
                 done.set_exception(error)
 
     def _gone_for(self, participant: ParticipantPane, error: StreamrelayError, now: float, step: Step) -> list[Effect]:
-        """Go on without a participant, or end; who is lost after the end is still missing for the last delivery."""
+        """Remove a participant, which may end the relay; after the end, only mark it as gone for the last delivery."""
         pane = participant.info.pane
         if isinstance(error, ProgramLeft) and self._participants.get(pane) is participant and self._stays(pane):
             if error.data["program"] != participant.info.command:
-                return []  # What writes to it tells so later than the stream.
+                return []  # The writer reports the change later than the stream.
             step.succeeded[pane] = participant.succeed()
             return self._machine.leave(pane, error.code, now)
         participant.gone.set()
@@ -311,7 +311,7 @@ class RelayRunner:
         return effects
 
     def _end_of(self, participant: ParticipantPane, event: Event) -> StreamrelayError | None:
-        """Return what an event means for a participant: a pane that closed, a program that left the foreground."""
+        """Return the error for a participant whose pane closed or whose program left the foreground; None otherwise."""
         info = participant.info
         label = self._labels.get(info.pane, info.pane)
         if isinstance(event, PaneClosed):
@@ -325,10 +325,10 @@ class RelayRunner:
             )
         return None
 
-    # What goes out
+    # Output
 
     async def _carry_out(self, step: Step) -> None:
-        """Keep, publish and type what follows."""
+        """Store, publish and type the effects of a step."""
         if self._keeper is not None:
             await self._keeper.keep(step)
         for event in step.events:
@@ -373,5 +373,5 @@ async def _set(event: asyncio.Event) -> None:
     await event.wait()
 
 
-def _to_nobody(_event: Event) -> None:
+def _discard(_event: Event) -> None:
     """Stand for the listener until it runs."""

@@ -1,4 +1,4 @@
-"""A relay between panes of one server: its participants, and what people decide while it runs."""
+"""A relay between panes of one server: its participants and the user's controls."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -33,11 +33,11 @@ class RelaySession:
         policy: Policy | None = None,
         outbox: Outbox | None = None,
     ) -> None:
-        """Take `(name, pane)` pairs; a pane without a name is known by its session's, numbers follow the order.
+        """Take `(name, pane)` pairs; a pane without a name gets its session's name, and numbers follow the order.
 
         `budget` is the number of deliveries after which the relay ends, 0 for none; `rules` are all of its rules, and
         the budget is one of them. With an `outbox` what is said outlives this process until it is delivered. Raises
-        ShellRefused when a shell takes part and nobody allowed that, UsageError when names or panes are not different.
+        ShellRefused for a shell without `allow_shell`, and UsageError for equal names or panes.
         """
         typing = TypingOptions(allow_shell, read_timeout, policy, outbox)
         infos = [info for _, info in participants]
@@ -50,31 +50,31 @@ class RelaySession:
 
     @property
     def counts(self) -> RelayCounts:
-        """What was done so far."""
+        """The relay's counters."""
         return self._runner.counts
 
     @property
     def error(self) -> StreamrelayError | None:
-        """What ended the relay, where that was not meant."""
+        """The error that ended the relay; None after a normal end."""
         return self._runner.error
 
     @property
     def traffic(self) -> Mapping[str, Traffic]:
-        """What it cost each participant so far, by label."""
+        """Each participant's traffic so far, by label."""
         return self._machine.standing.traffic
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a person has stopped it."""
+        """Whether the user stopped the relay."""
         return self._runner.reason == "stopped"
 
     @property
     def participants(self) -> tuple[Participant, ...]:
-        """Who takes part, those who have left included."""
+        """The participants, including those that have left."""
         return self._machine.participants
 
     async def run(self, publish: Publish) -> RelayClosed:
-        """Relay until the relay ends; every event of the relay goes to `publish`. Returns how it ended."""
+        """Run the relay to its end and pass each of its events to `publish`; return the last event."""
         publish = Publisher(publish)
         labels = tuple(participant.label for participant in self._machine.participants)
         await self._runner.run(
@@ -91,11 +91,11 @@ class RelaySession:
         return closed
 
     def toggle_pause(self) -> None:
-        """Pause the relay, or let it go on; what is said into a pause goes out after it."""
+        """Pause or resume the relay; output that arrives during the pause goes out after it."""
         self._runner.decide(lambda now: self._machine.pause(now, paused=not self._machine.standing.paused))
 
     def toggle_mute(self, number: int) -> None:
-        """Mute the participant with this number, or let it be heard again."""
+        """Mute or unmute the participant with this number."""
 
         def decide(_now: float) -> list[Effect]:
             panes = [participant.pane for participant in self._machine.participants if participant.number == number]
@@ -110,10 +110,11 @@ class RelaySession:
 
 
 def checked_name(name: str) -> str:
-    """Return a name that can be shown to listeners; raises UsageError for one that cannot."""
+    """Return a valid participant name; raises UsageError for an invalid one."""
     if not name.strip() or len(name) > 64 or any(character < " " or character in "()" for character in name):
         raise UsageError(
-            f"{name!r} is no name for a participant", hint="a name has no parentheses and no control characters"
+            f"invalid participant name: {name!r}",
+            hint="use 1 to 64 characters without parentheses and control characters",
         )
     return name
 

@@ -1,6 +1,6 @@
-"""One step of a conversation as a value: what was taken up together, and what follows from it; and who has a say in it.
+"""One step of a relay runner as a value: the inputs handled together and their effects; the protocols around it.
 
-A step is kept as a whole or not at all (`Keeper`), and only then does anything of it go out.
+A `StepStore` stores a step as a whole or not at all; only then do its messages go out.
 """
 
 from collections import deque
@@ -13,18 +13,18 @@ from streamrelay.events import Event, Receipt, RelayDelivered
 from streamrelay.relay.rules import Close, Deliver, Effect, Notice, Participant, PublishEvent, Withdraw
 
 Decision = Callable[[float], Sequence[Effect]]
-"""What somebody decides: given the time, what the machine makes of it."""
+"""A user's decision: it takes the time and returns the engine's effects."""
 
 
 class RelayEngine(Protocol):
-    """What decides: a relay, a registry of links, or all that a service has of them."""
+    """The pure decider of a runner: a relay, a registry of links, or a whole service."""
 
     @property
     def closed(self) -> bool:
-        """Whether nothing is left to be done."""
+        """Whether the engine has nothing left to do."""
 
-    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
-        """Note whether what is said in a pane is passed on by whole turns."""
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the information
+        """Record whether a pane's output is delivered by whole turns."""
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take one event."""
@@ -33,10 +33,10 @@ class RelayEngine(Protocol):
         """Return when `advance` is due."""
 
     def advance(self, now: float) -> list[Effect]:
-        """Let time pass."""
+        """Advance the clock."""
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
-        """A participant is gone."""
+        """Remove a participant that is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +46,33 @@ class Outgoing:
     message: Message
     panes: tuple[str, ...]
     heard_at: float | None = None
-    """When what it delivers was said (loop time); None for a notice."""
+    """When the delivered output arrived (loop time); None for a notice."""
 
 
 @dataclass(slots=True)
 class Step:
-    """What was taken up together, and what follows from it."""
+    """The inputs that the runner handled together, and their effects."""
 
     events: list[Event] = field(default_factory=list)
     outgoing: list[Outgoing] = field(default_factory=list)
     withdrawn: list[Withdraw] = field(default_factory=list)
-    """What is not to be typed any more, if it was not yet."""
+    """Messages not to be typed, unless they are already."""
     heard: dict[str, int] = field(default_factory=dict)
-    """How many events of a pane were taken up in all, for those of which some were."""
+    """The total number of handled events, for each pane with events in this step."""
     renewed: set[str] = field(default_factory=set)
-    """The panes whose streams began anew; `heard` counts from there."""
+    """The panes whose streams restarted; `heard` counts from there."""
     gone: list[str] = field(default_factory=list)
     """The panes that were lost."""
     succeeded: dict[str, str] = field(default_factory=dict)
-    """The programs that are heard on in panes where the one before has left."""
+    """The current programs of panes whose previous program has left."""
     closed: str = ""
-    """Why a relay has ended, where one has."""
+    """Why a relay closed in this step; empty if none did."""
 
     def __bool__(self) -> bool:
         return bool(self.events or self.outgoing or self.gone or self.renewed or self.succeeded)
 
     def follow(self, effects: Iterable[Effect]) -> None:
-        """Note what follows, in order."""
+        """Add effects, in order."""
         for effect in effects:
             match effect:
                 case Deliver():
@@ -93,7 +93,7 @@ class Step:
                     pass
 
     def _withdraw(self, withdraw: Withdraw) -> None:
-        """Take back what of a message is not on its way yet; the rest is asked of those who have it."""
+        """Withdraw a message from panes where it is not sent yet; ask the writers of the other panes to do so."""
         panes = set(_panes(withdraw.listeners))
         outgoing, self.outgoing = self.outgoing, []
         for each in outgoing:
@@ -112,13 +112,13 @@ class Step:
 
 
 class StepStore(Protocol):
-    """Keeps what has happened before anything follows from it."""
+    """Stores each step before its effects go out."""
 
     async def keep(self, step: Step) -> None:
-        """Return when all of it is committed; events have their places then."""
+        """Return when the step is committed; its events have their sequence numbers then."""
 
     def gone_out(self, outgoing: Sequence[Outgoing]) -> None:
-        """Know that messages are in the outbox."""
+        """Record that messages are in the outbox."""
 
 
 LATENCIES_KEPT = 10_000
@@ -126,17 +126,17 @@ LATENCIES_KEPT = 10_000
 
 @dataclass(slots=True)
 class RelayCounts:
-    """What a conversation has done so far."""
+    """The counters of a runner."""
 
     deliveries: int = 0
     characters: int = 0
     echoes: int = 0
     latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES_KEPT))
-    """Seconds from hearing the last line of a burst to writing its paste command, one for each target."""
+    """Seconds from the last line of a burst to its paste command, one value for each target."""
     _heard_at: dict[str, float] = field(default_factory=dict)
 
     def delivering(self, outgoing: Outgoing) -> None:
-        """Count what is about to be delivered."""
+        """Count a message that is about to be delivered."""
         if outgoing.heard_at is None:
             return
         self.deliveries += 1
@@ -145,7 +145,7 @@ class RelayCounts:
             del self._heard_at[next(iter(self._heard_at))]
 
     def pasted(self, message_id: str, at: float) -> None:
-        """Count how long a delivery took to be typed."""
+        """Record the latency of a delivery."""
         heard_at = self._heard_at.get(message_id)
         if heard_at is not None:
             self.latencies.append(at - heard_at)
