@@ -1,1 +1,1 @@
-"""Relays: the pure machine that decides who receives what, and the session that carries it out."""
+"""Relays: the machine that decides who receives what, and the session that carries it out."""
