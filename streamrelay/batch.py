@@ -1,4 +1,4 @@
-"""Events on their way, in batches: printed lines travel as one, and become events when somebody looks.
+"""Batches of events: printed lines travel together and become event objects on first access.
 
 A program that floods prints a few hundred lines a read, and all that is to be said of each is its text: where it comes
 from, when and in which turn is the same for all. An event of each costs as much as rendering its line, and who prints
@@ -38,7 +38,7 @@ class Lines(msgspec.Struct, kw_only=True):
     def events(self) -> list[Text]:
         """Return the event of each line."""
         t, at, host, session, pane, turn = self.t, self.at, self.host, self.session, self.pane, self.turn
-        # Until somebody numbers them all are 0.
+        # All are 0 until the journal numbers them.
         numbers = count(self.seq) if self.seq else repeat(0)
         return [
             Text(text, "program", None, line, seq=seq, t=t, at=at, host=host, session=session, pane=pane, turn=turn)
@@ -73,7 +73,7 @@ class Batch(Sequence[Event]):
 
     @property
     def parts(self) -> Sequence[Part]:
-        """The events, printed lines as they travel: for whoever can do without an event of each."""
+        """The batch without unpacking: printed lines stay together, for consumers that need no event objects."""
         return self._parts
 
     @property

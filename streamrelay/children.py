@@ -1,11 +1,11 @@
-"""Child processes that asyncio waits for: how they are started and signalled, so that nobody else takes their status.
+"""Start and signal child processes so that asyncio alone collects their exit status.
 
-Whoever asks a child whether it is still there takes its status away from asyncio where it has just ended; asyncio then
-says `Unknown child process` on standard error, and tells of status 255. Python does so where a child is sent a signal,
-where its transport is closed before its end was heard of, and where its start is cancelled. So a start is not cancelled
-here but comes to its end first, and a signal is sent to the process id: once asyncio has the status nobody is
-signalled, so the id cannot be another's. And who ends a child waits for its end though he is cancelled himself: a loop
-that is closed before it heard of that end leaves the child's transport behind.
+Polling a child that has just ended takes its status away from asyncio, which then prints `Unknown child process` on
+standard error and reports status 255. Python polls when it sends a child a signal, when it closes the child's transport
+before asyncio has the status, and when a start is cancelled. So this module lets a start finish before it cancels it,
+and sends signals to the process id. Once asyncio has the status, it sends no signal, so the id cannot belong to another
+process. A caller that ends a child waits for its end even if the caller itself is cancelled: a loop that closes earlier
+leaves the child's transport behind.
 """
 
 import asyncio

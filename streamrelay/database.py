@@ -99,7 +99,7 @@ class Database:
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:
         with transaction(connection):
-            # Whoever opened it at the same moment may have been first.
+            # Another process may have opened it first at the same moment.
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             for version in range(found, self._version):
                 connection.execute(self._upgrades[version])

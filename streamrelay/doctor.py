@@ -1,7 +1,6 @@
-"""Looks at everything streamrelay needs from the machine, and says what to do about what is not there.
+"""The checks of `streamrelay doctor`: what streamrelay needs from the machine, and how to fix what is missing.
 
-The working of control mode is tried for real, on a private server that is gone afterwards: one line has to come
-through each transport.
+The check of control mode runs on a private tmux server: one line has to come through each transport.
 """
 
 import asyncio
@@ -37,7 +36,7 @@ TRIAL_LINE = "control mode works: 中 🦜"
 
 
 async def examine(tmux: Tmux) -> AsyncIterator[Check]:
-    """Yield the checks, each as it is done; of a tmux on another machine those that can be made over ssh."""
+    """Yield each check as it completes; for a tmux on another machine, only the checks that work over ssh."""
     for check in check_installation(_own_path()):
         yield check
     yield Check("python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
@@ -93,7 +92,10 @@ def _locale() -> Check:
     if "utf-8" in name.lower() or "utf8" in name.lower():
         return Check("locale", "ok", name)
     return Check(
-        "locale", "warning", name or "none is set", "export LC_ALL=C.UTF-8, or programs print ? for most characters"
+        "locale",
+        "warning",
+        name or "no locale is set",
+        "export LC_ALL=C.UTF-8, or programs print ? for most characters",
     )
 
 
@@ -107,7 +109,7 @@ def _configuration() -> Check:
 
 
 def _hooks() -> Check:
-    """A hook whose command is gone says nothing to its agent, and nothing to us."""
+    """Check the stop hooks: a hook whose command is gone reports nothing, to its agent or to us."""
     installed: list[tuple[str, str]] = []
     broken: list[tuple[str, str]] = []
     try:
@@ -119,21 +121,21 @@ def _hooks() -> Check:
     except (StreamrelayError, ValueError) as error:
         return Check("hooks", "warning", str(error), "streamrelay hooks show")
     if broken:
-        words = ", ".join(f"that of {agent} runs {program}, which is not there" for agent, program in broken)
+        words = ", ".join(f"the hook of {agent} runs {program}, which does not exist" for agent, program in broken)
         return Check("hooks", "warning", words, "; ".join(f"streamrelay hooks install {agent}" for agent, _ in broken))
     told = ", ".join(agent for agent, _ in installed)
-    return Check("hooks", "ok", f"{told} tell when they have stopped" if told else "none is installed")
+    return Check("hooks", "ok", f"installed for {told}" if told else "none is installed")
 
 
 def _daemon(tmux: Tmux) -> Check:
     address = address_of(tmux)
     pid = running_pid(address)
     if pid is None:
-        return Check("daemon", "ok", "none runs for this tmux server")
+        return Check("daemon", "ok", "no daemon runs for this tmux server")
     try:
         mode = address.socket.stat().st_mode
     except OSError as error:
-        words = f"process {pid} runs, and cannot be asked: {address.socket}: {error.strerror}"
+        words = f"cannot ask process {pid} at {address.socket}: {error.strerror}"
         return Check("daemon", "failed", words, f"kill {pid}, then: streamrelay daemon start")
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         return Check("daemon", "warning", f"others may write to {address.socket}", f"chmod 600 {address.socket}")
@@ -141,7 +143,7 @@ def _daemon(tmux: Tmux) -> Check:
 
 
 def _widths(tmux: Tmux, version: Version) -> Check:
-    """A character that is wider to tmux than to us shifts everything right of it: what is found here is kept for us."""
+    """Compare character widths with tmux and store the differences: a wrong width shifts the rest of its row."""
     try:
         with PrivateTmux(tmux.binary) as private:
             found = measure_quirks(private)
@@ -150,9 +152,9 @@ def _widths(tmux: Tmux, version: Version) -> Check:
     except (StreamrelayError, TimeoutError, OSError) as error:
         return Check("widths", "warning", str(error), "")
     if not differing:
-        return Check("widths", "ok", "every character is as wide in tmux as in the built-in table")
+        return Check("widths", "ok", "tmux and the built-in table agree on the width of every character")
     some = ", ".join(f"U+{ord(one):04X} ({columns})" for one, columns in list(differing.items())[:5])
-    words = f"{len(differing)} characters have another width in this tmux, and from now on here as well: {some}"
+    words = f"stored the widths of {len(differing)} characters that differ in this tmux: {some}"
     return Check("widths", "ok", words)
 
 
@@ -176,16 +178,14 @@ async def _try_control_mode(binary: str, transport: TransportName) -> Check:
         return Check(name, "failed", f"no line came through in {TRIAL_TIMEOUT:g} s", "please report this")
     except StreamrelayError as error:
         return Check(name, "failed", error.message, error.hint)
-    return Check(name, "failed", "the stream ended before a line came", "please report this")
+    return Check(name, "failed", "the stream ended before a line came through", "please report this")
 
 
 async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
     try:
         info = await tmux.probe()
     except NoServer as error:
-        yield Check(
-            "server", "warning", error.message, "nothing to watch yet: start tmux, or name a server with -L or -S"
-        )
+        yield Check("server", "warning", error.message, "start tmux, or name a server with -L or -S")
         yield known_crash(version, over_ssh=tmux.ssh is not None)
         return
     except StreamrelayError as error:
@@ -196,7 +196,7 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
         "server",
         "ok" if same else "warning",
         f"tmux {info.version.text}, pid {info.pid}, {info.address}",
-        "" if same else f"the binary is {version.text}: end the server when you can, so that both are of one version",
+        "" if same else f"restart the server when you can, so that it has the version of the binary, {version.text}",
     )
     yield known_crash(info.version, over_ssh=bool(info.host))
     if not info.host:
@@ -235,15 +235,15 @@ async def _left_behind(tmux: Tmux) -> Check:
     except StreamrelayError as error:
         return Check("leftovers", "warning", error.message, error.hint)
     if found.in_use:
-        return Check("leftovers", "ok", "streamrelay is at work here")
+        return Check("leftovers", "ok", "streamrelay is running on this server")
     if not found.hubs and not found.shown:
         return Check("leftovers", "ok", "none")
-    words = f"{len(found.hubs)} hubs without a client, {len(found.shown)} panes that show a conversation which is over"
+    words = f"{len(found.hubs)} hubs without a client, {len(found.shown)} panes that show an ended conversation"
     return Check("leftovers", "warning", words, "streamrelay uninstall, or the next command that watches a pane")
 
 
 def _socket(info: ServerInfo) -> Check:
-    """Whoever may write to the socket can type into every pane."""
+    """Check the socket's permissions: any user who can write to it can type into every pane."""
     path = Path(info.socket_path)
     try:
         folder = path.parent.stat()
@@ -251,4 +251,4 @@ def _socket(info: ServerInfo) -> Check:
         return Check("socket", "warning", f"{path.parent}: {error.strerror}", "")
     if folder.st_mode & (stat.S_IRWXG | stat.S_IRWXO) and path.stat().st_mode & stat.S_IWOTH:
         return Check("socket", "warning", f"others may write to {path}", f"chmod 700 {path.parent}")
-    return Check("socket", "ok", f"{path} is yours alone")
+    return Check("socket", "ok", f"only you can access {path}")

@@ -4,50 +4,50 @@
     ├── TmuxError
     │   ├── TmuxMissing          the tmux binary cannot be run
     │   ├── TmuxTooOld           older than the oldest supported version
-    │   ├── NoServer             nobody listens on the socket
+    │   ├── NoServer             no tmux server listens on the socket
     │   ├── ServerLost           the server or its connection went away while in use
-    │   ├── CommandFailed        tmux refused a command; carries tmux's own words
+    │   ├── CommandFailed        tmux rejected a command; carries tmux's own message
     │   ├── CommandTimeout       tmux did not answer a command in time
     │   ├── BadCommand           the command cannot be written as one line of tmux's language
-    │   └── SshFailed            the machine of the tmux server cannot be reached by ssh; carries ssh's own words
+    │   └── SshFailed            ssh cannot reach the machine of the tmux server; carries ssh's own message
     ├── TargetNotFound           no session, window or pane of that name
     ├── PaneGone                 the pane was closed
-    ├── ProgramLeft              the program addressed is no longer in the foreground of its pane
-    ├── ShellRefused             peer text was to go into a shell, and nobody allowed that
-    ├── TargetNotReading         the program does not read what is typed to it
-    ├── PaneSynchronized         what is typed to the pane would go to its neighbours too
-    ├── PaneTaken                another process types into the pane already
-    ├── SessionTaken             the session is in a relay or circle already
+    ├── ProgramLeft              the target program is no longer in the foreground of its pane
+    ├── ShellRefused             the target is a shell, which would run peer text as commands
+    ├── TargetNotReading         the program does not read its terminal
+    ├── PaneSynchronized         tmux would copy the input to the other panes of the window
+    ├── PaneTaken                another process is already typing into the pane
+    ├── SessionTaken             the session is already in a relay or gathering
     ├── DeliveryFailed           a message was not delivered; carries the reason
-    ├── DeliveryUnconfirmed      nobody can tell whether a message was delivered
-    ├── AnswerTimeout            a message was submitted, and not answered in time
+    ├── DeliveryUnconfirmed      it is unknown whether a message was delivered
+    ├── AnswerTimeout            a submitted message was not answered in time
     ├── DeliveryTimeout          a message was not submitted in time; says whether it is still queued
-    ├── CancelTooLate            a message to be cancelled was pasted before, or is done
-    ├── NestedGathering          a gathering was to be started from within one
-    ├── PieceNotHeld             somebody else holds the talking piece
-    ├── InGathering              a message from or to a member of a gathering, beside the talking piece
-    ├── NotAllowed               a policy of the user's refuses it to whoever asks
-    ├── StartFailed              a program to be started was not found, or ended before it was ready
+    ├── CancelTooLate            the message to cancel is already pasted or final
+    ├── NestedGathering          a member of a gathering tried to start another one
+    ├── PieceNotHeld             the caller does not hold the talking piece
+    ├── InGathering              a message from or to a member of a gathering, outside the talking piece
+    ├── NotAllowed               a policy of the user forbids it to the caller
+    ├── StartFailed              a program was not found, or ended before it was ready
     ├── RecordingError           a recording cannot be read or written
-    ├── StorageError             a database of the user's cannot be used
-    ├── ConfigError              a file of the user's says something that makes no sense
+    ├── StorageError             a database cannot be used
+    ├── ConfigError              invalid configuration file
     ├── DaemonMissing            no daemon runs for that tmux server
-    ├── DaemonRunning            a daemon runs for that tmux server already
-    ├── DaemonLost               the daemon went away while it was asked
-    ├── RedisLost                the Redis server between machines cannot be reached, or does not do what it is asked
-    ├── PeerAway                 another node does not answer, or has too much to catch up with
+    ├── DaemonRunning            a daemon already runs for that tmux server
+    ├── DaemonLost               the daemon ended or timed out during a request
+    ├── RedisLost                Redis is unreachable or rejected the command
+    ├── PeerAway                 another node does not answer or has too long a backlog
     ├── AIError                  a model did not answer
-    │   ├── AIUnavailable        for now: too many requests, no connection, the vendor's servers fail; tried again
+    │   ├── AIUnavailable        temporary: rate limit, no connection or a vendor failure; streamrelay tries again
     │   ├── AIKeyRefused         the key is missing, or the vendor does not accept it
-    │   ├── AIRequestRefused     the vendor does not take the request
-    │   └── AICutOff             it broke off in the midst of its answer
+    │   ├── AIRequestRefused     the vendor rejects the request
+    │   └── AICutOff             the model broke off in the middle of its answer
     ├── ExtraMissing             a feature needs an optional package that is not installed
-    └── UsageError               arguments that make no sense together
-        └── InvalidGathering     a gathering that cannot be held; carries the fault
+    └── UsageError               invalid arguments
+        └── InvalidGathering     an invalid gathering; carries the fault
 
-Each class has a stable `code` (for machines), an `exit_code` (for the command line), `data` (what it is about) and
-a `hint` (what to do). Expected ends (a pane that closes while it is watched, a budget that is spent) are events
-with a reason, not errors; a command turns such a reason into an exit code through the same table.
+Each class has a stable `code` (for machines), an `exit_code` (for the command line), `data` (the facts) and a `hint`
+(the next step). Expected ends, such as a watched pane that closes or a spent budget, are events with a reason, not
+errors; a command turns such a reason into an exit code through the same table.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ from typing import ClassVar
 
 
 class StreamrelayError(Exception):
-    """The root: catch this to catch everything streamrelay raises on purpose."""
+    """The base class of all errors that streamrelay raises on purpose."""
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
@@ -69,7 +69,7 @@ class StreamrelayError(Exception):
 
 
 class UsageError(StreamrelayError):
-    """Arguments that make no sense together."""
+    """Invalid arguments, alone or in combination."""
 
     code = "usage"
     exit_code = 2
@@ -83,15 +83,15 @@ class ExtraMissing(StreamrelayError):
 
 
 class InvalidGathering(UsageError):
-    """A gathering that cannot be held; `data["fault"]` says what is wrong with it, and nothing was started."""
+    """An invalid gathering; `data["fault"]` names the fault. Nothing was started."""
 
     code = "invalid_gathering"
     exit_code = 35
-    default_hint = "docs/gatherings.md says what a gathering needs"
+    default_hint = "see docs/gatherings.md for what a gathering needs"
 
 
 class TmuxError(StreamrelayError):
-    """tmux cannot be used, or said no."""
+    """tmux is unusable or rejected a request."""
 
     code = "tmux"
     exit_code = 10
@@ -110,11 +110,11 @@ class TmuxTooOld(TmuxError):
 
     code = "tmux_too_old"
     exit_code = 12
-    default_hint = "tmux 3.2 or newer is needed; name another one with --tmux or STREAMRELAY_TMUX"
+    default_hint = "install tmux 3.2 or newer, or name another binary with --tmux or STREAMRELAY_TMUX"
 
 
 class NoServer(TmuxError):
-    """Nobody listens on the socket."""
+    """No tmux server listens on the socket."""
 
     code = "no_server"
     exit_code = 13
@@ -130,7 +130,7 @@ class ServerLost(TmuxError):
 
 
 class CommandFailed(TmuxError):
-    """tmux refused a command; the message is tmux's own."""
+    """tmux rejected a command; the message is tmux's own."""
 
     code = "command_failed"
     exit_code = 15
@@ -141,7 +141,7 @@ class CommandTimeout(TmuxError):
 
     code = "command_timeout"
     exit_code = 16
-    default_hint = "the tmux server is busy or stopped; see whether it answers: tmux display-message -p ok"
+    default_hint = "check whether the tmux server answers: tmux display-message -p ok"
 
 
 class BadCommand(TmuxError):
@@ -152,11 +152,11 @@ class BadCommand(TmuxError):
 
 
 class SshFailed(TmuxError):
-    """The machine of the tmux server cannot be reached by ssh, or not any more; the message is ssh's own."""
+    """ssh cannot reach the machine of the tmux server, or lost the connection; the message is ssh's own."""
 
     code = "ssh_failed"
     exit_code = 18
-    default_hint = "ssh is run without questions: ssh -o BatchMode=yes HOST true has to work"
+    default_hint = "make this work without a question: ssh -o BatchMode=yes HOST true"
 
 
 class TargetNotFound(StreamrelayError):
@@ -164,7 +164,7 @@ class TargetNotFound(StreamrelayError):
 
     code = "target_not_found"
     exit_code = 20
-    default_hint = "`streamrelay ls` lists the panes of this server"
+    default_hint = "list the panes of this server: streamrelay ls"
 
 
 class PaneGone(StreamrelayError):
@@ -172,11 +172,11 @@ class PaneGone(StreamrelayError):
 
     code = "pane_gone"
     exit_code = 21
-    default_hint = "the pane was killed or its program ended; `streamrelay ls` lists what is there"
+    default_hint = "the pane was killed or its program ended; list the panes: streamrelay ls"
 
 
 class ProgramLeft(StreamrelayError):
-    """The program addressed is no longer in the foreground of its pane."""
+    """The target program is no longer in the foreground of its pane."""
 
     code = "program_left"
     exit_code = 22
@@ -184,59 +184,61 @@ class ProgramLeft(StreamrelayError):
 
 
 class ShellRefused(StreamrelayError):
-    """Peer text was to go into a shell, and nobody allowed that."""
+    """The target is a shell, which would run peer text as commands, and `allow_shell` is not set."""
 
     code = "shell_refused"
     exit_code = 23
-    default_hint = "a shell would run what its peers say; start a program in the pane, or pass --allow-shell"
+    default_hint = "start a program in the pane, or pass --allow-shell to let the shell run its peers' text"
 
 
 class TargetNotReading(StreamrelayError):
-    """The program does not read what is typed to it."""
+    """The program does not read its terminal."""
 
     code = "target_not_reading"
     exit_code = 24
-    default_hint = "the program in that pane is busy or never reads its terminal; look at the pane"
+    default_hint = "look at the pane: its program is busy or never reads its terminal"
 
 
 class PaneSynchronized(StreamrelayError):
-    """What is typed to the pane would go to its neighbours too."""
+    """tmux would copy the input to the other panes of the window (`synchronize-panes`)."""
 
     code = "pane_synchronized"
     exit_code = 25
-    default_hint = "tmux set-option -w synchronize-panes off, in that window"
+    default_hint = "run in that window: tmux set-option -w synchronize-panes off"
 
 
 class PaneTaken(StreamrelayError):
-    """Another process types into the pane already: `data` names its kind (`holder`) and `pid`, if they are known."""
+    """Another process is already typing into the pane: `data` has its kind (`holder`) and `pid`, if known."""
 
     code = "pane_taken"
     exit_code = 26
-    default_hint = "a pane has one writer: end the daemon, relay, link, send or recording that types into it first"
+    default_hint = "end the daemon, relay, link, send or recording that types into the pane; a pane has one writer"
 
 
 class DeliveryFailed(StreamrelayError):
-    """A message was not delivered; `data["reason"]` is that of its receipt (docs/events.md)."""
+    """A message was not delivered; `data["reason"]` is the reason of its receipt (docs/events.md)."""
 
     code = "delivery_failed"
     exit_code = 27
-    default_hint = "look at the pane; nothing is sent again by itself"
+    default_hint = "look at the pane, then send the message again; streamrelay does not repeat it"
 
 
 class DeliveryUnconfirmed(StreamrelayError):
-    """Nobody can tell whether a message was delivered."""
+    """It is unknown whether a message was delivered."""
 
     code = "delivery_unconfirmed"
     exit_code = 28
-    default_hint = "look at the pane before you send it again"
+    default_hint = "look at the pane before you send the message again"
 
 
 class AnswerTimeout(StreamrelayError):
-    """A message was submitted, and not answered in time."""
+    """A submitted message was not answered in time."""
 
     code = "answer_timeout"
     exit_code = 29
-    default_hint = "the program is still at work, or does not say when it is done; give it longer with --timeout"
+    default_hint = (
+        "allow more time with --timeout; the program is still working, or does not signal the end of its turn"
+    )
 
 
 class DeliveryTimeout(StreamrelayError):
@@ -247,23 +249,23 @@ class DeliveryTimeout(StreamrelayError):
 
 
 class CancelTooLate(StreamrelayError):
-    """A message to be cancelled was pasted before, or is done; `data["state"]` says how it stands."""
+    """The message to cancel is already pasted or final; `data["state"]` is its state."""
 
     code = "too_late"
     exit_code = 46
-    default_hint = "streamrelay delivery show ID prints how it stands"
+    default_hint = "show its state: streamrelay delivery show ID"
 
 
 class SessionTaken(StreamrelayError):
-    """The session is in a relay or circle already, and can be in one only."""
+    """The session is already in a relay or gathering; it can be in one only."""
 
     code = "session_taken"
     exit_code = 32
-    default_hint = "stop that one first"
+    default_hint = "stop that relay or gathering first"
 
 
 class NestedGathering(StreamrelayError):
-    """A gathering was to be started from within one."""
+    """A member of a gathering tried to start another one."""
 
     code = "nested_gathering"
     exit_code = 36
@@ -271,7 +273,7 @@ class NestedGathering(StreamrelayError):
 
 
 class PieceNotHeld(StreamrelayError):
-    """Somebody else holds the talking piece, or nobody does."""
+    """The caller does not hold the talking piece."""
 
     code = "piece_not_held"
     exit_code = 37
@@ -279,15 +281,15 @@ class PieceNotHeld(StreamrelayError):
 
 
 class InGathering(StreamrelayError):
-    """A message was to be sent from or to a member of a gathering that is being held: its words go by the piece."""
+    """A message from or to a member of a running gathering; members speak only with the talking piece."""
 
     code = "in_gathering"
     exit_code = 38
-    default_hint = "what is said goes by the talking piece; wait until the gathering is closed"
+    default_hint = "wait until the gathering has closed; until then members speak with the talking piece"
 
 
 class StartFailed(StreamrelayError):
-    """A program to be started was not found, or ended before it was ready: `data["said"]` is what it printed last."""
+    """A program was not found, or ended before it was ready; `data["said"]` is its last output."""
 
     code = "start_failed"
     exit_code = 34
@@ -295,11 +297,11 @@ class StartFailed(StreamrelayError):
 
 
 class NotAllowed(StreamrelayError):
-    """A policy of the user's refuses it to whoever asks."""
+    """A policy of the user forbids the request to this caller."""
 
     code = "not_allowed"
     exit_code = 39
-    default_hint = "a person can allow it: docs/operations.md"
+    default_hint = "ask the user to allow it: docs/operations.md"
 
 
 class RecordingError(StreamrelayError):
@@ -310,7 +312,7 @@ class RecordingError(StreamrelayError):
 
 
 class StorageError(StreamrelayError):
-    """A database of the user's cannot be opened, read or written; names its path."""
+    """A database cannot be opened, read or written; the message names its path."""
 
     code = "storage"
     exit_code = 33
@@ -326,39 +328,39 @@ class DaemonMissing(StreamrelayError):
 
 
 class DaemonRunning(StreamrelayError):
-    """A daemon runs for that tmux server already."""
+    """A daemon already runs for that tmux server."""
 
     code = "daemon_running"
     exit_code = 41
-    default_hint = "`streamrelay daemon status` tells of it, `streamrelay daemon stop` ends it"
+    default_hint = "show it with `streamrelay daemon status`, or stop it with `streamrelay daemon stop`"
 
 
 class DaemonLost(StreamrelayError):
-    """The daemon went away, or did not answer in time, while it was asked."""
+    """The daemon ended or timed out during a request."""
 
     code = "daemon_lost"
     exit_code = 42
-    default_hint = "`streamrelay daemon status` tells whether it runs; what was accepted is in its outbox"
+    default_hint = "check whether it runs: streamrelay daemon status; accepted messages are in its outbox"
 
 
 class RedisLost(StreamrelayError):
-    """The Redis server between machines cannot be reached, or does not do what it is asked."""
+    """Redis is unreachable or rejected the command."""
 
     code = "redis_lost"
     exit_code = 43
-    default_hint = "what was accepted waits here until it is back; `federation.redis_url` says where it is looked for"
+    default_hint = "check the server at `federation.redis_url`; accepted messages wait here until it is back"
 
 
 class PeerAway(StreamrelayError):
-    """Another node does not answer, or has too much to catch up with."""
+    """Another node does not answer or has too long a backlog."""
 
     code = "peer_away"
     exit_code = 44
-    default_hint = "is its daemon running, and are we among its `federation.peers`? docs/federation.md"
+    default_hint = "check that its daemon runs and that its `federation.peers` names this node: docs/federation.md"
 
 
 class ConfigError(StreamrelayError):
-    """A file of the user's says something that makes no sense; names the file, the line, the key and what is wrong."""
+    """Invalid configuration file; the message names the file, line, key and fault."""
 
     code = "config"
     exit_code = 31
@@ -372,9 +374,9 @@ class ConfigError(StreamrelayError):
 
 
 class AIError(StreamrelayError):
-    """A model did not answer; `data` has its `member`, and the vendor's HTTP `status` where there was one.
+    """A model did not answer; `data` has its `member`, and the vendor's HTTP `status` if there was one.
 
-    The message never holds a key, nor what was said to the model or by it.
+    The message never contains a key, a prompt or an answer.
     """
 
     code = "ai_failed"
@@ -383,7 +385,7 @@ class AIError(StreamrelayError):
 
 
 class AIUnavailable(AIError):
-    """A model cannot be had for now: too many requests, no connection, or its vendor's servers fail."""
+    """A model is temporarily unavailable: rate limit, no connection, or a failure of the vendor's servers."""
 
     code = "ai_unavailable"
     exit_code = 48
@@ -399,7 +401,7 @@ class AIKeyRefused(AIError):
 
 
 class AIRequestRefused(AIError):
-    """The vendor does not take the request: an unknown model, or too long a conversation."""
+    """The vendor rejects the request: an unknown model, or too long a conversation."""
 
     code = "ai_request_refused"
     exit_code = 50
@@ -407,7 +409,7 @@ class AIRequestRefused(AIError):
 
 
 class AICutOff(AIError):
-    """A model broke off in the midst of its answer."""
+    """A model broke off in the middle of its answer."""
 
     code = "ai_cut_off"
     exit_code = 51

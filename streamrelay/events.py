@@ -59,7 +59,7 @@ class Traffic(msgspec.Struct):
         self.sent_characters += characters
 
     def heard(self, characters: int) -> None:
-        """Count a message from somebody."""
+        """Count a received message."""
         self.received += 1
         self.received_characters += characters
 
@@ -171,7 +171,7 @@ class Activity(Event, tag="activity"):
 class Injected(Event, tag="injected"):
     """What a pane's own stream knows of a text that streamrelay types into it: evidence, not yet a receipt.
 
-    `pasting` and `entering` come before tmux is asked, so that nothing is painted that nobody explains; `turn` of an
+    `pasting` and `entering` come before tmux is asked, so that every painted character has an explanation; `turn` of an
     `entering` is the turn that will answer.
     """
 
@@ -217,7 +217,7 @@ class RelayDelivered(Event, tag="relay_delivered"):
 
 
 class RelayWithheld(Event, tag="relay_withheld"):
-    """Something that was said goes to nobody; `why` explains the reason, `count` is how often it was this one."""
+    """The relay withheld an output; `why` explains the reason, `count` is how often this reason occurred."""
 
     relay: str
     speaker: str
@@ -371,7 +371,7 @@ class Piece(Event, tag="piece"):
 
 
 class Contribution(Event, tag="contribution"):
-    """What somebody said in a gathering and the others hear: a speaker with the piece, or the harvester's harvest."""
+    """A contribution that a gathering delivers to its members: a speaker's, or the harvester's harvest."""
 
     gathering: str
     message_id: str

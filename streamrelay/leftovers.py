@@ -1,8 +1,8 @@
 """What streamrelay leaves behind, found and taken away: in a tmux server, and in the user's folders.
 
 In tmux that is what a process that was killed could not take back (a hub without its client, what a status line shows)
-and the marks of deliveries, which are kept for whoever types into the pane next (docs/delivery.md). Nothing in a server
-is touched while a hub there has its client: somebody is at work.
+and the marks of deliveries, which stay for the next writer of the pane (docs/delivery.md). This module changes nothing
+in a server while a hub there has its client: another process is at work.
 """
 
 import contextlib
@@ -89,7 +89,7 @@ async def find_leftovers(tmux: Tmux) -> Leftovers:
 
 
 async def clear_server(tmux: Tmux, found: Leftovers) -> list[Removal]:
-    """Take away what was found; return what was. Raises UsageError while somebody is at work there."""
+    """Remove the leftovers; return what was removed. Raises UsageError while streamrelay runs on the server."""
     if found.in_use:
         raise UsageError("streamrelay is at work on this tmux server", hint="end its commands, and its daemon, first")
     done = []

@@ -9,7 +9,7 @@ __all__ = ["new_event_loop"]
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return a loop that does not run yet, for whoever closes it; `asyncio.Runner` takes this as its `loop_factory`."""
+    """Return a new loop, which the caller closes; `asyncio.Runner` takes this function as its `loop_factory`."""
     try:
         import uvloop
     except ImportError:

@@ -1,6 +1,6 @@
-"""Work that may never end, in a thread of its own that nobody has to wait for.
+"""Threads for blocking work that may never end, which do not delay the process's exit.
 
-asyncio's own threads are waited for when a program ends, and a file system that does not answer lets go of no thread.
+Python waits for asyncio's own threads at exit, so a file system that hangs would keep the process alive.
 """
 
 import asyncio

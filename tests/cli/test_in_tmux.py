@@ -135,7 +135,7 @@ def test_doctor_finds_and_uninstall_takes_away_what_a_killed_command_left(privat
     private_tmux.run("send-keys", "-t", "one", "hello", "Enter")
     wait_until(lambda: "@streamrelay_entered" in "".join(options(private_tmux)), PATIENCE, "a delivery")
 
-    assert leftovers(cli, own)["found"] == "streamrelay is at work here"
+    assert leftovers(cli, own)["found"] == "streamrelay is running on this server"
     refused = cli.run("uninstall", **own)
     assert refused.returncode == errors.UsageError.exit_code
     assert "at work" in refused.stderr

@@ -54,11 +54,11 @@ def test_doctor_looks_at_everything_and_gives_the_fix(cli, private_tmux, tmp_pat
     assert (checks["locale"]["status"], checks["hooks"]["found"]) == ("warning", "none is installed")
     assert "export LC_ALL" in checks["locale"]["fix"]
     installed = json.loads(cli.run("hooks", "install", "claude", "--json", server=False, **folders).stdout)
-    assert "claude tell when they have stopped" in cli.run("doctor", **folders).stdout
+    assert "installed for claude" in cli.run("doctor", **folders).stdout
     file = Path(installed["file"])
     file.write_text(file.read_text().replace(str(COMMAND), "/gone/streamrelay"))
     told = cli.run("doctor", **folders).stdout
-    assert "hooks: that of claude runs /gone/streamrelay, which is not there" in told
+    assert "hooks: the hook of claude runs /gone/streamrelay, which does not exist" in told
     assert "hint: streamrelay hooks install claude" in told
 
 

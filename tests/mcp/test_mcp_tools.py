@@ -187,7 +187,7 @@ async def test_a_refusal_of_the_service_keeps_its_code_and_hint(client, service)
     async with client:
         result = await client.call_tool("send_message", {"to": "Bob", "text": "x"})
     assert result.is_error
-    assert text_of(result) == "error (session_taken): Bob is in relay r1\nhint: stop that one first"
+    assert text_of(result) == "error (session_taken): Bob is in relay r1\nhint: stop that relay or gathering first"
 
 
 async def test_what_nobody_foresaw_tells_nothing_of_itself(client, service, caplog):
