@@ -129,11 +129,12 @@ def test_an_agent_whose_dialog_withdraws_paste_is_heard(shell_first: bool) -> No
     assert [event.text for event in said] == ["Good morning."]
 
 
-def test_the_first_screen_of_an_agent_and_its_farewell_answer_nobody() -> None:
+@pytest.mark.parametrize("composer", ["> ", "$ "], ids=["a mark of its own", "the shell's prompt"])
+def test_the_first_screen_of_an_agent_and_its_farewell_answer_nobody(composer: str) -> None:
     """The agent paints before it asks for bracketed paste, in a shell, and prints a note when it leaves."""
     stream = DeltaStream(TmuxScreen(30, 16))
     events: list[Event] = []
-    screen = f"Agent 1.0\r\nTips\r\n{RULE}\r\n> \r\n{RULE}\x1b[1A\x1b[3G"
+    screen = f"Agent 1.0\r\nTips\r\n{RULE}\r\n{composer}\r\n{RULE}\x1b[1A\x1b[3G"
     steps: list[tuple[bytes, float]] = [
         (b"\x1b[?2004h$ ", 1.0),
         (b"agent", 1.0),
