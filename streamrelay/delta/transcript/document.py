@@ -354,9 +354,11 @@ def _copied(header: Sequence[str], left: Set[str]) -> int:
 
 
 def _share_still(rows: Sequence[str], new: Sequence[str]) -> float:
-    """Return which part of the rows that say something a picture shows, or shows the beginning of."""
+    """Return which part of the rows that say something a picture shows, or shows most of."""
     held = [row for row in rows if says_something(row)]
-    same = sum(any(now.startswith(row) or row.startswith(now) for now in new if says_something(now)) for row in held)
+    same = sum(
+        any(now.startswith(row) or (row.startswith(now) and 2 * len(now) > len(row)) for now in new) for row in held
+    )
     return same / len(held) if held else 0.0
 
 
