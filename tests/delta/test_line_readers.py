@@ -185,3 +185,18 @@ def test_completions_below_a_prompt_are_no_output() -> None:
         pane.prints("ho x\r\n\x1b[?2004l\rx\r\n")
     pane.ends()
     assert pane.said() == ["x", "x"]
+
+
+def test_keys_that_come_with_the_prompt_are_no_part_of_it():
+    """Typed ahead: at the first rest behind the prompt the keys stand there already (bash, multi_keys)."""
+    pane = ScriptedPane()
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    pane.pastes("one\nthree", "m1")
+    pane.prints("one\r\n\x1b[?2004l\rONE\r\n\x1b[?2004h$ three")
+    pane.rests(0.05)
+    pane.submits("m1")
+    pane.prints("\r\n\x1b[?2004l\rTHREE\r\n\x1b[?2004h$ ")
+    pane.ends()
+    assert pane.said("injected") == ["one", "three"]
+    assert pane.said() == ["ONE", "THREE"]

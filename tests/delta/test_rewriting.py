@@ -154,7 +154,7 @@ def test_the_closing_line_of_what_was_painted_is_said(last: str, rest: float) ->
     assert pane.said() == ["all files", last, "next"]
 
 
-@pytest.mark.requirement("DEL-03")
+@pytest.mark.requirement("DEL-03a")
 def test_what_sums_up_an_answer_before_a_prompt_is_not_said() -> None:
     pane = ScriptedPane(COLUMNS, LINES)
     pane.prints("\x1b[?25lan answer\r\n")

@@ -310,7 +310,9 @@ class Printing:
         self._look_right()
         if unfinished:
             self.say([unfinished.rstrip()])
-        self.attribution.prompts.learn(prompt)
+        # Keys that came with the prompt stand behind it at the first rest: they are no part of it.
+        if not self.attribution.prompts.behind(prompt):
+            self.attribution.prompts.learn(prompt)
 
     def asked_for_input(self) -> bool:
         """A line editor begins: bracketed paste was asked for. Return whether it is seen to be a shell's."""
