@@ -15,7 +15,7 @@ from streamrelay.agents import shipped_profiles
 from streamrelay.control import Tmux
 from streamrelay.events import Event, Text, WitnessCompared
 from streamrelay.panes.server import Server
-from streamrelay.testing.loopback_model import Asked, LoopbackModel, Reply
+from streamrelay.testing.loopback_model import LoopbackModel, ModelRequest, Reply
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
@@ -54,7 +54,7 @@ def claude(program: str, home: Path, model: str) -> list[str]:
     return [*(f"{name}={value}" for name, value in variables.items()), program]
 
 
-def decide(_: Asked) -> Reply:
+def decide(_: ModelRequest) -> Reply:
     return Reply(ANSWER)
 
 
