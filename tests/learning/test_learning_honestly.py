@@ -39,7 +39,7 @@ def test_a_program_of_which_nothing_is_seen_is_known_by_its_command_alone() -> N
     proposal = learn(Held([began("sprite"), Output(1.0, "%0", b"hello\r\n")]), name="sprite", source="nothing")
     assert proposal.profile.reading.commands == {"sprite"}
     assert [pattern for pattern in proposal.profile.patterns if not pattern.key.startswith("recognise")] == []
-    for words in ("nobody was answered", "no composer showed itself", "no title, no state and no banner"):
+    for words in ("no message was answered", "no composer showed itself", "no title, no state and no banner"):
         assert words in proposal.text
 
 
@@ -114,7 +114,7 @@ def test_a_hostile_recording_is_learnt_from_harmlessly() -> None:
 def test_what_makes_the_replay_worse_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = FoundValue("screen.furniture", r"^ *\p{L}", "it was made up", "  a word", 1.0)
     good = FoundValue("screen.furniture", r"^• Nothing of this", "it was made up too", "• Nothing of this", 1.0)
-    monkeypatch.setattr("streamrelay.learning.busy_rows", lambda _seen: iter([bad, good]))
+    monkeypatch.setattr("streamrelay.learning.fading", lambda _seen: iter([bad, good]))
     proposal = learn(open_recording(CORPUS / "codex" / "short"), name="codex", source="codex/short")
     assert [pattern.pattern for pattern in proposal.profile.reading.furniture] == [good.value]
     assert "was left out: the replay gets worse with it" in proposal.text
