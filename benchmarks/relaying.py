@@ -83,20 +83,21 @@ async def _fan_out(stage: Stage, listeners: int, lines: int, interval: float) ->
         await wait_until_async(lambda: all(log.exists() for log in logs), 60, "a listener does not begin")
         async with streamrelay.connect(socket_path=tmux.socket_path, tmux=stage.binary) as server:
             infos = [await server.find(pane) for pane in (speaker, *panes)]
-            relay = streamrelay.RelaySession(server, [(None, info) for info in infos], budget=lines)
+            relay = streamrelay.RelaySession(server, [(None, info) for info in infos], budget=lines + 1)
             witness = _Witness(listeners)
             running = asyncio.ensure_future(relay.run(witness.hear))
             await witness.opened.wait()
             tmux.run("send-keys", "-t", speaker, "Enter")
             async with asyncio.timeout(60 + lines * (interval + 1)):
                 await running
-        if relay.error is not None or relay.counts.deliveries != lines or witness.submitted != lines * listeners:
+        if relay.error is not None or relay.counts.deliveries != lines + 1 or witness.submitted != (lines + 1) * listeners:
             raise RuntimeError(f"the relay ended after {relay.counts.deliveries} deliveries: {relay.error}")
         await wait_until_async(
             lambda: all(len(_latencies(log)) == lines for log in logs), 30, "not everything was heard"
         )
         heard = [max(moments) for moments in zip(*map(_latencies, logs), strict=True)]
-    written = list(relay.counts.latencies)
+    # The line that begins is no message that is measured.
+    written = list(relay.counts.latencies)[listeners:]
     of_each = [written[start : start + listeners] for start in range(0, len(written), listeners)]
     for pane in (speaker, *panes):
         tmux.run("kill-pane", "-t", pane)
@@ -104,7 +105,7 @@ async def _fan_out(stage: Stage, listeners: int, lines: int, interval: float) ->
         listeners,
         _sample(map(min, of_each)),
         _sample(map(max, of_each)),
-        _sample(witness.last_pasted()),
+        _sample(witness.last_pasted()[1:]),
         _sample(heard),
         lines,
     )

@@ -18,6 +18,9 @@ _SAID_AT = re.compile(r"tick \d+ t=(\d+\.\d{6})")
 def speak(lines: int, interval: float) -> None:
     """Begin when a line is typed, and stay afterwards: what is said last is said while the pane is there."""
     sys.stdin.readline()
+    # The first line after the attach stands half a second before it is said (delta/printing/lines.py, `PROVING`).
+    print("begin", flush=True)
+    time.sleep(1.0)
     for number in range(lines):
         print(f"tick {number} t={time.monotonic():.6f}", flush=True)
         time.sleep(interval)

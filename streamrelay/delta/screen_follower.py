@@ -108,6 +108,7 @@ class ScreenFollower:
             self._mode.see("answered")
             self._turns.vote(signal.by, signal.says, self._speaker.now)
             if signal.says == "busy":
+                self.conversation.has_worked = True
                 self._go_to_work()
 
     def asked_for_input(self, frame: Frame) -> None:

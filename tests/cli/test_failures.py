@@ -136,7 +136,7 @@ begin, marker = map(pathlib.Path, sys.argv[1:])
 while not begin.exists():
     time.sleep(0.01)
 print("bye", flush=True)
-time.sleep(0.3)
+time.sleep(1.5)
 print(f"touch {marker}", flush=True)
 time.sleep(600)
 """

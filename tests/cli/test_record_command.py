@@ -12,6 +12,8 @@ import pytest
 
 from streamrelay.control import ServerInfo, Version
 from streamrelay.delivery.lock import only_writer
+from streamrelay.delta.inputs import Waited
+from streamrelay.delta.printing.lines import PROVING
 from streamrelay.recordings import Output, open_recording
 from streamrelay.testing.waiting import wait_until
 
@@ -30,6 +32,13 @@ def printed(path: Path) -> bytes:
     return b"".join(entry.data for entry in open_recording(path).entries() if isinstance(entry, Output))
 
 
+def waited(path: Path) -> float:
+    """Return the seconds of rest behind the last bytes, as far as the file tells."""
+    entries = list(open_recording(path).entries())
+    last = max(entry.t for entry in entries if isinstance(entry, Output))
+    return max((entry.t - last for entry in entries if isinstance(entry, Waited)), default=0.0)
+
+
 @pytest.mark.requirement("OPS-02a", "DEL-09a")
 def test_a_pane_is_recorded_until_ctrl_c(private_tmux, cli, tmp_path):
     pane = private_tmux.new_session("work", COUNTER)
@@ -38,6 +47,8 @@ def test_a_pane_is_recorded_until_ctrl_c(private_tmux, cli, tmp_path):
     recording.until_ready()
     private_tmux.run("send-keys", "-t", pane, "3", "Enter")
     wait_until(lambda: b"3\r\n" in printed(file), 20, "what was printed to be in the file already")
+    # The first lines after the attach stand half a second before they are said; the file says when that has passed.
+    wait_until(lambda: waited(file) > 0.9 * PROVING, 20, "the lines to be said")
 
     assert recording.interrupt() == 0
     assert recording.stdout == ""

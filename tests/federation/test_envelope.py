@@ -55,7 +55,7 @@ def test_what_is_for_somebody_else_or_of_another_version_is_refused() -> None:
 
 @pytest.mark.requirement("NET-04d")
 def test_what_is_too_long_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(envelopes, "LONGEST", 100)
+    monkeypatch.setattr(envelopes, "MAX_ENVELOPE_SIZE", 100)
     with pytest.raises(Unreadable, match="longer than 100 bytes"):
         opened({b"envelope": b"x" * 101}, to="beta")
 

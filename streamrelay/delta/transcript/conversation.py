@@ -60,7 +60,7 @@ class Conversation:
         """Set when a person's draft was submitted; whoever reads it resets it."""
         self.works: bool | None = False
         """Whether the screen shows that the program is at work; None where that cannot be told."""
-        self._has_worked = False
+        self.has_worked = False
         self.was_joined = False
         """Whether the conversation had begun before the watching did."""
 
@@ -95,7 +95,7 @@ class Conversation:
     def look_for_work(self) -> bool | None:
         """See whether the screen shows that the program is at work; return whether it did so before."""
         worked, self.works = self.works, self._furniture.shows_work(self.rows, self._cursor, self.profile)
-        self._has_worked = self._has_worked or self.works
+        self.has_worked = self.has_worked or self.works
         return worked
 
     def _shows_work(self, draft: str) -> bool | None:
@@ -143,7 +143,7 @@ class Conversation:
                 self._furniture.observe(before, rows, self._cursor)
                 draft = self._composer.draft(*self._place)
                 self.works = self._shows_work(draft)
-                self._has_worked = self._has_worked or self.works is True
+                self.has_worked = self.has_worked or self.works is True
                 self._watch_draft(rows, draft)
         elif moved and not self._composer.empty.mark and not self.awaits_draft:
             # A composer that nobody has seen yet is where the cursor comes to rest behind its picture.
@@ -187,7 +187,7 @@ class Conversation:
 
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
-        self.proved = self.works = self.typed = self.was_joined = self._has_worked = False
+        self.proved = self.works = self.typed = self.was_joined = self.has_worked = False
         self._sent.clear()
         self._answered = self._cleared = None
         self._draft = self._message_mark = ""
@@ -351,7 +351,7 @@ class Conversation:
         cut_off: bool,
     ) -> Answer:
         # Before the first message it greets, unless the watching began amid an answer.
-        has_begun = self.proved or (self.was_joined and self._has_worked) or len(self._sent) > len(submitted)
+        has_begun = self.proved or (self.was_joined and self.has_worked) or len(self._sent) > len(submitted)
         return read_answer(
             before,
             now,
