@@ -90,7 +90,8 @@ async def _fan_out(stage: Stage, listeners: int, lines: int, interval: float) ->
             tmux.run("send-keys", "-t", speaker, "Enter")
             async with asyncio.timeout(60 + lines * (interval + 1)):
                 await running
-        if relay.error is not None or relay.counts.deliveries != lines + 1 or witness.submitted != (lines + 1) * listeners:
+        messages = lines + 1
+        if relay.error is not None or relay.counts.deliveries != messages or witness.submitted != messages * listeners:
             raise RuntimeError(f"the relay ended after {relay.counts.deliveries} deliveries: {relay.error}")
         await wait_until_async(
             lambda: all(len(_latencies(log)) == lines for log in logs), 30, "not everything was heard"
