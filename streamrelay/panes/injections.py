@@ -11,6 +11,7 @@ machines (a tmux server that is reached by ssh) are not seen.
 """
 
 import contextlib
+import hashlib
 import logging
 import os
 import secrets
@@ -22,12 +23,14 @@ import msgspec
 
 from streamrelay.control import ServerInfo
 from streamrelay.errors import StreamrelayError
-from streamrelay.panes.runtime_folder import file_prefix, is_running, make_runtime_folder, runtime_folder
+from streamrelay.panes.runtime_folder import is_running, make_runtime_folder, runtime_folder
 
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 1 << 20
 SUFFIX = ".injected"
+PENDING = 60.0
+"""Seconds for which the Enter behind a paste is waited for by a stream that begins: it comes at once, or never."""
 
 _Stamp = tuple[int, int, int]
 
@@ -48,7 +51,7 @@ class InjectionLog:
     """The notes on one pane, as one stream writes and reads them."""
 
     def __init__(self, server: ServerInfo, pane: str) -> None:
-        self._path = runtime_folder() / f"{file_prefix(server)}-{pane}{SUFFIX}"
+        self._path = runtime_folder() / f"{_prefix(server)}-{pane}{SUFFIX}"
         self._by = secrets.token_hex(8)
         self._stamp: _Stamp | None = None
         self._read_until = 0
@@ -62,10 +65,11 @@ class InjectionLog:
         if since is not None:
             return [note for note in notes if note.at > since * 1e9]
         pending: dict[tuple[str, str], Note] = {}
+        oldest = time.monotonic_ns() - int(PENDING * 1e9)
         for note in notes:
-            if note.kind == "pasted":
+            if note.kind == "pasted" and note.at > oldest:
                 pending[note.by, note.message_id] = note
-            else:
+            elif note.kind == "entered":
                 pending.pop((note.by, note.message_id), None)
         return list(pending.values())
 
@@ -124,7 +128,7 @@ class InjectionLog:
 
 def find_notes(server: ServerInfo | None) -> list[Path]:
     """Return the files of notes on panes of `server`, and of servers on this machine that have ended."""
-    prefix = f"{file_prefix(server)}-%" if server is not None else ""
+    prefix = f"{_prefix(server)}-%" if server is not None else ""
     found = []
     for path in sorted(runtime_folder().glob(f"*{SUFFIX}")):
         owner = path.name.split("-", 1)[0]
@@ -132,3 +136,12 @@ def find_notes(server: ServerInfo | None) -> list[Path]:
         if (prefix and path.name.startswith(prefix)) or ended:
             found.append(path)
     return found
+
+
+def _prefix(server: ServerInfo) -> str:
+    """Return what the names of a server's notes begin with.
+
+    Process ids are given again: without the address, the notes of a server that was killed would be another one's.
+    """
+    address = hashlib.sha256(server.address.encode()).hexdigest()[:16]
+    return f"{server.pid}-{address}"

@@ -282,7 +282,7 @@ class PanePipeline(PaneRuntime):
             self._enter(Missed(self._now(), self.info.pane, self._missing.reason))
         self.closed = True
         self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))
-        if self._injections is not None and reason == "pane_gone":
+        if self._injections is not None and reason in {"pane_gone", "session_gone", "server_lost"}:
             self._injections.discard()
         self._tap = None
         self._audience.leave()

@@ -1,12 +1,14 @@
 """What one process types is known to the streams of all others."""
 
+import dataclasses
+import time
 from pathlib import Path
 
 import pytest
 
 from streamrelay.control import ServerInfo, Tmux, Version
 from streamrelay.events import Text
-from streamrelay.panes.injections import MAX_BYTES, InjectionLog, find_notes
+from streamrelay.panes.injections import MAX_BYTES, PENDING, InjectionLog, find_notes
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
 from tests.panes.conftest import Heard
@@ -44,6 +46,16 @@ def test_a_stream_that_begins_hears_of_pastes_without_their_enter():
     one.note("entered", "m1")
     one.note("pasted", "m2", "pending")
     assert [note.message_id for note in InjectionLog(SERVER, "%1").begin()] == ["m2"]
+
+
+def test_neither_another_server_of_that_pid_nor_an_old_paste_is_heard_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = InjectionLog(SERVER, "%1")
+    one.note("pasted", "m1", "hello")
+    reused = dataclasses.replace(SERVER, socket_path="/tmp/another")
+    assert InjectionLog(reused, "%1").begin() == []
+    later = time.monotonic_ns() + int(2 * PENDING * 1e9)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: later)
+    assert InjectionLog(SERVER, "%1").begin() == []
 
 
 def test_a_stream_that_goes_on_hears_of_what_came_since():
