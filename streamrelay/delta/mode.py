@@ -217,6 +217,11 @@ class ModeMachine:
             self.see("other_command")
 
     @property
+    def is_left_to_another(self) -> bool:
+        """Whether another command than the line editor's is in the foreground, in the editor's place."""
+        return self.is_running and self._is_another
+
+    @property
     def _is_another(self) -> bool:
         return self.is_line_editor_known and self._command != self._editor_command
 

@@ -177,6 +177,9 @@ class DeltaStream:
                 return self._reseeded(told.t, told.screen, respawned=told.respawned)
             case Ran():
                 self._recognise(command=told.command)
+                if self._mode.is_left_to_another:
+                    # A shell that waits for a program tells nothing of the program's own turns.
+                    self._turns.dismiss("composer")
                 return self._say(told.t, ProgramChanged(command=told.command))
             case Missed():
                 return self._say(told.t, Gap(reason=told.reason, lost_lines=told.lost_lines))

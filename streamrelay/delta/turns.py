@@ -153,6 +153,12 @@ class Turns:
         if self._open and now - self._submitted_at >= HOOK_LAG:
             self._busy_since_submission = True
 
+    def dismiss(self, witness: Witness) -> None:
+        """That witness tells nothing of the program that is there now."""
+        if self._witnesses.pop(witness, None) is not None:
+            self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
+            self._busy_since_submission = self._busy_since_submission and self.is_busy
+
     def dismiss_witnesses(self) -> None:
         """The program whose state they told is gone."""
         self._witnesses.clear()
