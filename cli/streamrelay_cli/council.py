@@ -166,7 +166,7 @@ def export_(
 ) -> None:
     """Write a session as Markdown, or as JSON.
 
-    An export holds what was said and what it cost, never a key. An existing file is never replaced.
+    An export holds the messages and their cost, and no key. The command does not replace an existing file.
     """
     output = printing.output(as_json=as_json)
 
@@ -204,7 +204,7 @@ def init(printing: Printing, config: ConfigFile = None) -> None:
 
 
 async def _hold(output: Output, session: CouncilSession, store: CouncilStore, *, plain: bool, stays: bool) -> int:
-    """Show a session until it ends; with `stays` it can be resumed, and the person is told how."""
+    """Show a session until it ends; with `stays`, print the command that resumes it."""
     console = Console(session, store, _write)
     app = None if plain else _app(output)
     try:

@@ -63,7 +63,7 @@ def as_json_document(info: SessionInfo, entries: Sequence[tuple[Entry, bool]], s
 
 
 def spent_lines(spent: Iterable[Spent]) -> Iterator[str]:
-    """Yield what each member took, one line a member; a sentence where nobody has answered."""
+    """Yield what each member took, one line a member; a sentence if no member has answered."""
     rows = list(spent)
     for row in rows:
         cost = "no price known" if row.cost is None else f"${row.cost:.4f}"

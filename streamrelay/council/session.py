@@ -176,7 +176,7 @@ class CouncilSession:
         self._inbox.put_nowait(told)
 
     async def until_rest(self) -> None:
-        """Wait until all that was typed is handled and nobody speaks, or the session has ended."""
+        """Wait until the session has handled all that was typed and no member speaks, or has ended."""
         await self._rests.wait()
 
     async def spent(self) -> list[Spent]:
