@@ -25,7 +25,7 @@ import msgspec
 from benchmarks import measuring
 from benchmarks.measuring import Report, Table, progress
 from streamrelay.control import ControlClient, ServerInfo, Tmux, harmless
-from streamrelay.control.hub import LIST_SESSIONS, leave, opening, parse_sessions, visiting
+from streamrelay.control.hub import LIST_SESSIONS, STOP_FOLLOWING_DEATHS, opening, parse_sessions, visiting
 from streamrelay.errors import NoServer, StreamrelayError
 from streamrelay.testing.tmux import PrivateTmux
 
@@ -63,7 +63,7 @@ async def _start(tmux: Tmux, server: ServerInfo, *, proxied: bool, visits: bool)
                 await reached.run("-N", "-C", *words, stays=True)
     finally:
         with suppress(StreamrelayError):
-            client.request(leave(client.session), lambda result: None)
+            client.request(STOP_FOLLOWING_DEATHS, lambda result: None)
         await client.aclose()
 
 

@@ -37,6 +37,8 @@ IS_HUB: Final = f"?{TAG},1,0"
 
 DEATHS: Final = "streamrelay-dead"
 """The subscription that tells which panes are dead."""
+STOP_FOLLOWING_DEATHS: Final = command_line(("refresh-client", "-B", DEATHS))
+"""What a client says last: then it goes, and the hub's hook ends the hub."""
 FOLLOW_DEATHS: Final = command_line(("refresh-client", "-B", DEATHS + "::#{W:#{P:#{?pane_dead,#{pane_id} ,}}}"))
 """Has tmux tell, once a second, which panes are dead. Of a pane that remains when its program ends, that is told in no
 other way, and a subscription to the pane itself is no longer looked at then (tmux 3.8)."""
@@ -65,10 +67,9 @@ def opening(name: str, owner: str, flags: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def leave(hub: str) -> str:
-    """Return the line with which its own client ends a hub; without it, the end of that client does."""
+def end_abandoned(hub: str) -> str:
+    """Return the line that ends a hub which was lost and whose client tmux may still believe in."""
     return command_line(
-        ("refresh-client", "-B", DEATHS),
         ("set-option", "-t", f"{hub}:", "detach-on-destroy", "on"),
         ("kill-session", "-t", f"{hub}:"),
     )

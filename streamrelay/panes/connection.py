@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from streamrelay.control import CommandResult, ControlClient, ControlEvent, Tmux, TransportName, command_line
-from streamrelay.control.hub import FOLLOW_DEATHS, leave
+from streamrelay.control.hub import FOLLOW_DEATHS, end_abandoned
 from streamrelay.errors import (
     CommandFailed,
     CommandTimeout,
@@ -208,7 +208,7 @@ class PaneConnection:
     def end_former(self, name: str) -> None:
         """End a hub that was lost: where a network died, the other machine may not know of that for hours."""
         with contextlib.suppress(StreamrelayError):
-            self.client().request(leave(f"={name}"), _ignore)
+            self.client().request(end_abandoned(f"={name}"), _ignore)
 
     def close(self, panes: Iterable[str], reason: ClosedReason) -> None:
         """Disconnect panes and report the reason."""

@@ -29,9 +29,9 @@ from streamrelay.control.hub import (
     LIST_PLACES,
     LIST_SESSIONS,
     LOOK_FOR_LEFTOVERS,
+    STOP_FOLLOWING_DEATHS,
     Session,
     WindowLink,
-    leave,
     let_go,
     link,
     only_hubs,
@@ -111,7 +111,7 @@ class Hub:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         with contextlib.suppress(StreamrelayError):
-            self.client.request(leave(self.session), _ignore)
+            self.client.request(STOP_FOLLOWING_DEATHS, _ignore)
         await self.client.aclose()
 
     async def _is_there(self, server: ServerInfo) -> bool:

@@ -13,7 +13,7 @@ import ptyprocess
 import pytest
 
 import streamrelay
-from streamrelay.control.hub import FOLLOW_DEATHS, leave, opening
+from streamrelay.control.hub import FOLLOW_DEATHS, STOP_FOLLOWING_DEATHS, opening
 from streamrelay.events import Gap, PaneClosed, PaneOpened
 from streamrelay.testing.tmux import is_alive
 from streamrelay.testing.traces import listed
@@ -312,12 +312,13 @@ def test_leaving_with_output_still_to_come_does_not_take_the_server_along(privat
     ) as client:
         try:
             wait_until(lambda: hubs(private_tmux))
-            for line in (FOLLOW_DEATHS, *["show-buffer -b much"] * 40, leave("=streamrelay-1")):
+            for line in (FOLLOW_DEATHS, *["show-buffer -b much"] * 40, STOP_FOLLOWING_DEATHS):
                 client.stdin.write(f"{line}\n")
-            client.stdin.flush()
-            wait_until(lambda: hubs(private_tmux) == [], 20)
+            client.stdin.close()
             # Its subscriptions are due once a second.
             time.sleep(1.5)
+            client.kill()
+            wait_until(lambda: hubs(private_tmux) == [], 20)
             assert private_tmux.run("list-sessions", "-F", "#{session_name}") == "work"
         finally:
             client.kill()

@@ -1,6 +1,5 @@
 """The council's app: the conversation, how it stands, and a line to type in; all of it by the keyboard."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import ClassVar
 
@@ -135,7 +134,3 @@ class CouncilApp(App[None]):
 async def run_app(console: Console, happenings: AsyncIterator[Happening]) -> None:
     """Show a session on the terminal until it ends."""
     await CouncilApp(console, happenings).run_async()
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        # Textual (8.2) returns normally from a cancelled run: a signal would look like the end of the session.
-        raise asyncio.CancelledError
