@@ -40,6 +40,7 @@ QUICK = {
     "gathering": "--gatherings 1 --beats 2 --interval 0.8",
     "daemon": "--repetitions 1 --events 2000 --subscribers 1 10",
     "polling": "--panes 20 --seconds 6 --interval 0.8",
+    "agents": "--agents 6 --seconds 4",
     "scale": "--repetitions 1 --idle 1 100 --chattering 20 --seconds 3",
     "memory": "--seconds 12",
     "screen": "--repetitions 3 --megabytes 2 --pyte-megabytes 0.05",

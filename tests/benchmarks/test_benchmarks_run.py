@@ -172,6 +172,19 @@ def test_polling() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.requirement("BEN-03")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells what is used")
+def test_agents() -> None:
+    report = run("agents", "--agents", "4", "--seconds", "3")
+    rows = {row["way"]: row for row in report["figures"]}
+    assert list(rows) == ["nothing", "polling", "terminal", "stream"]
+    assert rows["stream"]["texts"]["median"] > 0
+    assert rows["stream"]["cpu"]["median"] > 0
+    assert rows["nothing"]["latency"] is rows["terminal"]["latency"] is None
+    assert rows["stream"]["latency"]["median"] < rows["polling"]["latency"]["median"]
+
+
+@pytest.mark.slow
 @pytest.mark.requirement("OPS-02e")
 def test_the_report_of_some_parts(tmp_path: Path) -> None:
     document = tmp_path / "benchmarks.md"
