@@ -9,6 +9,7 @@
 
 from dataclasses import replace
 
+from streamrelay.vt.excursion import Excursion
 from streamrelay.vt.rows import PLAIN
 from streamrelay.vt.state import Saved, TerminalState
 
@@ -49,6 +50,7 @@ def linefeed(state: TerminalState) -> None:
 def carriage_return(state: TerminalState) -> None:
     """Move to the first column."""
     state.x = 0
+    state.grid.carriage_return(state.y)
 
 
 def new_line(state: TerminalState) -> None:
@@ -127,6 +129,8 @@ def cursor_to_column(state: TerminalState, column: int) -> None:
 def cursor_to_line(state: TerminalState, line: int) -> None:
     """Move to a line counted from 1, of the region in origin mode."""
     y = line - 1
+    if state.excursion is not None:
+        state.excursion.by_number = True
     if state.modes.origin:
         y = min(y + state.top, state.bottom)
     if not y and state.y:
@@ -146,6 +150,7 @@ def back_tab(state: TerminalState, count: int) -> None:
 def save_cursor(state: TerminalState) -> None:
     """Keep position, style, charsets and origin mode."""
     state.saved = Saved(state.x, state.y, state.style, state.charsets, state.modes.origin)
+    state.excursion = Excursion(state.grid)
 
 
 def restore_cursor(state: TerminalState) -> None:
@@ -157,6 +162,9 @@ def restore_cursor(state: TerminalState) -> None:
     if state.y and not saved.y:
         state.grid.restart()
     state.move_to(saved.x, saved.y)
+    excursion, state.excursion = state.excursion, None
+    if excursion is not None:
+        excursion.end(state.grid, state.y)
 
 
 def reverse_index(state: TerminalState) -> None:

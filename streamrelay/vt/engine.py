@@ -18,7 +18,7 @@ The rules every engine obeys:
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -99,6 +99,30 @@ class Restart:
     """Whether the program cleared the screen; otherwise it only moved up."""
 
 
+class Overlay(NamedTuple):
+    """A row of the main screen that a program wrote over in an excursion (excursion.py)."""
+
+    row: int
+    """`history_total + y`."""
+    under: str
+    """What the row read before."""
+    text: str
+    """What it read after."""
+
+
+class Return(NamedTuple):
+    """A carriage return went to the beginning of a row that continued the row above it (a soft wrap).
+
+    A program knows nothing of the terminal's width: it went back to the beginning of its line. Where it has written
+    over the row since, its line begins there, and the rows above hold what it was to replace.
+    """
+
+    row: int
+    """`history_total + y`."""
+    text: str
+    """What the row read then."""
+
+
 # These two are made for every picture of every pane, and C makes them.
 class Cursor(msgspec.Struct, frozen=True, gc=False):
     """Zero-based position; `x` equals the number of columns while a wrap is pending (tmux's own rule)."""
@@ -130,6 +154,10 @@ class Frame(msgspec.Struct):
     All of them are among the committed rows or on the screen as well: this is the way of a flood."""
     restarts: tuple[Restart, ...] = ()
     """Where the program began the main screen anew, in order; at most one for each state of history."""
+    overlays: tuple[Overlay, ...] = ()
+    """What the program wrote over rows of the main screen in excursions, in order."""
+    returns: tuple[Return, ...] = ()
+    """Where carriage returns stopped short of the beginning of a line, for each row the first one."""
 
 
 @dataclass(frozen=True, slots=True)

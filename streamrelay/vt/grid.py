@@ -13,14 +13,14 @@ The rules other terminals don't follow:
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from streamrelay.vt.engine import Restart
+from streamrelay.vt.engine import Overlay, Restart, Return
 from streamrelay.vt.history import StoredRow
 from streamrelay.vt.rows import Line
 from streamrelay.vt.scrollback import Scrollback
 from streamrelay.vt.symbols import Symbols
 
-MAX_RESTARTS = 1 << 14
-"""How many restarts are kept for a frame; the oldest go first. A read of 64 KiB holds fewer."""
+MAX_NOTES = 1 << 14
+"""How many restarts, overlays and returns are kept for a frame. A read of 64 KiB holds fewer."""
 
 
 class Grid:
@@ -39,14 +39,27 @@ class Grid:
         """How wide the screen was then."""
         self.dirty = 0
         self.scrolled = 0
-        self.restarts: deque[Restart] = deque(maxlen=MAX_RESTARTS)
+        self.restarts: deque[Restart] = deque(maxlen=MAX_NOTES)
         """Where the program began the main screen anew since the last `forget`."""
+        self.overlays: deque[Overlay] = deque(maxlen=MAX_NOTES)
+        """What excursions wrote over since then."""
+        self.returns: dict[int, Return] = {}
+        """Where carriage returns stopped short of the beginning of a line since then, by row."""
 
     def forget(self) -> None:
         """Let nothing up to here count as changed or committed."""
         self.history.forget()
         self.dirty = self.scrolled = 0
         self.restarts.clear()
+        self.overlays.clear()
+        self.returns.clear()
+
+    def carriage_return(self, y: int) -> None:
+        """Note that the cursor returned to the beginning of line `y`, if that is not where its text begins."""
+        above, line = self.lines[y - 1] if y else self.history, self.lines[y]
+        if above.wrapped and self.keeps_history and line.cells.strip(" ") and len(self.returns) < MAX_NOTES:
+            row = self.history.total + y
+            self.returns.setdefault(row, Return(row, line.text))
 
     def restart(self) -> None:
         """Note that the cursor moved up to the first row; again without a row committed meanwhile, it says nothing."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from streamrelay.vt.engine import Modes
 from streamrelay.vt.events import TerminalEvents
+from streamrelay.vt.excursion import Excursion
 from streamrelay.vt.grid import Grid
 from streamrelay.vt.styles import DEFAULT, Style
 from streamrelay.vt.widths import Widths
@@ -84,6 +85,8 @@ class TerminalState:
         self.top = 0
         self.bottom = self.lines - 1
         self.saved = Saved()
+        self.excursion: Excursion | None = None
+        """What the program writes before it restores the cursor that it has saved."""
         self.charsets = Charsets()
         self.reset_tabs()
         self.set_modes(Modes())

@@ -206,6 +206,8 @@ class Terminal:
             events=state.events.take(),
             passed=None if self._flow is None else self._flow.take(),
             restarts=tuple(grid.restarts),
+            overlays=tuple(grid.overlays),
+            returns=tuple(grid.returns.values()),
         )
         grid.forget()
         return frame

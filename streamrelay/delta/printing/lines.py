@@ -5,12 +5,14 @@ How long a line waits depends on the program's *habit*:
 | habit | a line is final when |
 |---|---|
 | plain | the line feed has passed it |
-| unproven | it left the screen, or has stood for `PROVING` seconds: the program is plain then |
-| repaints | it left the screen, or the program has not gone up to it, or above it, for `REPAINT_REST` seconds |
+| unproven | it left the screen, or the program has printed more behind it, or it has stood for `PROVING` seconds |
+| repaints | it left the screen, or the region that the program repaints, or the program has rested for `REPAINT_REST` |
 | paints | it left the screen, or the program has shown its cursor again |
 
-A program is unproven when somebody begins to watch it and when a shell starts a command. It repaints from its first
-move above the open line (the one that holds the cursor) on, until it has stopped that for `REPAINT_REST` seconds; it
+A program is unproven when the watching begins and when a shell starts a command; it is plain as soon as one of its
+lines is final. It repaints from its first move above the open line (the one that holds the cursor) on, until it has not
+done that for `REPAINT_REST` seconds. The *region* that it repaints reaches from the open line up to as many rows above
+it as the program has gone up; how many that are counts as known `REPAINT_REST` seconds after the first move. A program
 paints while it hides its cursor. `release` makes everything above the cursor final: the turn is over, or the program
 asks for input.
 
@@ -19,22 +21,21 @@ other habit a `Page` (page.py) knows by their text which lines were said: no row
 that is rewritten only what it finally reads is said, and a page that is cleared before its lines are final was a state
 of the next one.
 
-Soft-wrapped rows are joined: the terminal's width is not something the program said. Trailing blanks are left out,
-since on a screen a written blank at the end and an erased cell look the same.
+Soft-wrapped rows are joined (stood.py): the terminal's width is not something the program said. Trailing blanks are
+left out, since on a screen a written blank at the end and an erased cell look the same.
 """
 
-from collections import deque
-from collections.abc import Sequence
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from streamrelay.delta.printing.page import MAX_LINES, Page
+from streamrelay.delta.printing.stood import MAX_LINE_ROWS, Overwritten, Stood, logical, stripped, unfinished
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row, Rows
 
-LONGEST_LINE = 200_000
-"""Rows of a line that a terminal wrapped; a longer one is said in pieces: nothing may grow without end."""
 PROVING = 0.5
 """Seconds that the first lines of an unproven program stand before they are said."""
+PROVED = 0.1
+"""Seconds after its first line from which on an unproven program that has only gone on printing counts as plain."""
 REPAINT_REST = 1.5
 """Seconds after which a line that a repainting program has left alone is final, as long as quiet ends a turn."""
 MAX_WAITING = 500
@@ -43,25 +44,12 @@ MAX_WAITING = 500
 Habit = Literal["plain", "unproven", "repaints", "paints"]
 
 
-class _Touch(NamedTuple):
-    """The program went up to a row, known by its number."""
-
-    t: float
-    row: int
-
-
-class _Stood(NamedTuple):
-    """A row as it stood; `wrapped` if the next one continues it."""
-
-    text: str
-    wrapped: bool
-
-
 class LineTracker:
     """Follows one engine and tells which logical lines have been passed."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._overwritten = Overwritten()
         self._first_row = 0
         self._scrolled: list[str] = []
         self._frame: Frame | None = None
@@ -78,16 +66,21 @@ class LineTracker:
         """What was said of it since the program first repainted, while it is plain."""
         self._above: list[str] | None = None
         """The lines above the open line at the last rest or landmark; None where more has passed since."""
-        self._gone: list[_Stood] = []
+        self._gone: list[Stood] = []
         """Rows that left the screen and are not said; the last ones may belong to a line that goes on."""
         self._committed = 0
         """`history_total` of the last frame."""
         self._lowest = 0
         """The lowest row that the cursor has reached while the program is not plain, by its number."""
-        self._began_at = 0
-        """The number of the open line when the program became unproven."""
-        self._touched: deque[_Touch] = deque()
-        """Where a repainting program went up to in the last `REPAINT_REST` seconds; later ones are lower ones."""
+        self._passed_until = 0
+        """The number of the open line when an unproven program had printed its last line so far."""
+        self._region = 0
+        """How many rows above the lowest one the program has gone up at most while it repaints."""
+        self._touches: tuple[float, float] | None = None
+        """When it went up first and last."""
+
+        self._finished = 0
+        """Up to which row the lines above the region were said, by its number."""
 
     def keep_head(self) -> None:
         """Keep the open line up to the cursor, for a `seed` that shows only the end of it."""
@@ -102,13 +95,12 @@ class LineTracker:
         self._frame = frame
         self._be_plain()
         self._scrolled = []
+        self._overwritten = Overwritten()
         self._above, self._remembered, self._committed = None, [], frame.history_total
         self._unknown = frame.alternate
         if frame.alternate:
             return
-        y = frame.cursor.y
-        while y > 0 and self._engine.row(y - 1).wrapped:
-            y -= 1
+        y = self._line_start(frame.cursor.y)
         self._first_row = frame.history_total + y
         # A narrower screen holds fewer rows of a long line, and no snapshot shows those above it.
         self._above = self._lines_until(y)
@@ -138,24 +130,27 @@ class LineTracker:
             return []
         if self._unknown:
             self.seed(frame)
+        self._overwritten.note(frame, edits=edits)
         if edits and self._page is not None:
             self._be_plain()
         if self._page is None and not edits and (paints or self._goes_up(frame)):
-            self._follow("paints" if paints else "repaints", now)
+            self._follow("paints" if paints else "repaints")
         if self._page is not None:
-            return self._take_page(self._page, frame, now, whole=whole, paints=paints)
-        if edits and frame.restarts and frame.restarts[-1].cleared:
-            # An editor that clears the screen prints its line again.
-            self._first_row = frame.restarts[-1].total
-            self._scrolled = []
-        lines = self._passed(frame, held=more or (edits and paints))
+            lines = self._take_page(self._page, frame, now, whole=whole, paints=paints)
+        else:
+            if edits and frame.restarts and frame.restarts[-1].cleared:
+                # An editor that clears the screen prints its line again.
+                self._first_row, self._scrolled = frame.restarts[-1].total, []
+            lines = self._passed(frame, held=more or (edits and paints))
+            if lines:
+                self._above = None
+                if self._remembered:
+                    self._remembered = [*self._remembered, *lines][-MAX_LINES:]
+            if whole and (edits or not more):
+                self._above = self._lines_until(self._first_row - frame.history_total)
         self._committed = frame.history_total
-        if lines:
-            self._above = None
-            if self._remembered:
-                self._remembered = [*self._remembered, *lines][-MAX_LINES:]
-        if whole and (edits or not more):
-            self._above = self._lines_until(self._first_row - frame.history_total)
+        if self._overwritten:
+            self._overwritten.forget(frame.history_total)
         return lines
 
     def skip(self, frame: Frame) -> None:
@@ -177,7 +172,7 @@ class LineTracker:
             return
         self._remembered, self._above = [], None
         self._note_cursor(self._frame)
-        self._follow("unproven", 0.0)
+        self._follow("unproven")
 
     def trust(self) -> None:
         """Take the program for a plain one."""
@@ -187,13 +182,7 @@ class LineTracker:
         """Return the lines that are final because the program has left them alone for so long."""
         if self.due is None or now < self.due or self._frame is None:
             return []
-        touched = self._touched
-        while touched and now >= touched[0].t + REPAINT_REST:
-            touched.popleft()
-        if self.habit == "unproven" or not touched:
-            return self.release()
-        self.due = touched[0].t + REPAINT_REST
-        return self._say_until(touched[0].row - self._frame.history_total)
+        return self.release() if self.habit == "unproven" else self._settle(self._frame, now)
 
     def release(self) -> list[str]:
         """Return what stands above the cursor and was not said: nobody waits for it to change any longer."""
@@ -202,14 +191,12 @@ class LineTracker:
             return []
         y = self._first_row - frame.history_total
         lines = self._say_until(y)
-        self._touched.clear()
-        self.due = None
         end = y
         while end < self._engine.lines - 1 and self._engine.row(end).wrapped:
             end += 1
-        if end + 1 < self._engine.lines and not self._engine.is_blank(end + 1, self._engine.lines):
+        if any(row.text.strip() for row in self._stood(end + 1)):
             # Some of what stands below may have been said, and the program may go down over it.
-            self.habit = "repaints"
+            self.habit, self.due, self._touches = "repaints", None, None
             return lines
         self._remembered = page.lines if self.habit != "unproven" else []
         self._above = page.lines[page.top :]
@@ -224,7 +211,7 @@ class LineTracker:
             return []
         gone, final, below = self._shown(self._first_row - frame.history_total)
         lines = [*gone, *final]
-        news = page.news(_stripped(gone), _stripped(final), _stripped(below))
+        news = page.news(stripped(gone), stripped(final), stripped(below))
         return [lines[number] for number in news if lines[number].strip()]
 
     def _goes_up(self, frame: Frame) -> bool:
@@ -237,29 +224,29 @@ class LineTracker:
         if y <= 0 or not frame.dirty & ((1 << y) - 1):
             return False
         # Rows count as changed where a part of the screen has scrolled, too, or the main screen has come back.
-        rows = [*frame.committed, *self._engine.rows(0, y)]
-        return _stripped(_logical([_Stood(row.text, row.wrapped) for row in rows])) != self._above
+        committed = self._overwritten.stand(frame.history_total - len(frame.committed), frame.committed)
+        return stripped(logical([*committed, *self._stood(0, y)], goes_on=False)) != self._above
 
-    def _follow(self, habit: Habit, now: float) -> None:
+    def _follow(self, habit: Habit) -> None:
         """Follow the page of a program that is not plain; what stands above its open line was said."""
         above = self._above
         if above is None:
             above = self._lines_until(self._first_row - self._committed)
         before = self._remembered[: len(self._remembered) - len(above)] if self._remembered else []
         self._page = Page([*before, *above], len(before))
-        self._gone = [_Stood(text, True) for text in self._scrolled]
-        self._lowest = self._began_at = self._first_row
-        self._touched.clear()
-        self.habit, self.due = habit, now + REPAINT_REST if habit == "repaints" else None
+        self._gone = [Stood(text, True) for text in self._scrolled]
+        self._lowest = self._passed_until = self._finished = self._first_row
+        self._region = 0
+        self.habit, self.due, self._touches = habit, None, None
 
     def _be_plain(self) -> None:
         self._page, self.habit, self.due = None, "plain", None
         self._gone.clear()
 
     def _take_page(self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool) -> list[str]:
-        committed = [_Stood(row.text, row.wrapped) for row in frame.committed]
         total = frame.history_total
-        first = total - len(committed)
+        first = total - len(frame.committed)
+        committed = self._overwritten.stand(first, frame.committed)
         if first > self._committed:
             self.lost += first - self._committed
             self._gone.clear()
@@ -271,54 +258,78 @@ class LineTracker:
             self._gone += committed[start:stop]
             lines += self._say_gone(page)
             if self.habit == "unproven":
-                erased = _logical(committed[stop : max(stop, min(restart.total, self._lowest) - first)])
-                lines += [erased[number] for number in page.say((), _stripped(erased), ())]
+                erased = logical(committed[stop : max(stop, min(restart.total, self._lowest) - first)])
+                lines += [erased[number] for number in page.say((), stripped(erased), ())]
             page.restart(cleared=restart.cleared)
             self._gone.clear()
             start = max(stop, restart.total - first)
         self._gone += committed[start:]
-        self._committed = total
         self._note_cursor(frame)
-        touched = self._went_up_to(frame)
+        top = self._went_up_to(frame)
+        if top is not None:
+            self._region, self._finished = max(self._region, self._lowest - top), min(self._finished, top)
         self._lowest = max(self._lowest, self._first_row)
-        if touched is not None:
-            while self._touched and self._touched[-1].row >= touched:
-                self._touched.pop()
-            self._touched.append(_Touch(now, touched))
-            while len(self._touched) > 1 and now >= self._touched[0].t + REPAINT_REST and paints:
-                self._touched.popleft()
         if paints:
-            self.habit, self.due = "paints", None
-        elif self.habit == "paints" and whole and not self._touched:
+            self.habit = "paints"
+        elif self.habit == "paints" and whole and top is None and self._touches is None:
             return lines + self.release()
-        elif (self.habit == "paints" and whole) or (self.habit == "unproven" and touched is not None):
+        elif (self.habit == "paints" and whole) or (self.habit == "unproven" and top is not None):
             self.habit = "repaints"
-        if self.habit == "repaints" and (self._touched or self.due is None):
-            self.due = (self._touched[0].t if self._touched else now) + REPAINT_REST
+        if top is not None or (self.habit == "repaints" and self._touches is None):
+            self._touches = (self._touches[0] if self._touches else now, now)
         if whole or len(self._gone) > MAX_WAITING:
             lines += self._say_gone(page, with_screen=True)
+        if self.habit == "repaints" and whole:
+            return lines + self._settle(frame, now)
         if self.habit == "unproven":
-            if lines:
-                return lines + self.release()
-            if self.due is None and self._first_row > self._began_at:
-                self.due = now + PROVING
-        return lines + self.tick(now) if whole else lines
+            return lines + (self.release() if lines or self._has_proved(now) else [])
+        return lines
+
+    def _settle(self, frame: Frame, now: float) -> list[str]:
+        """Return the lines of a repainting program that are final."""
+        first, last = self._touches or (now, now)
+        row = self._lowest - self._region
+        is_known = now >= first + REPAINT_REST
+        self.due = (last if is_known or row <= self._finished else first) + REPAINT_REST
+        if now >= self.due:
+            return self.release()
+        if not is_known or row <= self._finished:
+            return []
+        self._finished = row
+        return self._say_until(row - frame.history_total)
+
+    def _has_proved(self, now: float) -> bool:
+        """Tell whether an unproven program has gone on printing lines for long enough to count as plain."""
+        if self._first_row <= self._passed_until:
+            return False
+        self._passed_until = self._first_row
+        if self.due is None:
+            self.due = now + PROVING
+        return now >= self.due - PROVING + PROVED
+
+    def _line_start(self, y: int) -> int:
+        """Return the first row of the line that is in screen row `y`, as far as it is on the screen."""
+        total = self._frame.history_total if self._frame is not None else 0
+        while y > 0 and self._engine.row(y - 1).wrapped:
+            if self._overwritten and self._overwritten.begins(total + y, self._engine.row(y).text):
+                break
+            y -= 1
+        return y
 
     def _note_cursor(self, frame: Frame) -> None:
         """Take the line that holds the cursor for the open one."""
-        y = frame.cursor.y
-        while y > 0 and self._engine.row(y - 1).wrapped:
-            y -= 1
+        y = self._line_start(frame.cursor.y)
         self._first_row = frame.history_total + y
-        self._scrolled = [row.text for row in _unfinished(self._gone)] if y == 0 else []
+        self._scrolled = [row.text for row in unfinished(self._gone)] if y == 0 else []
 
     def _went_up_to(self, frame: Frame) -> int | None:
         """Return the highest row above `_lowest` that this frame shows the program to have gone up to."""
         rows = [restart.total for restart in frame.restarts]
-        y = self._lowest - frame.history_total
-        dirty = frame.dirty & ((1 << y) - 1) if y > 0 else 0
+        total = frame.history_total
+        laid_over = {1 << overlay.row - total for overlay in frame.overlays if overlay.row >= total}
+        dirty = frame.dirty & ~sum(laid_over) & ((1 << max(0, self._lowest - total)) - 1)
         if dirty:
-            rows.append(frame.history_total + (dirty & -dirty).bit_length() - 1)
+            rows.append(total + (dirty & -dirty).bit_length() - 1)
         if self._first_row < self._lowest:
             rows.append(self._first_row)
         return min(rows, default=None)
@@ -329,12 +340,12 @@ class LineTracker:
         """Return what is news of the lines that left the screen, given what stands on the screen where that matters."""
         if not self._gone:
             return []
-        tail = _unfinished(self._gone)
-        lines = _logical(self._gone[: len(self._gone) - len(tail)])
+        tail = unfinished(self._gone)
+        lines = logical(self._gone[: len(self._gone) - len(tail)])
         self._gone = tail
         if not lines:
             return []
-        gone = _stripped(lines)
+        gone = stripped(lines)
         below = self._lines_until(self._engine.lines) if with_screen and not page.expects(gone) else ()
         return [lines[number] for number in page.say(gone, (), below)]
 
@@ -343,47 +354,52 @@ class LineTracker:
         if self._page is None:
             return []
         gone, final, below = self._shown(y)
-        self._gone = _unfinished(self._gone)
+        self._gone = unfinished(self._gone)
         lines = [*gone, *final]
-        return [lines[number] for number in self._page.say(_stripped(gone), _stripped(final), _stripped(below))]
+        return [lines[number] for number in self._page.say(stripped(gone), stripped(final), stripped(below))]
+
+    def _stood(self, start: int = 0, stop: int | None = None) -> list[Stood]:
+        """Return screen rows as they stand."""
+        total = self._frame.history_total if self._frame is not None else 0
+        stop = self._engine.lines if stop is None else stop
+        return self._overwritten.stand(total + start, self._engine.rows(start, stop))
 
     def _shown(self, y: int) -> tuple[list[str], list[str], list[str]]:
         """Return the lines that left the screen, those on it above row `y`, or above the line it is in, and the rest.
 
         A line of which only the beginning left the screen counts as on it.
         """
-        rows = [_Stood(row.text, row.wrapped) for row in self._engine.rows(0, self._engine.lines)]
+        rows = self._stood()
         y = max(0, min(y, len(rows)))
-        while 0 < y < len(rows) and rows[y - 1].wrapped:
+        while 0 < y < len(rows) and rows[y - 1].wrapped and not rows[y].begins:
             y -= 1
-        tail = _unfinished(self._gone)
-        gone = _logical(self._gone[: len(self._gone) - len(tail)])
+        tail = unfinished(self._gone)
+        gone = logical(self._gone[: len(self._gone) - len(tail)])
         if y == 0:
-            return gone, [], _logical([*tail, *rows])
-        return gone, _logical([*tail, *rows[:y]]), _logical(rows[y:])
+            return gone, [], logical([*tail, *rows])
+        return gone, logical([*tail, *rows[:y]], goes_on=False), logical(rows[y:])
 
     def _lines_until(self, y: int) -> list[str]:
         """Return the lines above screen row `y`, without blanks at their ends."""
         if y <= 0:
             return []
-        rows = self._engine.rows(0, min(y, self._engine.lines))
-        texts = rows.texts()
-        if texts is None:
-            texts = _stripped(_logical([_Stood(row.text, row.wrapped) for row in rows]))
-        return texts
+        y = min(y, self._engine.lines)
+        texts = None if self._overwritten else self._engine.rows(0, y).texts()
+        return stripped(logical(self._stood(0, y))) if texts is None else texts
 
     def _passed(self, frame: Frame, *, held: bool = False) -> list[str]:
         """Return the lines of a plain program that a line feed has passed; `held`, only those that left the screen."""
         cursor_row = frame.history_total + (0 if held else frame.cursor.y)
-        unfinished = self._scrolled
+        begun = self._scrolled
         printed = frame.passed
-        if not (printed is None or held or unfinished) and self._first_row + len(printed) == cursor_row:
+        is_plain = not (begun or self._overwritten)
+        if printed is not None and is_plain and not held and self._first_row + len(printed) == cursor_row:
             self._first_row = cursor_row
             return printed
         first_committed = frame.history_total - len(frame.committed)
         self.lost += max(0, first_committed - self._first_row)
         lines: list[str] = []
-        number = first_unfinished = max(self._first_row, first_committed)
+        number = first_begun = max(self._first_row, first_committed)
         stretches: list[tuple[int, Rows]] = [(first_committed, frame.committed)]
         on_screen_from = max(number, frame.history_total)
         if on_screen_from < cursor_row:
@@ -393,22 +409,32 @@ class LineTracker:
             start, stop = number - first, min(cursor_row - first, len(rows))
             if start >= stop:
                 continue
-            texts = None if unfinished else rows.texts()
+            texts = None if begun or self._overwritten else rows.texts()
             if texts is not None:
                 lines += texts[start:stop]
-                number = first_unfinished = first + stop
+                number = first_begun = first + stop
                 continue
-            for row in islice(rows, start, stop):
+            for row in islice(self._overwritten.stand(first, rows), start, stop):
+                if row.begins:
+                    begun.clear()
+                    first_begun = number
                 number += 1
-                unfinished.append(row.text)
-                if not row.wrapped or len(unfinished) >= LONGEST_LINE:
-                    lines.append("".join(unfinished).rstrip(" "))
-                    unfinished.clear()
-                    first_unfinished = number
+                begun.append(row.text)
+                if not row.wrapped or len(begun) >= MAX_LINE_ROWS:
+                    lines.append("".join(begun).rstrip(" "))
+                    begun.clear()
+                    first_begun = number
+        if (
+            self._overwritten
+            and not held
+            and self._overwritten.begins(cursor_row, self._engine.row(frame.cursor.y).text)
+        ):
+            begun.clear()
+            first_begun = number = cursor_row
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
-        on_screen = max(0, number - max(first_unfinished, frame.history_total))
-        if on_screen and unfinished:
-            del unfinished[-on_screen:]
+        on_screen = max(0, number - max(first_begun, frame.history_total))
+        if on_screen and begun:
+            del begun[-on_screen:]
         self._first_row = max(self._first_row, number - on_screen)
         return lines
 
@@ -442,7 +468,10 @@ class LineTracker:
         """Return the open line as it stands, up to its last cell in use."""
         if self._frame is None or self._frame.alternate or self._stands_on_said:
             return ""
-        return "".join(self._scrolled) + "".join(row.text for row in self._open_rows())
+        rows = (
+            self._overwritten.text(number, row.text) for number, row in enumerate(self._open_rows(), self._first_row)
+        )
+        return "".join(self._scrolled) + "".join(rows)
 
     def open_head(self) -> str:
         """Return the open line up to the cursor; empty while the cursor is on the other screen or above the line."""
@@ -474,7 +503,7 @@ class LineTracker:
         """Return what `_shown` does for the cursor's row, without blanks at the ends of lines."""
         top = self._frame.history_total if self._frame is not None else 0
         gone, final, below = self._shown(self._first_row - top)
-        return _stripped(gone), _stripped(final), _stripped(below)
+        return stripped(gone), stripped(final), stripped(below)
 
     def _open_rows(self, until: int | None = None) -> list[Row]:
         if self._frame is None or self._frame.alternate:
@@ -488,27 +517,3 @@ class LineTracker:
                 break
             y += 1
         return rows
-
-
-def _logical(rows: Sequence[_Stood]) -> list[str]:
-    """Return the lines that rows hold, with the blanks at their ends; the last one may go on below."""
-    lines: list[str] = []
-    begun: list[str] = []
-    for row in rows:
-        begun.append(row.text)
-        if not row.wrapped:
-            lines.append("".join(begun))
-            begun.clear()
-    return [*lines, "".join(begun)] if begun else lines
-
-
-def _unfinished(rows: Sequence[_Stood]) -> list[_Stood]:
-    """Return the rows at the end of which the line goes on in the row below all of them."""
-    start = len(rows)
-    while start and rows[start - 1].wrapped and len(rows) - start < LONGEST_LINE:
-        start -= 1
-    return list(rows[start:])
-
-
-def _stripped(lines: Sequence[str]) -> list[str]:
-    return [line.rstrip(" ") for line in lines]
