@@ -40,11 +40,15 @@ LONGEST_SEQUENCE = 640
 
 # Every byte of every pane passes here: `re` takes a third of the time of `regex`, and looking past colours first half
 # of what is left.
-_LANDMARK = re.compile(
-    rb"\x1b(?!\[[0-9;:]*+m)(?:(?P<vertical>[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru])"
+_VERTICAL = rb"[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru]"
+_OTHERS = (
     rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl])"
     rb"|\](?:133|633);(?P<mark>[A-C]|D(?:;[0-9]{0,3})?)(?=[;\x07\x1b]))"
 )
+_LANDMARK = re.compile(rb"\x1b(?!\[[0-9;:]*+m)(?:(?P<vertical>" + _VERTICAL + rb")" + _OTHERS)
+_LANDMARK_AMID_REPAINT = re.compile(rb"\x1b(?:(?P<vertical>c|\[3J)" + _OTHERS)
+"""Without the movements of which a repaint is full: amid one they are no landmarks."""
+_LAST_MOVEMENT = re.compile(rb"(?s:.*)\x1b(?:" + _VERTICAL + rb")")
 # Groups that may fail amid a turn are greedy: see vt/tokens.py.
 _STYLES = rb"(?:\x1b\[[0-9;:]*+m)+"
 _END_MARK = _STYLES + rb"(?P<end>[^\x00-\x20\x1b\x7f]{1,12}+)(?:" + _STYLES + rb"|\x0f)+"
@@ -55,6 +59,8 @@ _BLANKS, _OVERWRITTEN = b" " * 16 + b"\r", re.compile(rb" {16}\r[^\x00-\x20]{0,1
 _WITHIN_ROW = re.compile(rb"(?:\r|\x1b\[[0-9;:?]*+[@CDGKPXhlm])*+")
 """What prints nothing and leaves the row alone that the cursor is in, as a repaint begins that erases the last one."""
 _UNFINISHED = re.compile(rb"\x1b(?:\[[?]?[0-9;:]*|\](?:[136]{1,3}(?:;[A-D]?(?:;[0-9]{0,3})?)?)?)?\Z")
+_FINISHED = re.compile(rb"\x1b\[\??[0-9;:]*[@-ln-~]")
+"""A sequence that is whole, and no style: none is unfinished that begins with it, or before it."""
 _UNFINISHED_END = re.compile(
     _STYLES + rb"(?:[^\x00-\x20\x1b\x7f]{1,12}(?:(?:" + _STYLES + rb"|\x0f)+ *(?:\r[^\x00-\x1f\x7f]{0,14})?)?)?"
     rb"(?:\x1b(?:\[[0-9;:]*)?)?\Z"
@@ -144,6 +150,10 @@ class FrameCutter:
         window = max(0, len(begun) - LONGEST_SEQUENCE)
         if _BLANKS[:-1] not in begun[window:]:
             window = max(0, len(begun) - LONGEST_SEQUENCE // 10)
+        last = begun.rfind(b"\x1b", window)
+        if last < 0 or _FINISHED.match(begun, last):
+            self._carried = b""
+            return
         unfinished = _UNFINISHED_END.search(begun, window) or _UNFINISHED.search(begun, window)
         self._carried = unfinished[0] if unfinished else b""
 
@@ -160,9 +170,20 @@ class FrameCutter:
         start = 0
         ends_line = _BLANKS in scanned and _OVERWRITTEN.search(scanned) is not None
         landmarks = _LANDMARK_OR_ENDED_LINE if ends_line else _LANDMARK
-        # A flood of plain text has none, and `in` knows that ten times as fast.
-        for landmark in landmarks.finditer(scanned) if b"\x1b" in scanned else ():
-            after = landmark.end() - carried
+        position = 0
+        # A flood of plain text has no landmark, and `in` knows that ten times as fast.
+        while b"\x1b" in scanned:
+            if not (self.linear or self._may_repaint or ends_line) and len(data) < self._calm_at:
+                landmark = _LANDMARK_AMID_REPAINT.search(scanned, position)
+                stop = len(scanned) if landmark is None else landmark.start()
+                if movement := _LAST_MOVEMENT.match(scanned, position, stop):
+                    self._last_move = movement.end() - carried
+            else:
+                landmark = landmarks.search(scanned, position)
+            if landmark is None:
+                break
+            position = landmark.end()
+            after = position - carried
             if self._may_repaint and self._erases(landmark, data[start : max(0, landmark.start() - carried)]):
                 self.at_landmark, self.at_last_repaint = False, True
                 self.linear = True

@@ -96,16 +96,18 @@ class ModeMachine:
         """The mode of the main screen, then that of the alternate screen, then a dialog, each if there is one."""
         self._is_alternate = False
         self._command = self._editor_command = ""
+        self._derive()
 
-    @property
-    def mode(self) -> Mode:
+    def _derive(self) -> None:
+        """Derive what every frame asks several times and few change."""
+        self.mode = self._modes[-1]
         """The mode."""
-        return self._modes[-1]
-
-    @property
-    def _ground(self) -> Mode:
+        self._ground = self._modes[-2] if self.mode is Mode.DIALOG else self.mode
         """The mode behind a dialog."""
-        return self._modes[-2] if self.mode is Mode.DIALOG else self.mode
+        self.is_full_screen = self._ground is Mode.FULL_SCREEN
+        """Whether what the alternate screen shows is no program's answer as far as is known."""
+        self.converses = self.is_full_screen or self._ground is Mode.CONVERSING
+        """Whether words are read off the screen: the program converses, or may on the alternate screen."""
 
     @property
     def is_alternate(self) -> bool:
@@ -116,16 +118,6 @@ class ModeMachine:
     def is_overlaid(self) -> bool:
         """Whether the alternate screen stands in front of a conversation: what it shows is no part of that."""
         return self._is_alternate and self._modes[0] is Mode.CONVERSING
-
-    @property
-    def converses(self) -> bool:
-        """Whether words are read off the screen: the program converses, or may on the alternate screen."""
-        return self._ground in {Mode.CONVERSING, Mode.FULL_SCREEN}
-
-    @property
-    def is_full_screen(self) -> bool:
-        """Whether what the alternate screen shows is nobody's word as far as is known."""
-        return self._ground is Mode.FULL_SCREEN
 
     @property
     def has_composer(self) -> bool:
@@ -172,6 +164,7 @@ class ModeMachine:
             self._modes[place + 1 :] = [row.after]
         else:
             self._modes[place] = row.after
+        self._derive()
 
     def ask(self) -> None:
         """Bracketed paste was asked for."""
@@ -234,3 +227,4 @@ class ModeMachine:
         """Another program was started in the pane."""
         self.asks_for_paste = self._is_alternate = False
         self._modes = [Mode.PRINTING]
+        self._derive()

@@ -34,7 +34,7 @@ class Beside:
 
     @property
     def edge(self) -> int | None:
-        return transcript_edge(self.screen.rows(0, LINES), COLUMNS)
+        return transcript_edge(self.screen, self.screen.text())
 
 
 def test_a_panel_is_left_out_while_the_transcript_scrolls_beside_it() -> None:

@@ -5,6 +5,7 @@ it counts (1. 2. 3.), when the hidden cursor stands on the pointer, when a key h
 when a question stands above it.
 """
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import regex
@@ -18,6 +19,7 @@ from streamrelay.delta.layout.dialog_screen import (
     is_bullet,
     is_hint,
 )
+from streamrelay.delta.layout.glyphs import MAX_ROWS_KNOWN
 
 _POINTED = regex.compile(rf"^(\s*)([{STRONG_POINTERS}>●◉→‣*])(\s+)((?:[✔✓☑☐☒◯○●◉■□]\s+)?)(?:(\d{{1,3}})[.)]\s+)?\S")
 _NUMBERED = regex.compile(r"^\s*(\d{1,3})[.)]\s+\S")
@@ -64,6 +66,7 @@ def find_choices(screen: DialogScreen) -> Choices | None:
     return None
 
 
+@lru_cache(maxsize=MAX_ROWS_KNOWN)
 def _pointed(row: str, y: int) -> _Pointed | None:
     found = _POINTED.match(row)
     if found is None:

@@ -6,11 +6,13 @@ changed. A spinner is a row whose first glyph changes while the rest stays as it
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import ne
+from typing import NamedTuple
 
 import regex
 
-from streamrelay.delta.layout.glyphs import SIDE, is_border
+from streamrelay.delta.layout.glyphs import MAX_ROWS_KNOWN, SIDE, is_border
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]|\.{2,3})\s+(?P<label>\S.*)")
@@ -116,6 +118,21 @@ def stays(before: str, after: str) -> bool:
     return after[before.index(text) :].startswith(text)
 
 
+@lru_cache(maxsize=MAX_ROWS_KNOWN)
+def _says_how_to_interrupt(row: str) -> bool:
+    return _INTERRUPTIBLE.search(row) is not None
+
+
+class _Top(NamedTuple):
+    """Where the composer begins, and on which screen that was found."""
+
+    rows: Sequence[str]
+    cursor: int
+    mark: str
+    borders: tuple[str, str] | None
+    top: int
+
+
 class Furniture:
     """The furniture of one pane, as far as it has shown itself."""
 
@@ -127,12 +144,20 @@ class Furniture:
         self._status_rows = 0
         self._labels: dict[str, None] = {}
         self._glyphs: set[str] = set()
+        self._top = _Top((), 0, "", None, 0)
 
     def composer_top(self, rows: Sequence[str], cursor: int) -> int:
         """Return the first row of the composer.
 
-        Some programs that hide their cursor park it anywhere: one that had a composer with borders still has it.
+        Some programs that hide their cursor park it anywhere: one that had a composer with borders still has it. The
+        answer is remembered: each frame is asked for it five times. The caller must not change `rows` afterwards.
         """
+        last = self._top
+        if rows is not last.rows or last[1:4] != (cursor, self.mark, self._borders):
+            self._top = last = _Top(rows, cursor, self.mark, self._borders, self._find_composer(rows, cursor))
+        return last.top
+
+    def _find_composer(self, rows: Sequence[str], cursor: int) -> int:
         top = composer_top(rows, cursor, self.mark)
         if self._borders is None or _is_like(rows[top], self._borders[0]):
             return top
@@ -174,10 +199,11 @@ class Furniture:
 
         A spinner with another label is one at once where its glyphs were seen spinning, or a profile knows it.
         """
-        if any(map(_INTERRUPTIBLE.search, rows[cursor + 1 :])):
+        if any(map(_says_how_to_interrupt, rows[cursor + 1 :])):
             return True
         return any(
-            (self.is_spinner(row) or self._spins(row) or matches(profile.furniture, row)) and _INTERRUPTIBLE.search(row)
+            _says_how_to_interrupt(row)
+            and (self.is_spinner(row) or self._spins(row) or matches(profile.furniture, row))
             for row in _with_open_brackets_closed(self._rows_above(rows, cursor))
         )
 

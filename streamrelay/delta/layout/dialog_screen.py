@@ -1,8 +1,12 @@
 """The rows of a screen as a dialog is read from them: borders, hints and remarks told from text by their look."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import regex
+
+from streamrelay.delta.layout.glyphs import MAX_ROWS_KNOWN
 
 FURTHEST = 14
 """Rows above the choices in which the question is looked for, and rows of remarks below them."""
@@ -38,12 +42,28 @@ ANY_KEY = regex.compile(
 )
 
 
+class _Row(NamedTuple):
+    """A row without the sides of its box; it `says` something if it holds more than blanks and borders."""
+
+    text: str
+    boxed: bool
+    says: bool
+
+
+@lru_cache(maxsize=MAX_ROWS_KNOWN)
+def _read(row: str) -> _Row:
+    text = _SIDE.sub(lambda side: " " * len(side.group()), row).rstrip()
+    return _Row(text, _SIDE.match(row) is not None, text.strip(_BORDERS) != "")
+
+
 class DialogScreen:
     """The rows of a screen at rest, without the sides of boxes; columns stay where they were."""
 
     def __init__(self, rows: Sequence[str], cursor: tuple[int, int], *, cursor_visible: bool) -> None:
-        self.boxed = [_SIDE.match(row) is not None for row in rows]
-        self.rows = [_SIDE.sub(lambda side: " " * len(side.group()), row).rstrip() for row in rows]
+        read = [_read(row) for row in rows]
+        self.rows = [row.text for row in read]
+        self.boxed = [row.boxed for row in read]
+        self._says = [row.says for row in read]
         self.cursor = cursor
         self.cursor_visible = cursor_visible
         self.last = next((y for y in range(len(rows) - 1, -1, -1) if self.says(y)), -1)
@@ -51,7 +71,7 @@ class DialogScreen:
 
     def says(self, y: int) -> bool:
         """Whether a row holds more than blanks and borders."""
-        return self.rows[y].strip(_BORDERS) != ""
+        return self._says[y]
 
     def is_border(self, y: int) -> bool:
         """Whether a row is drawn, and only of borders."""

@@ -6,6 +6,7 @@ shows where it stands, and what stands under it.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import takewhile
 
 import regex
@@ -32,7 +33,11 @@ BULLETS = r"(?:(?!\p{Emoji_Presentation})(?=[\p{So}\p{Sm}])[\u2300-\u23ff\u25a0-
 
 _MARKS = regex.compile(r"^[^\p{L}\p{N}]+")
 
+MAX_ROWS_KNOWN = 8192
+"""Rows whose look is remembered, of all panes: from one frame to the next most rows of a screen stay as they are."""
 
+
+@lru_cache(maxsize=MAX_ROWS_KNOWN)
 def is_border(text: str) -> bool:
     """Tell whether a row is nothing but a border or a rule."""
     # Most rows hold a letter, and the first one settles it.

@@ -4,21 +4,28 @@ A composer that is a box ends where its transcript does. Where a gutter of blank
 the screen to its bottom, and behind it there is text in some rows, that text belongs to a panel.
 """
 
+from collections.abc import Sequence
+
 from streamrelay.delta.layout.glyphs import is_border
 from streamrelay.delta.layout.rows import cells_of
-from streamrelay.vt.engine import Rows
+from streamrelay.vt.engine import Engine
 
 GUTTER = 2
 NARROWEST = 16
 FEWEST_ROWS = 3
 
 
-def transcript_edge(rows: Rows, columns: int) -> int | None:
-    """Return the column at which a transcript ends that has a panel on its right, of a whole screen; None without."""
-    every = list(rows)
-    edge = next((cells_of(text) for row in reversed(every) if is_border(text := row.text.rstrip())), columns)
+def transcript_edge(engine: Engine, texts: Sequence[str]) -> int | None:
+    """Return the column at which a transcript ends that has a panel on its right; None without.
+
+    `texts` are the rows of the screen. Most composers reach to its edge: then no cell is looked at.
+    """
+    columns = engine.columns
+    border = next((y for y in range(len(texts) - 1, -1, -1) if is_border(texts[y])), None)
+    edge = columns if border is None else cells_of(engine.row(border).text.rstrip())
     if edge + GUTTER + NARROWEST > columns:
         return None
+    every = list(engine.rows(0, engine.lines))
     if any(row.columns(edge, edge + GUTTER).strip() for row in every):
         return None
     beside = sum(bool(row.columns(edge + GUTTER, columns).strip()) for row in every)

@@ -223,8 +223,9 @@ class Printing:
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
-        self.say(painted_lines(self._wrapped, self._engine.columns, goes_on=True).lines)
-        self._wrapped = []
+        if self._wrapped:
+            self.say(painted_lines(self._wrapped, self._engine.columns, goes_on=True).lines)
+            self._wrapped = []
         self._lines.skip(frame)
         self._paints = False
 

@@ -66,6 +66,7 @@ class Document:
         self._passed_over: tuple[list[PaintedRow], int] | None = None
         """The picture passed over last, and the row of its cursor."""
         self._cursor = 0
+        self._bared: tuple[Sequence[PaintedRow], int, list[str]] = ((), 0, [])
         self._viewport = Viewport()
         self.answers = True
         """Whether what vanishes may be part of an answer; between turns a panel stood there, or what is old."""
@@ -260,8 +261,7 @@ class Document:
 
         Rows are compared without their indent: that of a whole list grows with its numbers.
         """
-        old, new = [row.text for row in before], [row.text for row in after]
-        old, new = _bare(old[: composer_top(old, self._cursor)]), _bare(new[: composer_top(new, cursor)])
+        old, new = self._bare_transcript(before, self._cursor), self._bare_transcript(after, cursor)
         scroll = scroll_between(old, new, self._pinned)
         if scroll is None:
             came_back = self._came_back(new)
@@ -280,6 +280,15 @@ class Document:
             self._above = self._above[: max(0, known, len(self._above) + distance)]
             self._pinned = min(self._pinned, top + distance) if self._above else 0
 
+    def _bare_transcript(self, picture: Sequence[PaintedRow], cursor: int) -> list[str]:
+        """Return the rows of a picture above its composer without their indent; those of the last one are known."""
+        known, at, bare = self._bared
+        if known is not picture or at != cursor:
+            rows = [row.text for row in picture]
+            bare = _bare(rows[: composer_top(rows, cursor)])
+            self._bared = picture, cursor, bare
+        return bare
+
     def _turn_page(self, left: Sequence[PaintedRow], new: Sequence[str]) -> None:
         """Keep what vanished when another picture took the place of the old one."""
         standing = set(new)
@@ -293,6 +302,8 @@ class Document:
         Something was only in front of them, or they left too early: while a row is written, its end may take more rows
         than in the end.
         """
+        if not self._above:
+            return False
         known = self._seams[-1][0] - self._dropped if self._seams else 0
         tail = _bare(row.text for row in self._above[max(known, len(self._above) - 2 * len(new)) :])
         top = next((row for row in new[self._pinned :] if says_something(row)), "")
@@ -315,7 +326,7 @@ class Document:
         """Leave out a panel that stands beside the transcript from here on."""
         if not self._alternate or self._edge is not None or self._screen is self._picture:
             return
-        self._edge = transcript_edge(self._engine.rows(0, self._engine.lines), self._engine.columns)
+        self._edge = transcript_edge(self._engine, [row.text for row in self._screen])
         if self._edge is not None:
             self._screen = self._painted(0, self._engine.lines)
 
