@@ -46,6 +46,15 @@ def test_the_note_stands_before_the_innermost_statement_of_the_mutant(line: int,
     assert lines[place + 1] == before
 
 
+def test_what_runs_at_the_import_counts_as_reached_by_every_function_of_the_module() -> None:
+    lines = [
+        text.strip()
+        for text in marked(SOURCE, [(3, Mutant("counter.py", "constant", 6, 0, 0, "", ""))]).decode().splitlines()
+    ]
+    [place] = [index for index, text in enumerate(lines) if text.endswith(".note(3)")]
+    assert lines[place + 1] == "if self.count > 9:"
+
+
 def test_a_note_names_the_test_that_reached_the_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NOTES, str(tmp_path / "notes"))
     for test in (

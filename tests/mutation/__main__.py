@@ -165,13 +165,14 @@ def judge(
     print(f"selection {name.upper()}: which tests reach {len(todo)} mutants", flush=True)
     reaching = tests.reaching(selection, paths, todo)
     for number, mutant in enumerate(todo):
-        reach = reaching.get(number, [])
-        print(f"{number + 1}/{len(todo)} {shown(mutant)}, reached by {len(reach)} tests", flush=True)
+        # Of what nothing reached, the package's own tests may still tell something.
+        reach = reaching.get(number) or [f"tests/{Path(mutant.file).parts[1]}"]
+        print(f"{number + 1}/{len(todo)} {shown(mutant)}, reached by {len(reaching.get(number, []))} tests", flush=True)
         began = time.monotonic()
         killer = tests.first_failure(selection, reach, mutant)
         print(f"  {killer or 'survives'}, {time.monotonic() - began:.0f} s", flush=True)
         verdict = {"a": killer, "b": killer} if name == "a" and killer else {name: killer}
-        results.add(mutant, **{"a": "", **verdict}, reached=len(reach))
+        results.add(mutant, **{"a": "", **verdict}, reached=len(reaching.get(number, [])))
 
 
 def options() -> argparse.ArgumentParser:

@@ -3,7 +3,7 @@
 One run of a selection finds it out for all mutants. In a copy of the repository each mutant's statement gets a call of
 `note` before it; the processes that the tests start note their tests too, because pytest hands `PYTEST_CURRENT_TEST` to
 them through the environment. A process that outlives its test (a daemon that a module shares) notes the test that
-started it.
+started it. What runs once, when a module is imported, counts as reached by the tests that run a function of the module.
 """
 
 import ast
@@ -39,12 +39,16 @@ def _write(number: int, test: str) -> None:
 def marked(source: bytes, mutants: Iterable[tuple[int, Mutant]]) -> bytes:
     """Return the source with a call of `note` before the statement of each of these numbered mutants."""
     lines = source.splitlines(keepends=True)
-    statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    tree = ast.parse(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    bodies = {_first(node).lineno for node in functions if _begins_its_line(_first(node), lines)}
+    inside = [node for function in functions for node in ast.walk(function) if node is not function]
+    statements = [node for node in inside if isinstance(node, ast.stmt) and _begins_its_line(node, lines)]
     calls: defaultdict[int, list[int]] = defaultdict(list)
     for number, mutant in mutants:
-        around = [node for node in statements if _holds(node, mutant.line) and _begins_its_line(node, lines)]
-        if around:
-            calls[max(node.lineno for node in around)].append(number)
+        around = [node.lineno for node in statements if node.lineno <= mutant.line <= (node.end_lineno or node.lineno)]
+        for line in [max(around)] if around else sorted(bodies):
+            calls[line].append(number)
     for line, numbers in calls.items():
         text = lines[line - 1]
         indent = text[: len(text) - len(text.lstrip())]
@@ -54,8 +58,10 @@ def marked(source: bytes, mutants: Iterable[tuple[int, Mutant]]) -> bytes:
     return b"".join(lines)
 
 
-def _holds(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
+def _first(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+    """Return the statement that a call runs first."""
+    has_text = isinstance(function.body[0], ast.Expr) and isinstance(function.body[0].value, ast.Constant)
+    return function.body[1] if has_text and len(function.body) > 1 else function.body[0]
 
 
 def _begins_its_line(node: ast.stmt, lines: Sequence[bytes]) -> bool:
