@@ -41,6 +41,8 @@ class Tests:
     limit: float
     options: list[str]
     unreliable: set[str] = field(default_factory=set)
+    writes: int = 0
+    began: int = field(default_factory=lambda: int(time.time()))
 
     def reaching(
         self, selection: Sequence[str], paths: Sequence[str], mutants: Sequence[Mutant]
@@ -49,14 +51,14 @@ class Tests:
         originals = {mutant.file: (self.copy / mutant.file).read_bytes() for mutant in mutants}
         for file, source in originals.items():
             numbered = [(number, mutant) for number, mutant in enumerate(mutants) if mutant.file == file]
-            (self.copy / file).write_bytes(marked(source, numbered))
+            self._write(self.copy / file, marked(source, numbered))
         notes = self.copy.parent / "notes"
         notes.unlink(missing_ok=True)
         try:
             _, output = self._run([*selection, *paths], notes=notes)
         finally:
             for file, source in originals.items():
-                (self.copy / file).write_bytes(source)
+                self._write(self.copy / file, source)
         print("  " + (output.strip().splitlines() or ["no output"])[-1], flush=True)
         return read_notes(notes)
 
@@ -71,11 +73,11 @@ class Tests:
         path = self.copy / mutant.file
         original = path.read_bytes()
         while wanted := [test for test in tests if test not in self.unreliable]:
-            path.write_bytes(mutant.applied(original))
+            self._write(path, mutant.applied(original))
             try:
                 status, output = self._run(["-x", *selection], wanted)
             finally:
-                path.write_bytes(original)
+                self._write(path, original)
             if status is None:
                 return "timeout"
             if status in {_PASSED, _NONE_COLLECTED}:
@@ -90,6 +92,12 @@ class Tests:
             self.unreliable.add(failed[0])
         return ""
 
+    def _write(self, path: Path, source: bytes) -> None:
+        """Write a file with a time of its own: that and the size are all that cached bytecode is checked by."""
+        path.write_bytes(source)
+        self.writes += 1
+        os.utime(path, (self.began + self.writes, self.began + self.writes))
+
     def _run(
         self, selection: Sequence[str], tests: Sequence[str] = (), *, notes: Path | None = None
     ) -> tuple[int | None, str]:
@@ -97,8 +105,8 @@ class Tests:
         chosen = self.copy.parent / "chosen"
         chosen.write_text("".join(f"{test}\n" for test in tests), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=no", *self.options, *selection]
-        # A mutant may have the size and the second of the original, which is all that cached bytecode is checked by.
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "400"}
+        environment = {**os.environ, "COLUMNS": "400"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling everything for each process took most of the time
         environment["PYTHONPATH"] = f"{self.copy}{os.pathsep}{self.copy / 'cli'}"
         if notes:
             environment[NOTES] = str(notes)
