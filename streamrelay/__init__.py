@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import libtmux
+
     from streamrelay import blocking as blocking
     from streamrelay import errors as errors
     from streamrelay import events as events
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from streamrelay.delta.inputs import WitnessPolicy
     from streamrelay.errors import StreamrelayError
     from streamrelay.events import Event, Text
-    from streamrelay.library import Message, Pane, Server
+    from streamrelay.library import Message, Pane, Server, Stream
     from streamrelay.panes.inventory import PaneInfo
     from streamrelay.panes.subscription import Subscription
     from streamrelay.relay.session import RelaySession
@@ -46,6 +48,7 @@ __all__ = [
     "PaneInfo",
     "RelaySession",
     "Server",
+    "Stream",
     "StreamrelayError",
     "Subscription",
     "Text",
@@ -63,6 +66,7 @@ _MODULE_OF = {
     "PaneInfo": "streamrelay.panes.inventory",
     "RelaySession": "streamrelay.relay.session",
     "Server": "streamrelay.library",
+    "Stream": "streamrelay.library",
     "StreamrelayError": "streamrelay.errors",
     "Subscription": "streamrelay.panes.subscription",
     "Text": "streamrelay.events",
@@ -94,6 +98,7 @@ def __dir__() -> list[str]:
 
 
 def connect(
+    server: "libtmux.Server | None" = None,
     *,
     socket_name: str | None = None,
     socket_path: str | None = None,
@@ -107,21 +112,40 @@ def connect(
 ) -> "Server":
     """Return a running tmux server, to be entered with `async with`.
 
-    The server is named as tmux's `-L` (`socket_name`) and `-S` (`socket_path`) name it; inside tmux the default is
-    the server around. `tmux` is the binary (default: $STREAMRELAY_TMUX, else "tmux"), `transport` is "pipes"
-    (`tmux -C`) or "cc" (`tmux -CC` over a pseudo terminal). With `host` ("user@machine") the server is the one on that
-    machine, and so are socket and binary (default: "tmux"); `ssh` is the command that reaches it, with options of your
-    own ("ssh -p 2222"). With `self_check`, one resting pane is compared with tmux
-    every so many seconds (see `Server.check`). `profiles` is what is known of single programs: by default all that
-    `load_profiles` finds, () for nothing. `witness` says what becomes of an agent's own record of its answers:
-    "prefer" its source to the lines of the screen, "verify" these by it, or "off". Raises ConfigError for a profile of
-    the user's that makes no sense; entering raises NoServer, TmuxMissing, TmuxTooOld or SshFailed.
+        async with streamrelay.connect(socket_name="work") as server:
+            print(await server.panes())
+
+    `server` is a server of libtmux: its socket and binary are taken. `socket_name` and `socket_path` name a server as
+    tmux's `-L` and `-S` do; inside tmux the default is the server around. `tmux` is the binary (default:
+    $STREAMRELAY_TMUX, else "tmux").
+
+    With `host` ("user@machine") the server runs on that machine, and so do its socket and binary (default: "tmux");
+    `ssh` is the command that reaches it, with your options ("ssh -p 2222"). `transport` is "pipes" (`tmux -C`) or "cc"
+    (`tmux -CC` over a pseudo terminal).
+
+    `self_check` is the number of seconds between comparisons of one resting pane with tmux (see `Server.check`; None:
+    never). `profiles` describe single programs: by default those that `load_profiles` finds, () for none. `witness`
+    says how an agent's own record of its answers is used: "prefer" its source to the lines of the screen, "verify" the
+    lines by it, or "off".
+
+    Raises UsageError for contradicting arguments and ConfigError for an invalid profile of the user's. Entering raises
+    NoServer, TmuxMissing, TmuxTooOld or SshFailed.
     """
+    from streamrelay import errors
     from streamrelay.agents import load_profiles
     from streamrelay.control import Ssh, Tmux
     from streamrelay.library import Server
 
+    if server is not None:
+        from streamrelay.libtmux.objects import address
+
+        if socket_name or socket_path or tmux or host:
+            raise errors.UsageError("a server of libtmux names its socket and binary itself")
+        named = address(server)
+        socket_name, socket_path, tmux = named["socket_name"], named["socket_path"], named["tmux"]
     reached = Ssh(host, ssh) if host else None
     chosen = Tmux(tmux or "", socket_name=socket_name, socket_path=socket_path, ssh=reached)
     known = load_profiles() if profiles is None else profiles
-    return Server(chosen, transport=transport, self_check=self_check, profiles=known, witness=witness)
+    return Server(
+        chosen, transport=transport, self_check=self_check, profiles=known, witness=witness, libtmux_server=server
+    )

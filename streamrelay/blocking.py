@@ -8,57 +8,33 @@
 One event loop runs in a thread of its own; everything here only waits for it.
 """
 
-import asyncio
-import threading
-from collections.abc import Collection, Coroutine, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, cast
 
 from streamrelay.agents import AgentProfile
 from streamrelay.control import TransportName
 from streamrelay.delivery.sending import WAIT_TIMEOUT
 from streamrelay.delta.inputs import WitnessPolicy
 from streamrelay.events import DeliveryState, Event
-from streamrelay.library import Message, Pane, Server
-from streamrelay.loops import new_event_loop
+from streamrelay.library import Message, Pane, Server, Stream, Target
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.subscription import Subscription
+from streamrelay.threads import LoopThread
 
-Result = TypeVar("Result")
+if TYPE_CHECKING:
+    import libtmux
 
 __all__ = ["BlockingMessage", "BlockingPane", "BlockingServer", "BlockingStream", "connect"]
-
-
-class _Loop:
-    """An event loop in a thread."""
-
-    def __init__(self) -> None:
-        self._runner = asyncio.Runner(loop_factory=new_event_loop)
-        self._loop = self._runner.get_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="streamrelay", daemon=True)
-        self._thread.start()
-
-    def wait(self, work: Coroutine[Any, Any, Result], timeout: float | None = None) -> Result:
-        """Run `work` in the loop and wait for it; whatever interrupts the waiting cancels it."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result(timeout)
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._runner.close()
 
 
 class BlockingStream:
     """An iterator over the events of some panes; ends when the last of them has closed."""
 
-    def __init__(self, loop: _Loop, subscription: Subscription) -> None:
+    def __init__(self, loop: LoopThread, server: "BlockingServer", subscription: Subscription) -> None:
         self._loop = loop
+        self._server = server
         self._subscription = subscription
         self._waiting: list[Event] = []
 
@@ -66,6 +42,11 @@ class BlockingStream:
     def panes(self) -> tuple[str, ...]:
         """The panes watched."""
         return self._subscription.panes
+
+    @property
+    def pane(self) -> "BlockingPane":
+        """The pane that is watched; raises UsageError for a stream of several."""
+        return BlockingPane(self._loop, cast("Stream", self._subscription).pane, self._server)
 
     def __iter__(self) -> Iterator[Event]:
         return self
@@ -82,7 +63,7 @@ class BlockingStream:
 class BlockingMessage:
     """A message to a pane; as `streamrelay.Message`."""
 
-    def __init__(self, loop: _Loop, message: Message) -> None:
+    def __init__(self, loop: LoopThread, message: Message) -> None:
         self._loop = loop
         self._message = message
         self.id, self.pane = message.id, message.pane
@@ -100,10 +81,15 @@ class BlockingMessage:
 class BlockingPane:
     """One pane; as `streamrelay.Pane`."""
 
-    def __init__(self, loop: _Loop, pane: Pane, server: "BlockingServer") -> None:
+    def __init__(self, loop: LoopThread, pane: Pane, server: "BlockingServer") -> None:
         self._loop = loop
         self._pane = pane
         self.server, self.info, self.id = server, pane.info, pane.id
+
+    @property
+    def libtmux(self) -> "libtmux.Pane":
+        """The same pane as an object of libtmux."""
+        return self._pane.libtmux
 
     @contextmanager
     def watch(self) -> Iterator[BlockingStream]:
@@ -124,7 +110,7 @@ class BlockingPane:
 class BlockingServer:
     """A running tmux server."""
 
-    def __init__(self, loop: _Loop, server: Server) -> None:
+    def __init__(self, loop: LoopThread, server: Server) -> None:
         self._loop = loop
         self._server = server
 
@@ -136,37 +122,38 @@ class BlockingServer:
         """List the panes of sessions, which are given by id; as `Server.panes_in`."""
         return self._loop.wait(self._server.panes_in(sessions))
 
-    def pane(self, target: str | None = None) -> BlockingPane:
+    def pane(self, target: Target | None = None) -> BlockingPane:
         """Return the pane of a target as tmux writes it, to watch it and to send to it."""
         return BlockingPane(self._loop, self._loop.wait(self._server.pane(target)), self)
 
-    def find(self, target: str | None = None) -> PaneInfo:
+    def find(self, target: Target | None = None) -> PaneInfo:
         """Return the pane of a target as tmux writes it."""
         return self._loop.wait(self._server.find(target))
 
     @contextmanager
-    def watch(self, *targets: str) -> Iterator[BlockingStream]:
+    def watch(self, *targets: Target) -> Iterator[BlockingStream]:
         """Subscribe to what the programs in `targets` say, from here on."""
         watching = self._server.watch(*targets)
         subscription = self._loop.wait(watching.__aenter__())
         try:
-            yield BlockingStream(self._loop, subscription)
+            yield BlockingStream(self._loop, self, subscription)
         finally:
             self._loop.wait(watching.__aexit__(None, None, None))
 
     @contextmanager
-    def record(self, target: str | None, path: Path, *, force: bool = False) -> Iterator[BlockingStream]:
+    def record(self, target: Target | None, path: Path, *, force: bool = False) -> Iterator[BlockingStream]:
         """Record a pane into a file for as long as this is entered; as `Server.record`."""
         recording = self._server.record(target, path, force=force)
         recorded = self._loop.wait(recording.__aenter__())
         try:
-            yield BlockingStream(self._loop, recorded.stream)
+            yield BlockingStream(self._loop, self, recorded.stream)
         finally:
             self._loop.wait(recording.__aexit__(None, None, None))
 
 
 @contextmanager
 def connect(
+    server: "libtmux.Server | None" = None,
     *,
     socket_name: str | None = None,
     socket_path: str | None = None,
@@ -181,9 +168,10 @@ def connect(
     """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`."""
     import streamrelay
 
-    loop = _Loop()
+    loop = LoopThread("streamrelay")
     try:
-        server = streamrelay.connect(
+        connected = streamrelay.connect(
+            server,
             socket_name=socket_name,
             socket_path=socket_path,
             tmux=tmux,
@@ -194,10 +182,10 @@ def connect(
             profiles=profiles,
             witness=witness,
         )
-        loop.wait(server.__aenter__())
+        loop.wait(connected.__aenter__())
         try:
-            yield BlockingServer(loop, server)
+            yield BlockingServer(loop, connected)
         finally:
-            loop.wait(server.__aexit__(None, None, None))
+            loop.wait(connected.__aexit__(None, None, None))
     finally:
         loop.close()

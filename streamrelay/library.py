@@ -10,20 +10,30 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Union, cast
 
 from streamrelay.agents import AgentProfile
 from streamrelay.control import Tmux, TransportName
 from streamrelay.delivery.message import Policy
 from streamrelay.delivery.sending import WAIT_TIMEOUT, Sent, send
 from streamrelay.delta.inputs import WitnessPolicy
-from streamrelay.errors import AnswerTimeout
+from streamrelay.errors import AnswerTimeout, UsageError
 from streamrelay.events import DeliveryState, Event, Receipt
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.recorder import Recorded
 from streamrelay.panes.server import Server as PaneServer
-from streamrelay.panes.subscription import Subscription
+from streamrelay.panes.subscription import MAX_QUEUE, Subscription
+
+if TYPE_CHECKING:
+    import libtmux
+
+Target = Union[str, "libtmux.Pane", "libtmux.Window", "libtmux.Session"]
+"""A pane: what tmux takes for `-t` ("work:0.1", "%3"), or an object of libtmux; the active pane of a window."""
 
 _SUBMITTED: frozenset[DeliveryState] = frozenset({"submitted", "turn_started", "answered", "failed", "unconfirmed"})
 
@@ -84,6 +94,27 @@ class Message:
             self._changed.set()
 
 
+class Stream(Subscription):
+    """An async iterator over the events of some panes; made by `Server.watch` and `Pane.watch`.
+
+    async with server.watch("work:0.1") as stream:
+        async for event in stream:
+            print(stream.pane.id, event)
+    """
+
+    def __init__(self, server: "Server", infos: Mapping[str, PaneInfo], *, size: int = MAX_QUEUE) -> None:
+        super().__init__(infos, size=size)
+        self._server = server
+        self._infos = tuple(infos.values())
+
+    @property
+    def pane(self) -> "Pane":
+        """The pane that is watched; raises UsageError for a stream of several (see `panes`)."""
+        if len(self._infos) != 1:
+            raise UsageError(f"this stream has {len(self._infos)} panes", hint="stream.panes has their ids")
+        return Pane(self._server, replace(self._infos[0], pane=self.panes[0]))
+
+
 class Pane:
     """One pane of a server; made by `Server.pane`."""
 
@@ -96,8 +127,21 @@ class Pane:
         """Its id in tmux, as `%3`."""
         return self.info.pane
 
+    @property
+    def libtmux(self) -> "libtmux.Pane":
+        """The same pane as an object of libtmux, whose commands block the caller.
+
+        pane.libtmux.send_keys("q", enter=False)
+        """
+        import libtmux
+
+        info = self.info
+        return libtmux.Pane(
+            server=self.server.libtmux, pane_id=info.pane, window_id=info.window, session_id=info.session
+        )
+
     @asynccontextmanager
-    async def watch(self) -> AsyncIterator[Subscription]:
+    async def watch(self) -> AsyncIterator[Stream]:
         """Subscribe to what its program says, from here on.
 
             async with pane.watch() as stream:
@@ -155,18 +199,88 @@ class Server(PaneServer):
         self_check: float | None = None,
         profiles: Sequence[AgentProfile] = (),
         witness: WitnessPolicy = "prefer",
+        libtmux_server: "libtmux.Server | None" = None,
     ) -> None:
         super().__init__(tmux, transport=transport, self_check=self_check, profiles=profiles, witness=witness)
+        self._libtmux = libtmux_server
         self._sending: set[asyncio.Task[Sent]] = set()
 
-    async def pane(self, target: str | None = None) -> Pane:
-        """Return the pane of a target as tmux writes it; without one, the pane this process runs in.
+    @property
+    def libtmux(self) -> "libtmux.Server":
+        """The same server as an object of libtmux: the one it was connected by, if any.
+
+        Raises UsageError for a server on another machine.
+        """
+        if self._libtmux is None:
+            import libtmux
+
+            if not self.is_here:
+                raise UsageError("libtmux reaches servers of this machine only")
+            self._libtmux = libtmux.Server(socket_path=self.info.socket_path)
+        return self._libtmux
+
+    async def pane(self, target: Target | None = None) -> Pane:
+        """Return the pane of a target; without one, the pane this process runs in.
 
             pane = await server.pane("work:0.1")
 
         Raises TargetNotFound.
         """
         return Pane(self, await self.find(target))
+
+    async def find(self, target: Target | None = None) -> PaneInfo:
+        """Return what tmux tells of the pane of a target; without one, of the pane this process runs in.
+
+            info = await server.find("work:0.1")
+
+        A plain name is a session's, if there is one of exactly that name; tmux looks up every other target. Raises
+        TargetNotFound for a target that tmux does not know, UsageError outside tmux without a target.
+        """
+        return await super().find(None if target is None else self._name(target))
+
+    @asynccontextmanager
+    async def watch(self, *targets: Target, queue: int = MAX_QUEUE) -> AsyncIterator[Stream]:
+        """Subscribe to what the programs in `targets` say, from here on; without targets, in this pane.
+
+            async with server.watch("work:0.1") as stream:
+                async for event in stream:
+                    ...
+
+        A session or window stands for the pane that is active in it now. `queue` bounds the events that may wait.
+        Raises TargetNotFound, and PaneGone for a pane whose program has ended.
+        """
+        async with super().watch(*(self._name(target) for target in targets), queue=queue) as stream:
+            yield cast("Stream", stream)
+
+    @asynccontextmanager
+    async def record(
+        self, target: Target | None, path: Path, *, force: bool = False, queue: int = MAX_QUEUE
+    ) -> AsyncIterator[Recorded]:
+        """Record a pane into a file until the context is left; the replay of the file gives the same events.
+
+            async with server.record("work:0.1", Path("session.jsonl.gz")) as recorded:
+                async for event in recorded.stream:
+                    ...
+
+        The file (`.jsonl.gz` or `.jsonl`) is readable by its owner only; `force` replaces an existing one. The stream
+        ends early if the recording does. Raises UsageError for a pane that this server watches already, PaneGone as
+        `watch`, and RecordingError for a file that exists or cannot be written.
+        """
+        async with super().record(
+            None if target is None else self._name(target), path, force=force, queue=queue
+        ) as recorded:
+            yield recorded
+
+    def _subscription(self, infos: Mapping[str, PaneInfo], queue: int) -> Subscription:
+        return Stream(self, infos, size=queue)
+
+    def _name(self, target: Target) -> str:
+        """Return what tmux knows a target by."""
+        if isinstance(target, str):
+            return target
+        from streamrelay.libtmux.objects import target as target_of
+
+        return target_of(target, self.info.socket_path)
 
     def keep(self, sending: asyncio.Task[Sent]) -> asyncio.Task[Sent]:
         """Keep a message's task until it is done; it is cancelled when the server is left."""

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -201,7 +201,7 @@ class Server:
         for info in infos.values():
             if info.dead:
                 raise PaneGone(f"the program in pane {info.pane} has ended", data={"pane": info.pane})
-        subscription = Subscription(infos, size=queue)
+        subscription = self._subscription(infos, queue)
         named = {
             info.pane: _exactly(target, info) for info, target in zip(found, targets, strict=False) if "%" not in target
         }
@@ -210,6 +210,10 @@ class Server:
         ) as watching:
             await watching.begin(infos.values(), tap)
             yield subscription
+
+    def _subscription(self, infos: Mapping[str, PaneInfo], queue: int) -> Subscription:
+        """Return the subscription to panes, by id, that `watch` yields."""
+        return Subscription(infos, size=queue)
 
     @asynccontextmanager
     async def listen(self, pane: str, listener: Listener, log: PaneLog | None = None) -> AsyncIterator[PanePipeline]:

@@ -19,8 +19,8 @@ COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
 
 def test_the_public_names_are_these():
     assert streamrelay.__all__ == [
-        "AgentProfile", "Batch", "Event", "Message", "Pane", "PaneInfo", "RelaySession", "Server", "StreamrelayError",
-        "Subscription", "Text", "__version__", "connect", "load_profiles",
+        "AgentProfile", "Batch", "Event", "Message", "Pane", "PaneInfo", "RelaySession", "Server", "Stream",
+        "StreamrelayError", "Subscription", "Text", "__version__", "connect", "load_profiles",
     ]  # fmt: skip
     for name in streamrelay.__all__:
         assert getattr(streamrelay, name) is not None
