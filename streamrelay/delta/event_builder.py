@@ -1,6 +1,6 @@
-"""What a pane's stream says: events, in order, with the turn and the line they belong to.
+"""Builds the events of one pane, in order, with the turn and the line that each belongs to.
 
-A printed line is explained before it is said, and replaces or takes back what people were shown of it meanwhile.
+A final line replaces the live text that people saw of it, or retracts it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,13 @@ from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, TurnEnded, TurnStarted
 
 LONGEST_LIVE = 4096
-"""Characters of an unfinished line that are shown: its end, when it is longer."""
+"""Characters of live text: the end of a longer unfinished line."""
 SHOWN_FOR = 0.1
-"""Seconds that such a line is shown before it is shown anew, if nobody looks (`DeltaStream.look`)."""
+"""Seconds between two pictures of an unfinished line, unless `DeltaStream.look` asks for one."""
 
 
 class Speaker:
-    """Collects the events of one pane until they are taken; the reasons for them too, where somebody asks."""
+    """Collects the events of one pane until they are taken, and the reasons for them if a `Reasons` is given."""
 
     def __init__(self, session: str, pane: str, reasons: Reasons | None = None) -> None:
         self.now = 0.0
@@ -29,17 +29,17 @@ class Speaker:
         self.pane = pane
         self._turn_of: dict[str, int] = {}
         self._typed_turns: list[int] = []
-        """The turns of what persons have submitted since the transcript was read last."""
+        """The turns of messages that people have typed since the transcript was last read."""
         self._told_turn: int | None = None
         self._live = ""
         self.shown_at = 0.0
-        """When people were shown a line that is not final (stream time)."""
+        """When live text was last emitted (stream time)."""
         self._parts: list[Part] = []
         self._reasons = reasons
 
     @property
     def shows_live(self) -> bool:
-        """Whether people are being shown a line that is not final."""
+        """Whether people see live text now."""
         return bool(self._live)
 
     def emit(self, event: Event) -> None:
@@ -49,22 +49,22 @@ class Speaker:
 
     @property
     def _turn(self) -> int:
-        """The turn that what is said now belongs to."""
+        """The turn of the events that are emitted now."""
         return self.turns.turn if self._told_turn is None else self._told_turn
 
     def taken(self) -> Batch:
-        """Return the events, and forget them."""
+        """Return the events and begin a new list."""
         parts, self._parts = self._parts, []
         return Batch(parts)
 
     # Text
 
     def leave_out(self, rule: Rule, rows: Sequence[str]) -> None:
-        """Note why nothing is said of printed rows, where somebody asks."""
+        """Note why printed rows are left out."""
         self._give_reason(rule, rows, len(self._parts))
 
     def say_plain(self, lines: Sequence[str], rule: Rule = "passed") -> None:
-        """Say lines that can only be the program's: the way of every flood."""
+        """Say lines that can only be the program's, as one `Lines`: the fast path of plain output."""
         self.begin_turn()
         now, turn = round(self.now, 6), self.turns.turn
         said = Lines(texts=lines, line=self.line, t=now, session=self.session, pane=self.pane, turn=turn)
@@ -78,7 +78,7 @@ class Speaker:
             self._reasons.add(Reason(now, turn, rule, (text.text,), (text,)))
 
     def say_line(self, pieces: Iterable[Piece], shown: str | None = None) -> None:
-        """Say one line that was explained; `shown` is how a printed one stood on the screen."""
+        """Say one line whose origin is known; `shown` is how a printed line stood on the screen."""
         final = False
         for piece in pieces:
             self.say_piece(piece, shown)
@@ -89,7 +89,7 @@ class Speaker:
         self.line += 1
 
     def say_piece(self, piece: Piece, shown: str | None = None) -> None:
-        """Say a line or part of one; nothing is said of an empty one that is not the program's."""
+        """Say a line or a part of one; an empty piece is said only if it is the program's."""
         began = len(self._parts)
         if piece.origin == "program":
             self.begin_turn()
@@ -103,13 +103,13 @@ class Speaker:
             self._give_reason("prompt" if is_prompt else piece.rule, rows, began, piece.message_id)
 
     def _give_reason(self, rule: Rule, rows: Sequence[str], began: int, message_id: str | None = None) -> None:
-        """Note the rule behind what was said since there were `began` events."""
+        """Note the rule behind the events from number `began` on."""
         if self._reasons is not None:
             said = tuple(event for event in self._parts[began:] if isinstance(event, Text | Activity | Gap))
             self._reasons.add(Reason(round(self.now, 6), self._turn, rule, tuple(rows), said, message_id))
 
     def tell(self, answer: Answer) -> None:
-        """Say what was read off a transcript: each part with the number of the turn whose message it answers."""
+        """Say an answer that was read from a transcript: each passage with the turn whose message it answers."""
         self.show("")
         self._told_turn = self.turns.answered
         for passage in answer.passages:
@@ -138,9 +138,9 @@ class Speaker:
         self._typed_turns.clear()
 
     def _go_to_turn_of(self, message_id: str | None) -> None:
-        """The program has come to this message: what it answered before was over when this turn began.
+        """Go on to the turn of this message, because the program has reached it; the turn before ends here.
 
-        Several answers may be read off at once, or a message was taken up amid what nobody had asked for.
+        One reading may hold several answers, or text that no message asked for and then an answer.
         """
         if message_id is not None:
             turn = self._turn_of.pop(message_id, None)
@@ -157,7 +157,7 @@ class Speaker:
             self.emit(TurnStarted(message_id=message_id))
 
     def show(self, text: str) -> None:
-        """Show people a line that is not final; an empty one takes back what was shown."""
+        """Emit live text; an empty one retracts the live text before it."""
         if text == self._live:
             return
         self._live, before = text, self._live
@@ -170,13 +170,13 @@ class Speaker:
     # Turns
 
     def begin_turn(self) -> None:
-        """The program says something: a turn begins, if none is open."""
+        """Begin a turn if none is open, because the program says something."""
         began = self.turns.said()
         if began is not None:
             self.emit(TurnStarted(message_id=began.message_id))
 
     def next_turn(self, message_id: str | None, *, at_prompt: bool = False) -> None:
-        """Something was submitted to the program."""
+        """Begin the turn of a message that was submitted to the program."""
         ended = self.turns.submitted(message_id, self.now, at_prompt=at_prompt)
         if message_id is not None:
             self._turn_of[message_id] = self.turns.turn

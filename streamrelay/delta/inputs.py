@@ -42,7 +42,7 @@ class Submitted(_Input, frozen=True):
 
 
 class Resized(_Input, frozen=True):
-    """A pane got another size, and nobody kept its screen."""
+    """A pane got another size, and the recording has no picture of its screen."""
 
     columns: int
     lines: int
@@ -83,7 +83,7 @@ class Missed(_Input, frozen=True):
 
 
 class Looked(_Input, frozen=True):
-    """Somebody who was about to type looked whether a person is needed."""
+    """A sender that was about to type asked whether a person is needed."""
 
 
 class HookReported(_Input, frozen=True, tag="told"):
@@ -122,7 +122,7 @@ class WitnessReported(_Input, frozen=True):
     reason: str = ""
     """Why nothing is reported."""
     since: float = 0.0
-    """When the turn before was over (Unix time); 0 where nobody knows."""
+    """When the turn before ended (Unix time); 0 if that is unknown."""
 
 
 class Waited(_Input, frozen=True):

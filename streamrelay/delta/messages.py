@@ -23,7 +23,7 @@ MOST_LOOKS = 50
 
 Phase = Literal["pasting", "submitted", "vanished", "abandoned"]
 """How far a message has come: it is being pasted; it was submitted, and is to be shown next; it is a draft that left
-the composer; or it was given up, so that nobody waits for it though it may still be shown.
+the composer; or the stream has stopped waiting for it, though the program may still show it.
 """
 
 
@@ -97,7 +97,7 @@ class Sent:
 
 
 def shown_late(sent: Sequence[Sent], draft: str, transcript: Callable[[], Sequence[str]], mark: str) -> Sent | None:
-    """Return the message that a composer shows only behind its Enter: what stands there is nobody's draft.
+    """Return the message that a composer shows only after its Enter: the text there is no draft of a person.
 
     It may show a placeholder of it, or one of its paragraphs, and half of that in half a picture. `transcript` gives
     what is new above the composer, where a message that is shown behind the `mark` of messages has left that.

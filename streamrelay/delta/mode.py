@@ -2,7 +2,7 @@
 
 Lines of a program that prints are final when they have passed. What a line editor shows between its request for
 bracketed paste and the withdrawal is prompt and input. The words of a program that converses are read off its screen
-when a turn is over. The rows of an editor or a pager are nobody's words.
+when a turn is over. The rows of an editor or a pager are not said at all.
 
     printing --asked--> undecided --shows_composer, passed_lines--> listening --painted--> conversing
     undecided --submitted--> running --asked--> editing --submitted--> running

@@ -1,7 +1,7 @@
-"""What somebody who is about to type into a pane would find there, as far as its screen and its signals tell.
+"""What a sender would find in a pane if it typed now, as far as the screen and the program's signals tell.
 
 A placeholder is told from a draft by the cursor: it stands before the one and behind the other. What stands right of
-the cursor alone proves nothing, so whoever knows the program better (a profile) may look at the rows again.
+the cursor alone proves nothing, so a reader that knows the program (a profile) may look at the rows again.
 """
 
 from dataclasses import dataclass, replace

@@ -18,7 +18,7 @@ from streamrelay.events import NeedKind, NeedsHuman
 from streamrelay.vt.engine import Engine
 
 REST = 0.3
-"""Seconds the screen must have stood still: a question that is answered at once needs nobody."""
+"""Seconds the screen must have stood still: a question that is answered at once needs no person."""
 
 LATEST = 1.0
 """Seconds after which a screen is looked at that never rests: a spinner may turn beside a question."""
@@ -71,7 +71,7 @@ class Attention:
 
     @property
     def asked(self) -> str:
-        """The question that stands, as one line; empty where nobody is needed."""
+        """The question that stands, as one line; empty if no person is needed."""
         return "" if self._asked is None else self._asked[1]
 
     @property

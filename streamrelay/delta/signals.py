@@ -1,4 +1,4 @@
-"""What programs tell of their own state in control strings that nobody sees.
+"""What programs tell of their own state in control strings, which the screen does not show.
 
 A title that begins with a frame of a braille spinner belongs to a program at work; once a program has shown such a
 title, another title says that it rests. Other titles are for a profile to know. `OSC 7501` says the state in so many

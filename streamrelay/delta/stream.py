@@ -3,8 +3,8 @@
     apply(input)  ->  events, each once, in order
 
 Pure and online: each input (inputs.py) brings its time, in seconds of the stream, and nothing is known of what comes
-later. `deadline()` says when `Waited` is due. Events leave without `seq`, `at`, `host`: whoever publishes them fills
-those in.
+later. `deadline()` says when `Waited` is due. Events leave without `seq`, `at`, `host`: the publisher fills
+them in.
 
 A program either prints or converses. One that prints has each line said as it passes (printing/printer.py). One that
 keeps a transcript on a screen which it paints itself has its words read off that screen when its turn is over (mode.py,
@@ -59,7 +59,7 @@ from streamrelay.vt.engine import Engine, Snapshot
 class DeltaStream:
     """Says what the program of one pane says; `newborn` if its program starts before our eyes.
 
-    `reasons` takes up why each line was said or left out, for whoever asks.
+    `reasons` collects why each line was said or left out.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class DeltaStream:
 
     @property
     def asked(self) -> str:
-        """The question that a person was needed for then, as one line; empty where nobody was."""
+        """The question that a person had to answer then, as one line; empty if there was none."""
         return self._attention.asked
 
     @property
@@ -142,7 +142,7 @@ class DeltaStream:
 
     @property
     def standing(self) -> Standing:
-        """What somebody who is about to type would find; `look` first. Costs a pass over the rows of the screen."""
+        """What a sender would find if it typed now; `look` first. Costs a pass over the rows of the screen."""
         follows = self._mode.has_composer
         return Standing(
             profile=self.profile,
@@ -347,7 +347,7 @@ class DeltaStream:
         self._engine.rest()
 
     def _looked(self, now: float) -> Batch:
-        """Look at once whether a person is needed: somebody is about to type."""
+        """Look at once whether a person is needed, because a sender is about to type."""
         self._speaker.now = now
         if self._unsettled and now >= self._rests_at:
             self._settle()
@@ -355,7 +355,7 @@ class DeltaStream:
         return self._speaker.taken()
 
     def _ended(self, told: Ended) -> Batch:
-        """The pane is gone, or nobody watches it any more: whatever still stands open is final."""
+        """The pane is gone or no longer watched, so what still stands open is final."""
         self._speaker.now = told.t
         self._settle()
         self._printing.end_greeting("program")
@@ -374,7 +374,7 @@ class DeltaStream:
 
     @property
     def _just_prints(self) -> bool:
-        """Whether a program prints, nothing is awaited from it, and nobody is asked."""
+        """Whether a program only prints: the stream waits for no answer, and no question stands."""
         repaints = self._mode.is_followed or self._cutter.is_unsettled or not self._printing.is_plain
         return not (repaints or self._unpainted or self._attention.kind is not None)
 

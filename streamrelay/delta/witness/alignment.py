@@ -4,7 +4,7 @@
 
 A source line counts as *shown* where the screen's lines spell it, whole and in order. A source line that they do not
 spell may stand among the rows that the reader left out (`aside`), or where the screen had a gap; otherwise it is
-*absent*, and whoever trusts the screen does not use it. A screen line that no source line spells is *extra*.
+*absent*, and a reader that trusts the screen leaves it out. A screen line that no source line spells is *extra*.
 
 The work is bounded: a source line is searched for in the next `WINDOW` characters only.
 """

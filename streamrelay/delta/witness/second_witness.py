@@ -50,7 +50,7 @@ class SecondWitness:
 
     def __init__(self) -> None:
         self.due: float | None = None
-        """When the witness is waited for no longer (stream time); None while nobody waits."""
+        """When the wait for the witness ends (stream time); None if the stream does not wait."""
         self._opened: WitnessOpened | None = None
         self._turns: list[_Turn] = []
         self._messages: list[str] = []
@@ -173,7 +173,7 @@ class SecondWitness:
         turns = self._of_last_message if is_last else []
         if not turns:
             return None, False
-        # What a person typed may be taken for the program's own words, where nobody saw it being typed.
+        # What a person typed unseen may be taken for the program's own words.
         shown = [row.text for passage in section if passage.rule != "old_transcript" for row in passage.rows]
         return turns[-1], bool(self._messages) or _is_same(normal("".join(shown)), turns[-1].message or "")
 
