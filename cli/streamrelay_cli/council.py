@@ -15,25 +15,30 @@ import typer
 
 from streamrelay.council.check import check_members
 from streamrelay.council.clients.making import make_client
-from streamrelay.council.config import CouncilConfig, default_file, read_config, read_pinned
-from streamrelay.council.console import Console
+from streamrelay.council.config import CouncilConfig, default_file, keys_in_environment, read_config, read_pinned
+from streamrelay.council.console import Console, Seat
 from streamrelay.council.demo import DEMO, demo_client
 from streamrelay.council.export import export
-from streamrelay.council.happenings import Happening
+from streamrelay.council.happenings import Happening, Joined
 from streamrelay.council.lock import only_holder
 from streamrelay.council.session import ClientFactory, CouncilSession
 from streamrelay.council.store import CouncilStore
 from streamrelay.council.template import TEMPLATE
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import ExtraMissing, UsageError
+from streamrelay.errors import DaemonLost, ExtraMissing, UsageError
 from streamrelay.installation import needs_extra
+from streamrelay.service.api import OpenCouncil, Service
+from streamrelay.service.council_seat import ServiceSeat
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.council_lines import CouncilLines
+from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.files import write_private
-from streamrelay_cli.options import AsJson, ConnectionAnywhere, Printing, takes_options
+from streamrelay_cli.options import AsJson, ConnectionAnywhere, NoDaemon, Printing, takes_options
 from streamrelay_cli.output import Output
 from streamrelay_cli.runner import run_to_end
 
+Show = Callable[[Seat, Joined, AsyncIterator[Happening]], Awaitable[int]]
+"""Shows a session to a person until it ends, or they leave; returns the exit code."""
 LAST = "last"
 """What names the newest session."""
 UNHEALTHY = 1
@@ -58,6 +63,7 @@ def council(
         str, typer.Option("--resume", help="Go on with a session; `last` for the newest.", metavar="ID")
     ] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Try it with scripted members; needs no key.")] = False,
+    no_daemon: NoDaemon = False,
     plain: Annotated[
         bool, typer.Option("--plain", help="Print lines instead of opening the app, as without a terminal.")
     ] = False,
@@ -77,20 +83,26 @@ def council(
         raise UsageError("a resumed session has the members that it began with", hint="leave out --config")
 
     async def main() -> int:
-        async with _opened_store(demo=demo) as store:
+        async with (
+            _opened_store(demo=demo) as store,
+            service_if_any(connection.server(), wanted=connection.is_usual and not (demo or no_daemon)) as service,
+        ):
             if resume:
                 session_id = await _id_of(store, resume)
                 held, folder = (await store.resume(session_id))[0], default_file().parent
             else:
                 file = (config or default_file()).expanduser()
                 session_id, held, folder = "", DEMO if demo else read_config(file), file.parent
+            pinned = read_pinned(held, folder)
+            is_plain = plain or as_json or not _has_screen()
+            if service is not None:
+                wanted = OpenCouncil(resume=session_id, config=held, pinned=pinned, keys=keys_in_environment(held))
+                return await _join(output, service, wanted, store, plain=is_plain)
             async with _clients(connection, held, demo=demo) as clients:
-                pinned = read_pinned(held, folder)
                 if not resume:
                     session_id = await CouncilSession.prepare(store, held)
                 with only_holder(store.path.parent, session_id):
                     session = await CouncilSession.resume(store, session_id, clients, pinned=pinned)
-                    is_plain = plain or as_json or not _has_screen()
                     return await _hold(output, session, store, plain=is_plain, stays=not demo)
 
     run_to_end(output, main, until_ctrl_c=True)
@@ -204,30 +216,50 @@ def init(printing: Printing, config: ConfigFile = None) -> None:
 
 
 async def _hold(output: Output, session: CouncilSession, store: CouncilStore, *, plain: bool, stays: bool) -> int:
-    """Show a session until it ends; with `stays`, print the command that resumes it."""
-    console = Console(session, store, _write)
-    app = None if plain else _app(output)
+    """Hold a session in this process until it ends; with `stays`, print the command that resumes it."""
+    show = _shown_by(output, plain=plain)
     try:
-        if app is None:
-            return await CouncilLines(output, console).show()
         async with session.watch() as happenings, session:
-            await app(console, happenings)
-        return 0
+            return await show(Console(session, store, _write), session.joined, happenings)
     finally:
         if stays:
             output.note(f"streamrelay council --resume {session.id} goes on with it")
 
 
-def _app(output: Output) -> Callable[[Console, AsyncIterator[Happening]], Awaitable[None]] | None:
-    """Return what runs the app; None where its packages are missing, after a note that says what installs them."""
+async def _join(output: Output, service: Service, wanted: OpenCouncil, store: CouncilStore, *, plain: bool) -> int:
+    """Take part in a session that the daemon holds; it outlives this process."""
+    show = _shown_by(output, plain=plain)
+    council = await service.open_council(wanted)
+    try:
+        async with contextlib.aclosing(service.follow_council(council.council)) as happenings:
+            joined = await anext(happenings)
+            if not isinstance(joined, Joined):
+                raise DaemonLost("the daemon does not say how the session stands", hint="restart the daemon")
+            return await show(ServiceSeat(service, council, store, _write), joined, happenings)
+    finally:
+        output.note(f"streamrelay council --resume {council.council} goes on with it")
+
+
+def _shown_by(output: Output, *, plain: bool) -> Show:
+    """Return what shows a session: the app, or plain lines; lines also where the app's packages are missing."""
+
+    async def lines(seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> int:
+        return await CouncilLines(output, seat).show(joined, happenings)
+
+    if plain:
+        return lines
     try:
         with needs_extra("council", "the council's app"):
             from streamrelay.council.app.app import run_app  # Textual takes a third of a second to load
-
-            return run_app
     except ExtraMissing as error:
         output.note(f"{error.message}: these are plain lines. To install it: {error.hint}")
-        return None
+        return lines
+
+    async def app(seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> int:
+        await run_app(seat, joined, happenings)
+        return 0
+
+    return app
 
 
 @asynccontextmanager

@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from streamrelay.council.console import Console
+from streamrelay.council.console import Seat
 from streamrelay.council.context import Entry
-from streamrelay.council.coordinator import Bye
 from streamrelay.council.happenings import (
     AnswerBegan,
     AnswerEnded,
     AnswerGrew,
     Happening,
+    Joined,
     MessageShown,
     Noticed,
     Revealed,
@@ -31,44 +31,50 @@ _MAX_READ = 65_536
 class CouncilLines:
     """Reads lines from standard input, and prints a session as `NAME │ text`, each line once it is whole."""
 
-    def __init__(self, output: Output, console: Console) -> None:
-        self._output, self._console = output, console
+    def __init__(self, output: Output, seat: Seat) -> None:
+        self._output, self._seat = output, seat
         self._speakers: dict[str, str] = {}
         self._unprinted: dict[str, str] = {}
         self._answers = self._messages = 0
 
-    async def show(self) -> int:
-        """Hold the session until `/bye`, or until standard input ends and all members have answered."""
-        session = self._console.session
-        async with session.watch() as happenings:
-            for entry in session.entries:
-                self._show(MessageShown(entry))
-            self._answers = self._messages = 0
-            async with session:
-                typing = asyncio.create_task(self._type())
-                typing.add_done_callback(lambda _: session.tell(Bye()))
-                try:
-                    async for happening in happenings:
-                        self._show(happening)
-                finally:
-                    typing.cancel()
-                    await asyncio.gather(typing, return_exceptions=True)
-        if not typing.cancelled():
-            typing.result()
+    async def show(self, joined: Joined, happenings: AsyncIterator[Happening]) -> int:
+        """Take part until `/bye`, or until standard input ends and all members have answered."""
+        for entry in joined.entries:
+            self._show(MessageShown(entry))
+        for entry in joined.queued:
+            self._show(MessageShown(entry, queued=True))
+        self._answers = self._messages = 0
+        following = asyncio.create_task(self._follow(happenings))
+        typing = asyncio.create_task(self._type())
+        try:
+            await asyncio.wait({following, typing}, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done() and await self._seat.leave():
+                await following
+        finally:
+            for task in (following, typing):
+                task.cancel()
+            await asyncio.gather(following, typing, return_exceptions=True)
+        for task in (following, typing):
+            if not task.cancelled():
+                task.result()
         return UNANSWERED if self._messages and not self._answers else 0
+
+    async def _follow(self, happenings: AsyncIterator[Happening]) -> None:
+        async for happening in happenings:
+            self._show(happening)
 
     async def _type(self) -> None:
         async for line in _lines(sys.stdin.fileno()):
             if not line.strip():
                 continue
             try:
-                text = await self._console.enter(line)
+                text = await self._seat.enter(line)
             except UsageError as error:
                 self._output.error(error.message, error.hint)
             else:
                 for shown in text.splitlines():
                     self._output.note(shown)
-        await self._console.session.until_rest()
+        await self._seat.until_rest()
 
     def _show(self, happening: Happening) -> None:
         if self._output.as_json:

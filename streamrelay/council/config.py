@@ -178,6 +178,12 @@ def key_of(member: Member, environment: Mapping[str, str] = os.environ) -> str:
     )
 
 
+def keys_in_environment(config: CouncilConfig, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the members' keys that the environment holds, by their variables: for a daemon that has another one."""
+    variables = [each for member in config.member for each in (member.key, *KEY_VARIABLES.get(member.vendor, ()))]
+    return {variable: environment[variable] for variable in variables if environment.get(variable)}
+
+
 def _from_keyring(variable: str) -> str:
     try:
         import keyring  # it comes with the extra, and takes a tenth of a second to load

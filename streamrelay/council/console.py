@@ -1,28 +1,48 @@
-"""The person's side of a session: what they type is carried out, and what they ask to see comes back as text."""
+"""A person's side of a session: what they type is carried out, and what they ask to see comes back as text."""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from streamrelay.council import commands
+from streamrelay.council import coordinator as turns
 from streamrelay.council.export import export, spent_lines
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore
 
+WriteFile = Callable[[Path, str], None]
+"""Writes an exported file: it never replaces one, and raises UsageError for one that exists."""
 
-class Console:
-    """Takes lines for one session; the app and the line mode share it."""
 
-    def __init__(self, session: CouncilSession, store: CouncilStore, write: Callable[[Path, str], None]) -> None:
-        """Take what writes an exported file: it never replaces one, and raises UsageError for one that exists."""
-        self.session = session
-        self._store = store
-        self._write = write
+class Seat(Protocol):
+    """A person's place in a session, wherever the session is open: the app and the plain lines sit there."""
 
     async def enter(self, text: str) -> str:
         """Carry out what was typed, and return what the person asked to see.
 
         Raises UsageError for a command that does not exist, lacks something, or names a file that exists.
         """
+        ...
+
+    async def until_rest(self) -> None:
+        """Wait until all that was typed is handled and no member speaks, or the session has ended."""
+        ...
+
+    async def leave(self) -> bool:
+        """Leave the session; return whether it ends by that."""
+        ...
+
+
+class Console:
+    """The seat at a session of this process."""
+
+    def __init__(self, session: CouncilSession, store: CouncilStore, write: WriteFile) -> None:
+        self.session = session
+        self._store = store
+        self._write = write
+
+    async def enter(self, text: str) -> str:
+        """See `Seat`."""
         match commands.parse(text):
             case commands.Message(said, blind):
                 self.session.say(said, blind=blind)
@@ -35,17 +55,27 @@ class Console:
             case commands.Show():
                 return commands.HELP
             case commands.Export(file):
-                text = await export(self._store, self.session.id, as_json=file.endswith(".json"))
-                path = _path(file or f"{self.session.id}.md")
-                self._write(path, text)
-                return f"written: {path}"
+                return await write_export(self._store, self.session.id, file, self._write)
             case told:
                 self.session.tell(told)
         return ""
 
-    def completions(self, text: str) -> list[str]:
-        """Return what may stand in the place of what is typed so far."""
-        return commands.completions(text, list(self.session.members), self.session.config.all_phases)
+    async def until_rest(self) -> None:
+        """See `Seat`."""
+        await self.session.until_rest()
+
+    async def leave(self) -> bool:
+        """End the session, which can be resumed."""
+        self.session.tell(turns.Bye())
+        return True
+
+
+async def write_export(store: CouncilStore, session: str, file: str, write: WriteFile) -> str:
+    """Write a session to a file, by default to one of its name; return what the person is shown of it."""
+    text = await export(store, session, as_json=file.endswith(".json"))
+    path = _path(file or f"{session}.md")
+    write(path, text)
+    return f"written: {path}"
 
 
 def _path(file: str) -> Path:

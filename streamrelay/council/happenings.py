@@ -11,6 +11,20 @@ class _Happening(msgspec.Struct, frozen=True, tag_field="happening", tag=str.low
     """Something that people are shown."""
 
 
+class Joined(_Happening, frozen=True):
+    """What an onlooker is given first: how the session stands, and the last of what was said."""
+
+    session: str
+    person: str
+    members: tuple[str, ...]
+    phases: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    queued: tuple[Entry, ...]
+    earlier: int
+    """Messages before the `entries`."""
+    status: "StatusChanged"
+
+
 class MessageShown(_Happening, frozen=True):
     """A whole message; `queued` while a member speaks, until `MessagesTaken`."""
 
@@ -86,6 +100,6 @@ class SessionEnded(_Happening, frozen=True):
 
 
 Happening = (
-    MessageShown | MessagesTaken | AnswerBegan | AnswerGrew | AnswerEnded | Revealed | Noticed | StatusChanged
+    Joined | MessageShown | MessagesTaken | AnswerBegan | AnswerGrew | AnswerEnded | Revealed | Noticed | StatusChanged
     | SessionEnded
 )  # fmt: skip

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
+import re
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from streamrelay.council.happenings import (
     AnswerEnded,
     AnswerGrew,
     Happening,
+    Joined,
     MessageShown,
     MessagesTaken,
     Noticed,
@@ -35,6 +37,7 @@ from streamrelay.council.rounds import INSTRUCTIONS, Dissent, dissent_table, rea
 from streamrelay.council.store import CouncilStore, Spent
 from streamrelay.errors import StreamrelayError, UsageError
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 logger = logging.getLogger(__name__)
 
 MAX_MESSAGE = 200_000
@@ -43,6 +46,10 @@ _SAVE_EVERY = 0.05
 """Seconds between two times that what has come of an answer is written down and shown."""
 _MAX_UNREAD = 10_000
 """Happenings that an onlooker may leave unread before it is let go."""
+MAX_ANSWER = 200_000
+"""Characters of one answer; the rest is left out."""
+MAX_JOINED = 200
+"""Messages that an onlooker is given when it joins; the store has all of them."""
 
 ClientFactory = Callable[[Member, str], AIClient]
 """Makes the client of a member for one of its models."""
@@ -78,8 +85,14 @@ class CouncilSession:
         self._onlookers: list[asyncio.Queue[Happening | None]] = []
         self._inbox: asyncio.Queue[turns.Input] = asyncio.Queue()
         self._answer: asyncio.Task[None] | None = None
-        self._shown = 0
-        """Characters of the answer that comes in, as far as it was shown."""
+        self._fault: StreamrelayError | None = None
+        """What an answer could not be written down for: the session cannot go on."""
+        self._queued: dict[str, Entry] = {}
+        """What was said and shown while a member spoke, until it is part of the conversation."""
+        self._began: AnswerBegan | None = None
+        """The answer that comes in."""
+        self._shown = ""
+        """The answer that comes in, as far as it was shown."""
         self._hidden: list[Entry] = []
         self._dissent: list[Dissent] = []
         self._blind_rounds: set[int] = set()
@@ -175,6 +188,16 @@ class CouncilSession:
         self._rests.clear()
         self._inbox.put_nowait(told)
 
+    @property
+    def rests(self) -> bool:
+        """Whether the session has handled all that was typed and no member speaks, or has ended."""
+        return self._rests.is_set()
+
+    @property
+    def onlookers(self) -> int:
+        """How many look on."""
+        return len(self._onlookers)
+
     async def until_rest(self) -> None:
         """Wait until the session has handled all that was typed and no member speaks, or has ended."""
         await self._rests.wait()
@@ -197,6 +220,31 @@ class CouncilSession:
     def members(self) -> Mapping[str, Member]:
         """The members by name, in the order in which they speak."""
         return self._members
+
+    @property
+    def shown_entries(self) -> list[Entry]:
+        """What was said so far; of a blind round nothing before its end."""
+        hidden = {entry.id for entry in self._hidden}
+        return [entry for entry in self.entries if entry.id not in hidden]
+
+    @property
+    def joined(self) -> Joined:
+        """What an onlooker that joins now is given first."""
+        shown = self.shown_entries
+        return Joined(
+            self.id, self.config.person, tuple(self._members), tuple(self.config.all_phases),
+            tuple(shown[-MAX_JOINED:]), tuple(self._queued.values()), max(0, len(shown) - MAX_JOINED), self.status,
+        )  # fmt: skip
+
+    @property
+    def so_far(self) -> list[Happening]:
+        """What an onlooker that joins now is given before all that happens from now on."""
+        happenings: list[Happening] = [self.joined]
+        if self._began is not None:
+            happenings.append(self._began)
+            if self._shown and not self._began.hidden:
+                happenings.append(AnswerGrew(self._began.id, self._shown))
+        return happenings
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[AsyncIterator[Happening]]:
@@ -228,6 +276,8 @@ class CouncilSession:
             self._note_rest()
             while not self._machine.is_over:
                 told = await self._next()
+                if self._fault is not None:
+                    raise self._fault
                 if isinstance(told, turns.Say):
                     await self._write_down(told.message_id)
                 for effect in self._machine.handle(told, self._now()):
@@ -259,6 +309,7 @@ class CouncilSession:
     async def _write_down(self, message_id: str) -> None:
         entry = self._waiting[message_id]
         await self._store.put(self.id, entry, queued=True)
+        self._queued[message_id] = entry
         self._show(MessageShown(entry, queued=self._machine.speaker is not None))
 
     async def _carry_out(self, effect: turns.Effect) -> None:
@@ -266,6 +317,7 @@ class CouncilSession:
             case turns.Inject(ids):
                 await self._store.take(self.id, ids)
                 self.entries += [self._waiting.pop(each) for each in ids]
+                self._queued = {id_: entry for id_, entry in self._queued.items() if id_ not in ids}
                 self._show(MessagesTaken(ids))
             case turns.Speak():
                 await self._give_turn(effect)
@@ -328,8 +380,9 @@ class CouncilSession:
         for document in context.cut_documents:
             self._notice(f"Of {document} only the beginning fits into what {member.name} is given.")
         answer = Entry(f"t{turn.turn}", member.name, "member", "", turn.round, turn.kind, partial=True)
-        self._shown = 0
-        self._show(AnswerBegan(answer.id, member.name, turn.round, turn.kind, turn.kind == "blind", model))
+        self._shown = ""
+        self._began = AnswerBegan(answer.id, member.name, turn.round, turn.kind, turn.kind == "blind", model)
+        self._show(self._began)
         key = (member.name, turn.fallback)
         if key not in self._clients:
             self._clients[key] = self._make_client(member, model)
@@ -339,28 +392,47 @@ class CouncilSession:
         self, turn: turns.Speak, member: Member, client: AIClient, context: Context, answer: Entry
     ) -> None:
         """Hear a member out, and tell the coordinator how it ended; cancelled where the turn is taken away."""
+        try:
+            told = await self._hear(turn, member, client, context, answer)
+        except StreamrelayError as error:
+            self._fault, told = error, turns.Pass()
+        self._inbox.put_nowait(told)
+
+    async def _hear(
+        self, turn: turns.Speak, member: Member, client: AIClient, context: Context, answer: Entry
+    ) -> turns.Input:
+        """Hear a member out and write down what it says; raises StorageError."""
         told: turns.Input = turns.Finished(turn.turn)
         pieces: list[str] = []
         news = asyncio.Event()
         showing = asyncio.create_task(self._show_growth(turn, answer, pieces, news))
         stream = client.stream_response(context.messages, context.system_prompt)
         try:
+            room = MAX_ANSWER
             async for piece in stream:
-                pieces.append(piece)
+                pieces.append(piece[:room])
                 news.set()
+                room -= len(piece)
+                if room < 0:
+                    self._notice(f"The answer of {member.name} has more than {MAX_ANSWER:,} characters: it is cut off.")
+                    break
         except StreamrelayError as error:
             logger.warning("%s could not answer: %s", member.name, error.code)
             told = turns.Failed(turn.turn, error.code)
         except asyncio.CancelledError:
-            await self._end_answer(turn, answer, "".join(pieces), partial=True)
+            await self._end_answer(turn, answer, _joined(pieces), partial=True)
             raise
+        except Exception as error:  # noqa: BLE001  # a defect of an SDK must not leave the session without an end
+            # The whole of it could quote the conversation or the key.
+            logger.error("the client of %s failed: %s", member.name, type(error).__name__)  # noqa: TRY400
+            told = turns.Failed(turn.turn, StreamrelayError.code)
         finally:
             showing.cancel()
             await asyncio.gather(showing, return_exceptions=True)
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
         failed = isinstance(told, turns.Failed)
-        await self._end_answer(turn, answer, "".join(pieces), partial=failed)
+        await self._end_answer(turn, answer, _joined(pieces), partial=failed)
         if client.usage is not None and not failed:
             usage = client.usage
             self._estimator.learn(member.vendor, context.tokens, usage.read)
@@ -373,31 +445,33 @@ class CouncilSession:
                     reason = f"This session has cost ${self._cost:.2f}. Go on, up to ${self._limit:.2f}?"
                     self._inbox.put_nowait(turns.Halt(reason))
             await self._store.spend(self.id, answer.id, usage, cost)
-        self._inbox.put_nowait(told)
+        return told
 
     async def _show_growth(self, turn: turns.Speak, answer: Entry, pieces: list[str], news: asyncio.Event) -> None:
         """Write down and show what comes of an answer, as it comes, not more often than `_SAVE_EVERY`."""
         while True:
             await news.wait()
             news.clear()
-            text = "".join(pieces)
+            text = _joined(pieces)
             await self._store.put(self.id, _with(answer, text, partial=True))
             self._grow(turn, answer, text)
             await asyncio.sleep(_SAVE_EVERY)
 
     def _grow(self, turn: turns.Speak, answer: Entry, text: str) -> None:
         """Show what is new of an answer that is written down."""
-        if turn.kind != "blind" and len(text) > self._shown:
-            self._show(AnswerGrew(answer.id, text[self._shown :]))
-        self._shown = len(text)
+        if turn.kind != "blind" and len(text) > len(self._shown):
+            self._show(AnswerGrew(answer.id, text[len(self._shown) :]))
+        self._shown = text
 
     async def _end_answer(self, turn: turns.Speak, answer: Entry, text: str, *, partial: bool) -> None:
         entry = _with(answer, text.strip(), partial=partial)
         if not entry.text:
+            self._began = None
             self._show(AnswerEnded(answer.id, None))
             return
         await self._store.put(self.id, entry)
         self._grow(turn, answer, text)
+        self._began = None
         self.entries.append(entry)
         if turn.kind == "blind":
             self._hidden.append(entry)
@@ -419,6 +493,7 @@ class CouncilSession:
             table, self._dissent = dissent_table(self._dissent), []
             entry = Entry(f"d{round_}", "Dissent", "notice", table, round_)
             await self._store.put(self.id, entry)
+            self.entries.append(entry)
             self._show(MessageShown(entry))
 
     def _system_prompt(self, member: Member) -> str:
@@ -459,6 +534,14 @@ class CouncilSession:
                 logger.warning("an onlooker of %s has left %d happenings unread, and is let go", self.id, _MAX_UNREAD)
                 self._onlookers.remove(onlooker)
                 onlooker.put_nowait(None)
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """Return the text of pieces. A character that a server cuts in two is one again, and half of one is replaced."""
+    text = "".join(pieces)
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _with(entry: Entry, text: str, *, partial: bool) -> Entry:

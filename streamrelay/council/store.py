@@ -46,6 +46,7 @@ class SessionInfo(msgspec.Struct, frozen=True):
     members: tuple[str, ...]
     messages: int
     cost: float
+    person: str = "You"
 
 
 class Spent(msgspec.Struct, frozen=True):
@@ -191,13 +192,14 @@ class CouncilStore:
             ).fetchall()
         )
         return [
-            SessionInfo(session, created, ended, title, _members(config), count, cost)
+            SessionInfo(session, created, ended, title, _names(held), count, cost, held.person)
             for session, created, ended, title, config, count, cost in rows
+            for held in [msgspec.json.decode(config, type=CouncilConfig)]
         ]
 
     async def _do(self, statement: str, *values: object) -> None:
         await self._database.do(lambda connection: connection.execute(statement, values))
 
 
-def _members(config: str) -> tuple[str, ...]:
-    return tuple(member.name for member in msgspec.json.decode(config, type=CouncilConfig).members)
+def _names(config: CouncilConfig) -> tuple[str, ...]:
+    return tuple(member.name for member in config.members)

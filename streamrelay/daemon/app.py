@@ -14,10 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from streamrelay.council.happenings import Happening
 from streamrelay.daemon import metrics, openapi
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.operations import API, OPERATIONS, STATUS, OneSession, Operation
+from streamrelay.daemon.operations import API, OPERATIONS, STATUS, OneCouncil, OneSession, Operation
 from streamrelay.daemon.problems import DEFECT, Problem, problem_of, status_of
 from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.service.api import Service, Status
@@ -43,8 +44,12 @@ def create_app(
     counts: Metrics,
     version: str,
     mounts: Sequence[BaseRoute] = (),
+    council_stream: Callable[[Frames], Frames] = lambda frames: frames,
 ) -> Starlette:
-    """Return the application; `mounts` are applications of others, for example the MCP server's, beside ours."""
+    """Return the application; `mounts` are applications of others, for example the MCP server's, beside ours.
+
+    The stream of a council goes through `council_stream`.
+    """
 
     async def health(_: Request) -> Response:
         return _json(openapi.Health())
@@ -58,7 +63,7 @@ def create_app(
 
     return Starlette(
         routes=[
-            *call_routes(service, broadcast, log=log, counts=counts).values(),
+            *call_routes(service, broadcast, log=log, counts=counts, council_stream=council_stream).values(),
             Route(openapi.HEALTH, health, methods=["GET"]),
             Route(openapi.METRICS, figures, methods=["GET"]),
             Route(openapi.DOCUMENT, document, methods=["GET"]),
@@ -78,10 +83,11 @@ def call_routes(
     operations: Sequence[Operation[Any, Any]] = OPERATIONS,
     live: Showing | None = None,
     stream: Callable[[Frames], Frames] = lambda frames: frames,
+    council_stream: Callable[[Frames], Frames] | None = None,
 ) -> dict[str, Route]:
     """Return a route for each operation, by its name, and those of the streams: each of them goes through `stream`.
 
-    There is one for `live` where it is said what that shows.
+    There is one for `live` where it is said what that shows. Councils go through `council_stream` if it is given.
     """
 
     async def events(request: Request) -> Response:
@@ -113,6 +119,7 @@ def call_routes(
     routes["events"] = Route(openapi.EVENTS, events, methods=["GET"])
     if live is not None:
         routes["live"] = _live(live, stream)
+    routes["follow_council"] = _council(service, council_stream or stream)
     return routes
 
 
@@ -122,6 +129,20 @@ def _live(live: Showing, stream: Callable[[Frames], Frames]) -> Route:
         return Stream(stream(_live_frames(await live(one.session))))
 
     return Route(LIVE, shown, methods=["GET"])
+
+
+def _council(service: Service, stream: Callable[[Frames], Frames]) -> Route:
+    async def followed(request: Request) -> Response:
+        one: OneCouncil = _converted(OneCouncil, dict(request.path_params), strict=False)
+        return Stream(stream(_council_frames(service.follow_council(one.council))))
+
+    return Route(openapi.COUNCIL_EVENTS, followed, methods=["GET"])
+
+
+async def _council_frames(happenings: AsyncGenerator[Happening]) -> Frames:
+    async with contextlib.aclosing(happenings):
+        async for happening in happenings:
+            yield b"data: %b\n\n" % _JSON.encode(happening)
 
 
 async def _status(service: Service, broadcast: Broadcast) -> Status:

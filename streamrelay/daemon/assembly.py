@@ -24,7 +24,7 @@ from streamrelay.mcp.tokens import VARIABLE as TOKEN_VARIABLE
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
-from streamrelay.service.local import LocalService
+from streamrelay.service.local import COUNCILS, LocalService
 
 _LOOK_AGAIN = 1.0
 
@@ -63,6 +63,7 @@ async def opened(
             own=own,
             federation=settings.federation,
             writer="daemon",
+            councils=state_folder() / COUNCILS,
         )
         _configure(local, settings)
         service = await stack.enter_async_context(local)

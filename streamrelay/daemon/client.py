@@ -7,7 +7,8 @@ What the service raises in the daemon is raised here. Beside it: DaemonMissing w
 the connection breaks in the midst of a call or of the events.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -16,8 +17,9 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from streamrelay.council.happenings import Happening
 from streamrelay.daemon import operations
-from streamrelay.daemon.openapi import EVENTS, HEALTH, METRICS
+from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, METRICS
 from streamrelay.daemon.operations import Operation
 from streamrelay.daemon.problems import Problem, error_of
 from streamrelay.daemon.sse import FrameReader
@@ -27,11 +29,17 @@ from streamrelay.history.results import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
 from streamrelay.service.api import (
+    AskCouncil,
+    Council,
+    CouncilAnswers,
+    CouncilReply,
+    CouncilTranscript,
     CreateRelay,
     Delivery,
     Gathering,
     HookReport,
     Listed,
+    OpenCouncil,
     Relay,
     SendMessage,
     SendResult,
@@ -178,6 +186,41 @@ class DaemonClient:
         """Return what was said in a gathering."""
         return await self._ask(operations.GATHERING_TRANSCRIPT, operations.OneGathering(gathering=gathering))
 
+    async def open_council(self, request: OpenCouncil) -> Council:
+        """Begin a session of the council, resume one, or join one that is open."""
+        return await self._ask(operations.OPEN_COUNCIL, request)
+
+    async def councils(self) -> list[Council]:
+        """List the open sessions of the council, and the latest ones that were."""
+        return await self._ask(operations.COUNCILS, operations.Nothing())
+
+    async def council_transcript(self, council: str) -> CouncilTranscript:
+        """Return what was said in a session of the council."""
+        return await self._ask(operations.COUNCIL_TRANSCRIPT, operations.OneCouncil(council=council))
+
+    async def enter_council(self, council: str, text: str) -> CouncilReply:
+        """Carry out what a person types in an open session."""
+        return await self._ask(operations.ENTER_COUNCIL, operations.EnterCouncil(council=council, text=text))
+
+    async def rest_council(self, council: str, seconds: float = 60.0) -> bool:
+        """Wait until no member speaks in a session, so many seconds at most; return whether none does."""
+        waiting = operations.RestCouncil(council=council, seconds=seconds)
+        return await self._ask(operations.REST_COUNCIL, waiting, longer=seconds)
+
+    async def ask_council(self, request: AskCouncil) -> CouncilAnswers:
+        """Put a question to the user's council, and return the members' answers and their dissent."""
+        return await self._ask(operations.ASK_COUNCIL, request, longer=request.wait_seconds)
+
+    async def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+        """What happens in an open session of the council, how it stands first; ends when the stream does.
+
+        Raises TargetNotFound for a session that is not open.
+        """
+        path = COUNCIL_EVENTS.format(council=quote(council, safe=""))
+        async with aclosing(self._frames(path, {})) as frames:
+            async for data in frames:
+                yield msgspec.json.decode(data, type=Happening)
+
     async def pause(self, paused: bool, of: str = "") -> None:
         """Let nothing cross, until it is taken back."""
         await self._ask(operations.PAUSE, operations.Pause(paused=paused, of=of))
@@ -215,16 +258,21 @@ class DaemonClient:
 
         A `gap` says what a reader that was too slow has lost. After DaemonLost, `after` is the last event's `seq`.
         """
-        query = {} if after is None else {"after": after}
+        async with aclosing(self._frames(EVENTS, {} if after is None else {"after": after})) as frames:
+            async for data in frames:
+                yield decode(data)
+
+    async def _frames(self, path: str, query: Mapping[str, Any]) -> AsyncGenerator[bytes]:
+        """Yield the data of each frame of a stream, until it ends."""
         frames = FrameReader()
         try:
             waiting = httpx.Timeout(CONNECT_TIMEOUT, read=None)
-            async with self._http.stream("GET", EVENTS, params=query, timeout=waiting) as response:
+            async with self._http.stream("GET", path, params=query, timeout=waiting) as response:
                 if response.status_code != httpx.codes.OK:
                     raise _raised(response.status_code, await response.aread())
                 async for data in response.aiter_raw():
                     for frame in frames.feed(data):
-                        yield decode(frame.data)
+                        yield frame.data
         except httpx.HTTPError as error:
             raise self._lost(error) from error
 

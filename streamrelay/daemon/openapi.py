@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from streamrelay.council.happenings import Happening
 from streamrelay.daemon.operations import API, Operation
 from streamrelay.daemon.problems import Problem
 from streamrelay.daemon.sse import MEDIA_TYPE
@@ -13,6 +14,7 @@ from streamrelay.history.results import Whole
 
 JSON = "application/json"
 EVENTS = f"{API}/events"
+COUNCIL_EVENTS = f"{API}/councils/{{council}}/events"
 HEALTH = "/health"
 METRICS = "/metrics"
 DOCUMENT = "/openapi.json"
@@ -38,15 +40,24 @@ def openapi(operations: Iterable[Operation[Any, Any]], version: str) -> Schema:
     operations = tuple(operations)
     types = [operation.answer for operation in operations] + [operation.arguments for operation in operations]
     schemas, components = msgspec.json.schema_components(
-        [*types, AnyEvent, Follow, Health, Problem], ref_template=f"{_REFERENCE}{{name}}"
+        [*types, AnyEvent, Follow, Health, Happening, Problem], ref_template=f"{_REFERENCE}{{name}}"
     )
-    events, follow, health, _ = schemas[len(types) :]
+    events, follow, health, happening, _ = schemas[len(types) :]
     paths: dict[str, Schema] = {}
     for one, answer, fields in zip(operations, schemas, schemas[len(operations) :], strict=False):
         described = _described(one, _fields(fields, components))
         described["responses"] = _responses(None if one.answer is None else answer)
         paths.setdefault(one.path, {})[one.method.lower()] = described
     paths[EVENTS] = {"get": _stream(events, _fields(follow, components))}
+    council = _plain(
+        "follow_council",
+        "What happens in an open session of the council, as server-sent events; how it stands first.",
+        MEDIA_TYPE,
+        happening,
+    )
+    paths[COUNCIL_EVENTS] = {
+        "get": council | {"parameters": [_parameter("council", "path", {"type": "string"}, required=True)]}
+    }
     paths[HEALTH] = {"get": _plain("health", "Say that it answers.", JSON, health)}
     paths[METRICS] = {"get": _plain("metrics", "Figures for Prometheus.", "text/plain", {"type": "string"})}
     paths[DOCUMENT] = {"get": _plain("openapi", "This document.", JSON, {"type": "object"})}

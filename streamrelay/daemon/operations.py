@@ -17,11 +17,17 @@ from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import MAX_COUNT
 from streamrelay.service.api import (
+    AskCouncil,
+    Council,
+    CouncilAnswers,
+    CouncilReply,
+    CouncilTranscript,
     CreateRelay,
     Delivery,
     Gathering,
     HookReport,
     Listed,
+    OpenCouncil,
     Relay,
     SendMessage,
     SendResult,
@@ -31,6 +37,7 @@ from streamrelay.service.api import (
     TakePulse,
     Transcript,
 )
+from streamrelay.service.council_api import MAX_WAIT
 from streamrelay.sessions.model import Session, StartSession
 
 API = "/v1"
@@ -109,6 +116,26 @@ class CloseGathering(msgspec.Struct, frozen=True, kw_only=True):
 
     gathering: str
     end_sessions: bool = False
+
+
+class OneCouncil(msgspec.Struct, frozen=True, kw_only=True):
+    """A session of the council, by its id."""
+
+    council: str
+
+
+class EnterCouncil(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person types in a session of the council."""
+
+    council: str
+    text: str
+
+
+class RestCouncil(msgspec.Struct, frozen=True, kw_only=True):
+    """For how many seconds a session of the council is waited for."""
+
+    council: str
+    seconds: Annotated[float, msgspec.Meta(ge=0, le=MAX_WAIT)] = 60.0
 
 
 class WhoseLinks(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,6 +298,25 @@ GATHERING_TRANSCRIPT = Operation(
     "gathering_transcript", "GET", f"{API}/gatherings/{{gathering}}/transcript", OneGathering, Transcript,
     lambda s, a: s.gathering_transcript(a.gathering),
 )  # fmt: skip
+OPEN_COUNCIL = Operation(
+    "open_council", "POST", f"{API}/councils", OpenCouncil, Council, lambda s, a: s.open_council(a)
+)
+COUNCILS = Operation("councils", "GET", f"{API}/councils", Nothing, list[Council], lambda s, _: s.councils())
+COUNCIL_TRANSCRIPT = Operation(
+    "council_transcript", "GET", f"{API}/councils/{{council}}/transcript", OneCouncil, CouncilTranscript,
+    lambda s, a: s.council_transcript(a.council),
+)  # fmt: skip
+ENTER_COUNCIL = Operation(
+    "enter_council", "POST", f"{API}/councils/{{council}}/enter", EnterCouncil, CouncilReply,
+    lambda s, a: s.enter_council(a.council, a.text),
+)  # fmt: skip
+REST_COUNCIL = Operation(
+    "rest_council", "POST", f"{API}/councils/{{council}}/rest", RestCouncil, bool,
+    lambda s, a: s.rest_council(a.council, a.seconds),
+)  # fmt: skip
+ASK_COUNCIL = Operation(
+    "ask_council", "POST", f"{API}/council/ask", AskCouncil, CouncilAnswers, lambda s, a: s.ask_council(a)
+)
 PAUSE = Operation("pause", "POST", f"{API}/pause", Pause, None, lambda s, a: s.pause(a.paused, a.of))
 MUTE = Operation("mute", "POST", f"{API}/mute", Mute, None, lambda s, a: s.mute(a.session, a.muted))
 STOP_ALL = Operation("stop_all", "POST", f"{API}/stop", Nothing, int, lambda s, _: s.stop_all())
@@ -291,5 +337,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LIST_DELIVERIES,
     CANCEL_DELIVERY, LINKS, CREATE_LINK, EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING,
     GATHERINGS, GATHERING_TRANSCRIPT, PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING,
+    OPEN_COUNCIL, COUNCILS, COUNCIL_TRANSCRIPT, ENTER_COUNCIL, REST_COUNCIL, ASK_COUNCIL,
     PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE, LATEST, SEARCH_HISTORY, PULSE,
 )  # fmt: skip

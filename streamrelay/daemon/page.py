@@ -20,7 +20,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from streamrelay.daemon.app import refused
-from streamrelay.daemon.operations import API, CANCEL_DELIVERY, OPERATIONS, SEND_MESSAGE, Nothing, Operation
+from streamrelay.daemon.operations import (
+    API,
+    CANCEL_DELIVERY,
+    ENTER_COUNCIL,
+    OPERATIONS,
+    SEND_MESSAGE,
+    Nothing,
+    Operation,
+)
 from streamrelay.daemon.ports import PortProtocol, listening_on
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import NotAllowed, UsageError
@@ -32,7 +40,8 @@ from streamrelay.web.token import token_in
 
 CALLS = frozenset({
     "status", "sessions", "watch", "read_since", "latest", "get_delivery", "list_deliveries", "cancel_delivery",
-    "gatherings", "gathering_transcript", "say_in_gathering", "pass_piece",
+    "gatherings", "gathering_transcript", "say_in_gathering", "pass_piece", "councils", "council_transcript",
+    "enter_council",
 })  # fmt: skip
 """The daemon's calls that the page may make as they are."""
 
@@ -79,7 +88,7 @@ def page_operations(*, send: bool) -> Sequence[Operation[Any, Any]]:
     )
     operations = [*(operation for operation in OPERATIONS if operation.name in CALLS), sending]
     if not send:
-        changing = {SEND_MESSAGE.name, CANCEL_DELIVERY.name}
+        changing = {SEND_MESSAGE.name, CANCEL_DELIVERY.name, ENTER_COUNCIL.name}
         operations = [replace(one, call=_refuse) if one.name in changing else one for one in operations]
     return [*operations, Operation("page", "GET", f"{API}/page", Nothing, PageFacts, facts)]
 

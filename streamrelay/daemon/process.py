@@ -98,8 +98,14 @@ async def _serve_all(running: Running, listener: socket.socket, signals: "_Signa
 
     async with nullcontext(()) if (page := running.page) is None else page.serving(partial(on_page, page)) as access:
         mounts = [*running.mounts, *access]
-        app = create_app(running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts)
-        await _serve(running, broadcast, HttpServer(app), listener=listener, signals=signals, log=log)
+        stopping = asyncio.Event()
+        app = create_app(
+            running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts,
+            council_stream=lambda frames: beating(frames, stopping),
+        )  # fmt: skip
+        await _serve(
+            running, broadcast, HttpServer(app), listener=listener, signals=signals, log=log, stopping=stopping
+        )
 
 
 async def _serve(
@@ -110,6 +116,7 @@ async def _serve(
     listener: socket.socket,
     signals: "_Signals",
     log: Log,
+    stopping: asyncio.Event,
 ) -> None:
     serving = asyncio.ensure_future(server.run_on(listener))
     ends = [asyncio.ensure_future(one) for one in (broadcast.run(), signals.end_politely(), running.broken())]
@@ -120,6 +127,7 @@ async def _serve(
         notify("STOPPING=1")
         log.info("stopping")
         broadcast.end()
+        stopping.set()
         server.stop()
         await serving
     finally:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from streamrelay.errors import UsageError
 from streamrelay.links.link import Link
-from streamrelay.mcp import arguments, descriptions, gathering
+from streamrelay.mcp import arguments, council, descriptions, gathering
 from streamrelay.mcp.entries import moment, read
 from streamrelay.mcp.results import (
     MAX_PATH_LENGTH,
@@ -344,4 +344,5 @@ TOOLS: Sequence[Tool] = (
         destroys=True,
     ),
     *gathering.TOOLS,
+    *council.TOOLS,
 )

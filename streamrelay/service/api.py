@@ -5,17 +5,26 @@ A session is named by an opaque id. One that was started here has an id of its o
 its pane's (`%3`), and good for as long as the pane is.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 import msgspec
 
 from streamrelay.agents.stop_report import HookReport
+from streamrelay.council.happenings import Happening
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.results import History, Output, SearchHistory
 from streamrelay.links.link import Link, Policy
 from streamrelay.pulse import ALL_PARTS, Part, Pulse
 from streamrelay.relay.rules import Count
+from streamrelay.service.council_api import (
+    AskCouncil,
+    Council,
+    CouncilAnswers,
+    CouncilReply,
+    CouncilTranscript,
+    OpenCouncil,
+)
 from streamrelay.service.gathering_api import Gathering, Invited, Member, Said, StartGathering, Transcript
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
@@ -23,6 +32,11 @@ Listed = Literal["waiting", "all"]
 """Which deliveries are listed: those that are not submitted yet, or all of the last seven days."""
 
 __all__ = [
+    "AskCouncil",
+    "Council",
+    "CouncilAnswers",
+    "CouncilReply",
+    "CouncilTranscript",
     "CreateRelay",
     "Delivery",
     "Gathering",
@@ -31,6 +45,7 @@ __all__ = [
     "Invited",
     "Listed",
     "Member",
+    "OpenCouncil",
     "Output",
     "Pulse",
     "Relay",
@@ -291,6 +306,45 @@ class Service(Protocol):
 
     async def gathering_transcript(self, gathering: str) -> Transcript:
         """Return what was said in a gathering."""
+        ...
+
+    async def open_council(self, request: OpenCouncil) -> Council:
+        """Begin a session of the council, resume one, or join one that is open.
+
+        Raises ConfigError, AIKeyRefused, ExtraMissing, UsageError for an unknown session or one that another process
+        holds, and NotAllowed where too many are open.
+        """
+        ...
+
+    async def councils(self) -> list[Council]:
+        """List the open sessions of the council, and the latest ones that were."""
+        ...
+
+    async def council_transcript(self, council: str) -> CouncilTranscript:
+        """Return what was said in a session of the council; raises TargetNotFound."""
+        ...
+
+    async def enter_council(self, council: str, text: str) -> CouncilReply:
+        """Carry out what a person types in an open session: a message, or a command that begins with a slash.
+
+        Raises TargetNotFound for a session that is not open, and UsageError.
+        """
+        ...
+
+    async def rest_council(self, council: str, seconds: float = 60.0) -> bool:
+        """Wait until no member speaks in a session, so many seconds at most; return whether none does."""
+        ...
+
+    def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+        """What happens in an open session of the council, how it stands first; raises TargetNotFound."""
+        ...
+
+    async def ask_council(self, request: AskCouncil) -> CouncilAnswers:
+        """Put a question to the user's council, and return the members' answers and their dissent.
+
+        Raises NotAllowed for a caller that may not speak, NestedGathering for one that takes part in a council or
+        gathering, and what `open_council` raises.
+        """
         ...
 
     async def pause(self, paused: bool, of: str = "") -> None:

@@ -20,6 +20,7 @@ from msgspec import structs
 
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
+from streamrelay.council.happenings import Happening
 from streamrelay.delivery.lock import WriterKind
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
@@ -32,10 +33,16 @@ from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
 from streamrelay.service import deliveries, gatherings, pulse, remote_sessions, sending
 from streamrelay.service.api import (
+    AskCouncil,
+    Council,
+    CouncilAnswers,
+    CouncilReply,
+    CouncilTranscript,
     CreateRelay,
     Delivery,
     Gathering,
     Listed,
+    OpenCouncil,
     Relay,
     RelayMember,
     SendMessage,
@@ -46,11 +53,14 @@ from streamrelay.service.api import (
     Transcript,
 )
 from streamrelay.service.core import Core, new_id, party
+from streamrelay.service.councils import Councils
 from streamrelay.service.encoding import check_encodes
 from streamrelay.sessions.hook_events import hear_hook
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Own
 from streamrelay.version import VERSION
+
+COUNCILS = "council.db"
 
 
 class LocalService:
@@ -74,6 +84,7 @@ class LocalService:
         own: Own | None = None,
         federation: FederationTable | None = None,
         writer: WriterKind = "service",
+        councils: Path | None = None,
     ) -> None:
         self._core = Core(
             server,
@@ -85,6 +96,7 @@ class LocalService:
             federation=federation,
             writer=writer,
         )
+        self._councils = Councils(self._core, self, councils or self._core.folder / COUNCILS)
 
     def configure(
         self,
@@ -114,6 +126,7 @@ class LocalService:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self._councils.close()
         self._attending.cancel()
         await asyncio.gather(self._attending, return_exceptions=True)
         await self._core.__aexit__(kind, error, trace)
@@ -285,6 +298,8 @@ class LocalService:
     async def start_gathering(self, request: StartGathering) -> Gathering:
         """Start the sessions of a gathering, and the gathering."""
         check_encodes(request)
+        if request.caller:
+            await self._councils.check_not_member(request.caller)
         return await gatherings.start(self._core, request)
 
     async def gatherings(self) -> list[Gathering]:
@@ -315,6 +330,39 @@ class LocalService:
     async def gathering_transcript(self, gathering: str) -> Transcript:
         """Return what was said in a gathering."""
         return gatherings.transcript(self._core, gathering)
+
+    # The council
+
+    async def open_council(self, request: OpenCouncil) -> Council:
+        """Begin a session of the council, resume one, or join one that is open."""
+        check_encodes(request)
+        return await self._councils.open(request)
+
+    async def councils(self) -> list[Council]:
+        """List the open sessions of the council, and the latest ones that were."""
+        return await self._councils.all()
+
+    async def council_transcript(self, council: str) -> CouncilTranscript:
+        """Return what was said in a session of the council."""
+        return await self._councils.transcript(council)
+
+    async def enter_council(self, council: str, text: str) -> CouncilReply:
+        """Carry out what a person types in an open session."""
+        check_encodes(text)
+        return await self._councils.enter(council, text)
+
+    async def rest_council(self, council: str, seconds: float = 60.0) -> bool:
+        """Wait until no member speaks in a session, so many seconds at most; return whether none does."""
+        return await self._councils.rest(council, seconds)
+
+    async def ask_council(self, request: AskCouncil) -> CouncilAnswers:
+        """Put a question to the user's council, and return the members' answers and their dissent."""
+        check_encodes(request)
+        return await self._councils.ask(request)
+
+    def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+        """Return what happens in an open session, how it stands first."""
+        return self._councils.follow(council)
 
     # People
 

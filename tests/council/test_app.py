@@ -100,7 +100,7 @@ async def on_screen(
         session = await CouncilSession.begin(store, council, make_client, now=now)
     console = Console(session, store, ({} if written is None else written).__setitem__)
     async with session.watch() as happenings, session:
-        app = CouncilApp(console, happenings)
+        app = CouncilApp(console, session.joined, happenings)
         async with app.run_test(size=size) as pilot:
             yield Screen(app, pilot, session)
 

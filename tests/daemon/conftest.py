@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
 import structlog
 
+from streamrelay.council.context import Entry
+from streamrelay.council.happenings import AnswerGrew, Happening, SessionEnded
 from streamrelay.daemon.address import Address
 from streamrelay.daemon.app import create_app
 from streamrelay.daemon.broadcast import Broadcast
@@ -171,6 +173,41 @@ class MemoryService:
         await self._take("transcript", gathering)
         said = api.Said(at=1.5, kind="said", phase="hold", round=1, number=1, name="Sägé", text="a\nb")
         return api.Transcript(gathering=self.held(gathering), entries=[said], markdown="# x")
+
+    def _council(self, council: str) -> api.Council:
+        return api.Council(
+            council=council, title="Ü?", created=1.5, members=["Ada"], person="You", messages=2, cost=0.5, is_open=True
+        )
+
+    async def open_council(self, request: api.OpenCouncil) -> api.Council:
+        await self._take(request)
+        return self._council("council-1")
+
+    async def councils(self) -> list[api.Council]:
+        await self._take("councils")
+        return [self._council("council-1")]
+
+    async def council_transcript(self, council: str) -> api.CouncilTranscript:
+        await self._take("council_transcript", council)
+        entry = Entry("t1", "Ada", "member", "a\nb", 1)
+        return api.CouncilTranscript(council=self._council(council), entries=[entry])
+
+    async def enter_council(self, council: str, text: str) -> api.CouncilReply:
+        await self._take("enter_council", council, text)
+        return api.CouncilReply(shown=text)
+
+    async def rest_council(self, council: str, seconds: float = 60.0) -> bool:
+        await self._take("rest_council", council, seconds)
+        return True
+
+    async def ask_council(self, request: api.AskCouncil) -> api.CouncilAnswers:
+        await self._take(request)
+        return api.CouncilAnswers(council="council-1", state="answered", missing=["Ada"])
+
+    async def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+        await self._take("follow_council", council)
+        yield AnswerGrew("t1", "a\nü")
+        yield SessionEnded(council)
 
     async def pause(self, paused: bool, of: str = "") -> None:
         await self._take("pause", paused, of)

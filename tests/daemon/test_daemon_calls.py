@@ -10,6 +10,10 @@ import msgspec
 import pytest
 
 from streamrelay import errors
+from streamrelay.council.config import CouncilConfig
+from streamrelay.council.context import Pinned
+from streamrelay.council.happenings import AnswerGrew, SessionEnded
+from streamrelay.council.members import Member
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.operations import OPERATIONS
 from streamrelay.daemon.problems import error_of, problem_of, status_of
@@ -35,6 +39,13 @@ CIRCLE = api.StartGathering(
     beat_interval_seconds=0.5,
     listening="digest",
 )
+
+OPENING = api.OpenCouncil(
+    config=CouncilConfig(member=(Member(name="Ada", vendor="openai", model="gpt-x", price=(1.0, 2.0)),)),
+    pinned=[Pinned("plan.md", "ü")],
+    keys={"OPENAI_API_KEY": "k"},
+)
+ASKING = api.AskCouncil(question="ü?", wait_seconds=1.5, caller="%1")
 
 Call = Callable[[Any], Awaitable[object]]
 CALLS: dict[str, tuple[Call, object]] = {
@@ -62,6 +73,12 @@ CALLS: dict[str, tuple[Call, object]] = {
     "pause_gathering": (lambda s: s.pause_gathering("g-1", False), ("g-1", False)),
     "close_gathering": (lambda s: s.close_gathering("g-1", True), ("g-1", True)),
     "gathering_transcript": (lambda s: s.gathering_transcript("g-1"), ("transcript", "g-1")),
+    "open_council": (lambda s: s.open_council(OPENING), OPENING),
+    "councils": (lambda s: s.councils(), "councils"),
+    "council_transcript": (lambda s: s.council_transcript("c-1"), ("council_transcript", "c-1")),
+    "enter_council": (lambda s: s.enter_council("c-1", "ü\n?"), ("enter_council", "c-1", "ü\n?")),
+    "rest_council": (lambda s: s.rest_council("c-1", 2.5), ("rest_council", "c-1", 2.5)),
+    "ask_council": (lambda s: s.ask_council(ASKING), ASKING),
     "pause": (lambda s: s.pause(False, "link-1"), ("pause", False, "link-1")),
     "mute": (lambda s: s.mute("%1", True), ("mute", "%1", True)),
     "stop_all": (lambda s: s.stop_all(), "stop_all"),
@@ -93,11 +110,18 @@ async def test_a_call_is_asked_and_answered_as_it_is_in_process(served: Served, 
 
 def test_every_call_of_the_service_is_an_operation_and_a_method_of_the_client() -> None:
     calls = {name for name, member in vars(api.Service).items() if inspect.isfunction(member) and name[0] != "_"}
-    assert {operation.name for operation in OPERATIONS} == calls - {"events"}
+    assert {operation.name for operation in OPERATIONS} == calls - {"events", "follow_council"}
     for name in calls:
         ours, theirs = inspect.signature(getattr(DaemonClient, name)), inspect.signature(getattr(api.Service, name))
         assert ours == theirs, name
-    assert set(CALLS) == calls - {"events", "read_since"}
+    assert set(CALLS) == calls - {"events", "follow_council", "read_since"}
+
+
+async def test_a_council_is_followed_to_its_end(served: Served) -> None:
+    async with served.client() as client:
+        seen = [happening async for happening in client.follow_council("c-1")]
+    assert seen == [AnswerGrew("t1", "a\nü"), SessionEnded("c-1")]
+    assert ("follow_council", "c-1") in served.service.asked
 
 
 async def test_the_journal_is_read(served: Served) -> None:

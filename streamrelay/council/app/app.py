@@ -1,6 +1,8 @@
 """The council's app: the conversation, how it stands, and a line to type in; all of it by the keyboard."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -10,10 +12,11 @@ from textual.widgets import Markdown, Static
 from streamrelay.council.app.chat import ChatView, colours
 from streamrelay.council.app.composer import Composer
 from streamrelay.council.app.status import StatusPanel
-from streamrelay.council.console import Console
-from streamrelay.council.happenings import Happening, StatusChanged
+from streamrelay.council.commands import completions
+from streamrelay.council.console import Seat
+from streamrelay.council.happenings import Happening, Joined, StatusChanged
 from streamrelay.delivery.sanitise import sanitised
-from streamrelay.errors import UsageError
+from streamrelay.errors import StreamrelayError
 
 _STYLE = """
 Screen { layers: base; }
@@ -50,16 +53,19 @@ class CouncilApp(App[None]):
         Binding("ctrl+end", "to_end", "To the end", priority=True),
     ]
 
-    def __init__(self, console: Console, happenings: AsyncIterator[Happening]) -> None:
+    def __init__(self, seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> None:
+        """Show a session as it stands in `joined`, and the happenings behind that."""
         super().__init__()
-        self._console = console
+        self.lost: StreamrelayError | None = None
+        """Why the session cannot be followed any more."""
+        self._seat = seat
+        self._joined = joined
         self._happenings = happenings
-        self._members = list(console.session.members)
-        person = [entry.text for entry in console.session.entries if entry.kind == "person"]
-        self._chat = ChatView(self._members, console.session.config.person)
+        person = [entry.text for entry in joined.entries if entry.kind == "person"]
+        self._chat = ChatView(joined.members, joined.person)
         self._status = StatusPanel(id="status", markup=False)
         self._candidates = Static(id="candidates", markup=False)
-        self._composer = Composer(console.completions, person)
+        self._composer = Composer(partial(completions, members=joined.members, phases=joined.phases), person)
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -70,19 +76,22 @@ class CouncilApp(App[None]):
 
     async def on_mount(self) -> None:
         """Show what was said so far, and follow the session."""
-        self._status.show(self._console.session.status, self._members)
+        self._status.show(self._joined.status, self._joined.members)
         self._composer.focus()
-        await self._chat.restore(self._console.session.entries)
-        if not self._console.session.entries:
+        await self._chat.restore(self._joined)
+        if not self._joined.entries:
             await self._chat.note("Type a message; each member answers in turn. /help lists the commands.")
         self.run_worker(self._follow(), name="session", exit_on_error=True)
 
     async def _follow(self) -> None:
-        async for happening in self._happenings:
-            if isinstance(happening, StatusChanged):
-                self._status.show(happening, self._members)
-            else:
-                await self._chat.show(happening)
+        try:
+            async for happening in self._happenings:
+                if isinstance(happening, StatusChanged):
+                    self._status.show(happening, self._joined.members)
+                else:
+                    await self._chat.show(happening)
+        except StreamrelayError as error:
+            self.lost = error
         self.exit()
 
     async def on_composer_submitted(self, event: Composer.Submitted) -> None:
@@ -102,8 +111,8 @@ class CouncilApp(App[None]):
         """Carry out a line as if it had been typed."""
         self._chat.anchor()
         try:
-            shown = await self._console.enter(text)
-        except UsageError as error:
+            shown = await self._seat.enter(text)
+        except StreamrelayError as error:
             await self._chat.note(f"{error.message}. {error.hint}".rstrip(" "), urgent=True)
             return
         if shown:
@@ -122,15 +131,30 @@ class CouncilApp(App[None]):
         self._chat.anchor()
 
     async def action_leave(self) -> None:
-        """Copy what is selected; without a selection, end the session, which can be resumed."""
+        """Copy what is selected; without a selection, leave the session, which can be resumed."""
         selected = self.screen.get_selected_text() or self._composer.selected_text
         if selected:
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
         else:
-            await self.action_enter("/bye")
+            await self._leave()
+
+    async def _leave(self) -> None:
+        try:
+            if await self._seat.leave():
+                return  # The end of the session is the last that happens.
+        except StreamrelayError as error:
+            self.lost = error
+        self.exit()
 
 
-async def run_app(console: Console, happenings: AsyncIterator[Happening]) -> None:
-    """Show a session on the terminal until it ends."""
-    await CouncilApp(console, happenings).run_async()
+async def run_app(seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> None:
+    """Show a session on the terminal until it ends, or the person leaves; raises what it was lost by."""
+    app = CouncilApp(seat, joined, happenings)
+    await app.run_async()
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        # Textual (8.2) returns normally from a cancelled run: a signal would look like the end of the session.
+        raise asyncio.CancelledError
+    if app.lost is not None:
+        raise app.lost

@@ -18,6 +18,7 @@ from streamrelay.council.happenings import (
     AnswerEnded,
     AnswerGrew,
     Happening,
+    Joined,
     MessageShown,
     MessagesTaken,
     Noticed,
@@ -74,14 +75,15 @@ class ChatView(VerticalScroll):
         self._streams: dict[str, MarkdownStream] = {}
         self._left_out = 0
 
-    async def restore(self, entries: Sequence[Entry]) -> None:
-        """Show the last messages of a resumed session."""
+    async def restore(self, joined: Joined) -> None:
+        """Show how a session stands: its last messages, and what is queued."""
         self.anchor()
-        self._left_out = max(0, len(entries) - MAX_SHOWN)
-        views = [self._view(entry) for entry in entries[self._left_out :]]
+        self._left_out = joined.earlier
         if self._left_out:
             await self.mount(self._earlier())
-        await self.mount_all(views)
+        await self.mount_all([self._view(entry) for entry in joined.entries])
+        for entry in joined.queued:
+            await self.show(MessageShown(entry, queued=True))
 
     async def show(self, happening: Happening) -> None:
         """Show one happening."""

@@ -1,5 +1,8 @@
 """The client for a member, by its vendor. An SDK is loaded when a member needs it."""
 
+import os
+from collections.abc import Mapping
+
 from streamrelay.council.clients.contract import AIClient
 from streamrelay.council.clients.scripted import ScriptedClient
 from streamrelay.council.config import key_of
@@ -11,8 +14,10 @@ from streamrelay.panes.server import Server
 XAI_URL = "https://api.x.ai/v1"
 
 
-def make_client(member: Member, model: str, server: Server | None = None) -> AIClient:
-    """Return a client for one of a member's models; a pane's needs the tmux `server`.
+def make_client(
+    member: Member, model: str, server: Server | None = None, *, environment: Mapping[str, str] = os.environ
+) -> AIClient:
+    """Return a client for one of a member's models; a pane's needs the tmux `server`, a model's key the `environment`.
 
     Raises AIKeyRefused without its key, and ExtraMissing without the packages of the `council` extra.
     """
@@ -24,7 +29,7 @@ def make_client(member: Member, model: str, server: Server | None = None) -> AIC
         from streamrelay.council.clients.pane import PaneClient  # tmux is not for all councils
 
         return PaneClient(server, model)
-    key = key_of(member)
+    key = key_of(member, environment)
     base_url = member.base_url or (XAI_URL if member.vendor == "xai" else "")
     with needs_extra("council", f"a member of {member.vendor}"):
         # Each SDK takes half a second to load.

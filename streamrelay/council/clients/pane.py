@@ -6,6 +6,7 @@ whole from one that paints its transcript.
 """
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Sequence
 
 from streamrelay.council.clients.contract import AIClient, ChatMessage
@@ -15,6 +16,7 @@ from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import PaneTaken, StreamrelayError
 from streamrelay.events import Event, Injected, Text
 from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.publisher import Publish
 from streamrelay.panes.server import Server
 
 TAKEN_TIMEOUT = 5.0
@@ -24,25 +26,18 @@ ANSWER_TIMEOUT = 900.0
 """Seconds that an agent may take for an answer, tool calls included."""
 
 
-class PaneClient(AIClient):
-    """A member that is a session, window or pane of tmux."""
+class AgentClient(AIClient):
+    """A member that is a terminal agent; a subclass delivers to its pane."""
 
-    def __init__(
-        self,
-        server: Server,
-        target: str,
-        *,
-        timeout: float = ANSWER_TIMEOUT,
-        taken_timeout: float = TAKEN_TIMEOUT,
-    ) -> None:
-        self._server, self._target, self._timeout = server, target, timeout
-        self._taken_timeout = taken_timeout
+    def __init__(self) -> None:
         self._told_prompt = ""
+
+    @abstractmethod
+    async def _deliver(self, text: str, publish: Publish) -> None:
+        """Have a text typed to the agent, publish what its pane does, and return when the agent has answered."""
 
     async def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
         """See `AIClient`; raises what `delivery.sending.send` raises, too."""
-        info = await self._server.find(self._target)
-        await self._until_free(info)
         lines: asyncio.Queue[str] = asyncio.Queue()
         turn: int | None = None
 
@@ -53,24 +48,52 @@ class PaneClient(AIClient):
             elif isinstance(event, Text) and event.origin == "program" and turn is not None and event.turn == turn:
                 lines.put_nowait(event.text)
 
-        text = self._new(messages, system_prompt)
-        sending = asyncio.create_task(send(self._server, info, text, publish=publish, wait=True, timeout=self._timeout))
+        delivering = asyncio.create_task(self._deliver(self._new(messages, system_prompt), publish))
         reading = asyncio.create_task(lines.get())
         said = 0
         try:
-            while not sending.done() or not lines.empty() or reading.done():
-                await asyncio.wait({sending, reading}, return_when=asyncio.FIRST_COMPLETED)
+            while not delivering.done() or not lines.empty() or reading.done():
+                await asyncio.wait({delivering, reading}, return_when=asyncio.FIRST_COMPLETED)
                 if reading.done():
                     yield reading.result() if not said else f"\n{reading.result()}"
                     said += 1
                     reading = asyncio.create_task(lines.get())
                     await asyncio.sleep(0)
-            await sending
+            await delivering
             self._told_prompt = system_prompt
         finally:
             reading.cancel()
-            sending.cancel()
-            await asyncio.gather(reading, sending, return_exceptions=True)
+            delivering.cancel()
+            await asyncio.gather(reading, delivering, return_exceptions=True)
+
+    def _new(self, messages: Sequence[ChatMessage], system_prompt: str) -> str:
+        """Return what the agent has not been told yet; its prompt first, where that is new."""
+        answered = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=-1)
+        news = [message.text for message in messages[answered + 1 :]]
+        if system_prompt != self._told_prompt:
+            news.insert(0, system_prompt)
+        return "\n\n".join(news)
+
+
+class PaneClient(AgentClient):
+    """A member that is a session, window or pane of tmux, typed to by this process."""
+
+    def __init__(
+        self,
+        server: Server,
+        target: str,
+        *,
+        timeout: float = ANSWER_TIMEOUT,
+        taken_timeout: float = TAKEN_TIMEOUT,
+    ) -> None:
+        super().__init__()
+        self._server, self._target, self._timeout = server, target, timeout
+        self._taken_timeout = taken_timeout
+
+    async def _deliver(self, text: str, publish: Publish) -> None:
+        info = await self._server.find(self._target)
+        await self._until_free(info)
+        await send(self._server, info, text, publish=publish, wait=True, timeout=self._timeout)
 
     async def health_check(self) -> bool:
         """Tell whether the pane is there and runs an agent, not a shell; raises PaneTaken."""
@@ -92,11 +115,3 @@ class PaneClient(AIClient):
                 if asyncio.get_running_loop().time() >= until:
                     raise
             await asyncio.sleep(_TRY_AGAIN)
-
-    def _new(self, messages: Sequence[ChatMessage], system_prompt: str) -> str:
-        """Return what the agent has not been told yet; its prompt first, where that is new."""
-        answered = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=-1)
-        news = [message.text for message in messages[answered + 1 :]]
-        if system_prompt != self._told_prompt:
-            news.insert(0, system_prompt)
-        return "\n\n".join(news)

@@ -4,7 +4,8 @@ Only what has not begun is tried again: an answer that was cut off has been show
 it. What became of a failed try is for the coordinator to decide.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 
 import stamina
 import stamina.instrumentation
@@ -19,8 +20,8 @@ FIRST_WAIT = 1.0
 
 
 async def stream_with_retries(
-    open_stream: Callable[[], AsyncIterator[str]], *, member: str, wait: float = FIRST_WAIT
-) -> AsyncIterator[str]:
+    open_stream: Callable[[], AsyncGenerator[str]], *, member: str, wait: float = FIRST_WAIT
+) -> AsyncGenerator[str]:
     """Yield the pieces of the first attempt that begins; `wait` seconds before the second attempt, twice that after it.
 
     Raises what the last attempt raised, and AICutOff for an error behind the first piece.
@@ -31,11 +32,12 @@ async def stream_with_retries(
         with attempt:
             pieces = open_stream()
             first = await anext(pieces, None)
-    if first is None:
-        return
-    yield first
-    try:
-        async for piece in pieces:
-            yield piece
-    except AIError as error:
-        raise AICutOff(f"{member} broke off: {error.message}", data=error.data) from error
+    async with aclosing(pieces):
+        if first is None:
+            return
+        yield first
+        try:
+            async for piece in pieces:
+                yield piece
+        except AIError as error:
+            raise AICutOff(f"{member} broke off: {error.message}", data=error.data) from error

@@ -1,0 +1,36 @@
+"""A person's seat at a session of the council that a service holds open; see `streamrelay.council.console`."""
+
+from streamrelay.council import commands
+from streamrelay.council.console import WriteFile, write_export
+from streamrelay.council.store import CouncilStore
+from streamrelay.service.api import Council, Service
+
+_REST = 60.0
+"""Seconds of one call that waits for the end of all answers."""
+
+
+class ServiceSeat:
+    """The seat at one open session. Files are written by this process, all else is done by the service."""
+
+    def __init__(self, service: Service, council: Council, store: CouncilStore, write: WriteFile) -> None:
+        self._service, self._council, self._store, self._write = service, council, store, write
+
+    async def enter(self, text: str) -> str:
+        """See `Seat`."""
+        match commands.parse(text):
+            case commands.Export(file):
+                return await write_export(self._store, self._council.council, file, self._write)
+            case _:
+                return (await self._service.enter_council(self._council.council, text)).shown
+
+    async def until_rest(self) -> None:
+        """See `Seat`."""
+        while not await self._service.rest_council(self._council.council, _REST):
+            pass
+
+    async def leave(self) -> bool:
+        """End the session if it was opened from this seat; otherwise it goes on for those who opened it."""
+        if self._council.joined:
+            return False
+        await self._service.enter_council(self._council.council, "/bye")
+        return True

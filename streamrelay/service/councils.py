@@ -1,0 +1,377 @@
+"""The sessions of the council that a service holds open, for people at terminals and the page, and for agents.
+
+Terminal agents among the members are spoken to through the service, which is the only writer of their panes. A session
+ends by `/bye`, with the service, and where an agent began it, when its question is answered; it is stored at all times.
+"""
+
+import asyncio
+import contextlib
+import os
+import secrets
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from streamrelay.council import coordinator as turns
+from streamrelay.council.clients.contract import AIClient
+from streamrelay.council.clients.making import make_client
+from streamrelay.council.clients.pane import ANSWER_TIMEOUT, AgentClient
+from streamrelay.council.config import CouncilConfig, default_file, read_config, read_pinned
+from streamrelay.council.console import Console
+from streamrelay.council.context import Pinned
+from streamrelay.council.happenings import Happening
+from streamrelay.council.lock import only_holder
+from streamrelay.council.members import Member
+from streamrelay.council.rounds import read_dissent
+from streamrelay.council.session import CouncilSession
+from streamrelay.council.store import CouncilStore, SessionInfo
+from streamrelay.delivery.shells import is_shell
+from streamrelay.errors import (
+    DeliveryTimeout,
+    NestedGathering,
+    NotAllowed,
+    SessionTaken,
+    StreamrelayError,
+    TargetNotFound,
+    UsageError,
+)
+from streamrelay.events import Event, Injected
+from streamrelay.gathering.members import check_not_nested
+from streamrelay.panes.publisher import Publish
+from streamrelay.service.api import SendMessage, Service
+from streamrelay.service.core import Core
+from streamrelay.service.council_api import (
+    AskCouncil,
+    Council,
+    CouncilAnswer,
+    CouncilAnswers,
+    CouncilReply,
+    CouncilTranscript,
+    Disagreement,
+    OpenCouncil,
+)
+from streamrelay.service.delivery_following import send_through
+from streamrelay.service.messages import check_may_speak
+
+MAX_OPEN = 20
+"""Sessions that are open at once. The oldest at rest that nobody looks at makes room."""
+MAX_LISTED = 50
+
+
+class ServiceAgentClient(AgentClient):
+    """A member that is a terminal agent, typed to by the service."""
+
+    def __init__(self, core: Core, service: Service, target: str, note: Callable[[str], None]) -> None:
+        """Take the tmux target, and what is told the id of its session."""
+        super().__init__()
+        self._core, self._service, self._target, self._note = core, service, target, note
+
+    async def _deliver(self, text: str, publish: Publish) -> None:
+        session = await self._core.find(self._target)
+        self._note(session.session)
+        if taken := self._core.machine.relay_of(session.session):
+            raise SessionTaken(
+                f"session {session.session} is in {taken} already", data={"session": session.session, "relay": taken}
+            )
+        message_id = f"council-{secrets.token_hex(6)}"
+
+        def of_this_message(event: Event) -> None:
+            # Others may send to the same agent: what answers them is not the member's word.
+            if not isinstance(event, Injected) or event.message_id == message_id:
+                publish(event)
+
+        request = SendMessage(to=session.session, text=text, message_id=message_id)
+        try:
+            await send_through(self._service, request, publish=of_this_message, wait=True, timeout=ANSWER_TIMEOUT)
+        except (asyncio.CancelledError, DeliveryTimeout):
+            # A turn that is over must not be typed later.
+            with contextlib.suppress(StreamrelayError):
+                await self._service.cancel_delivery(message_id)
+            raise
+
+    async def health_check(self) -> bool:
+        """Tell whether the session is there and runs an agent, not a shell."""
+        try:
+            session = await self._core.find(self._target)
+        except StreamrelayError:
+            return False
+        self._note(session.session)
+        return not is_shell(session.program)
+
+
+@dataclass(slots=True)
+class _Held:
+    """One open session."""
+
+    session: CouncilSession
+    console: Console
+    closing: AsyncExitStack
+    agents: set[str]
+    """The ids of the sessions that are members."""
+
+
+class Councils:
+    """The open sessions of one service, and all that are stored."""
+
+    def __init__(self, core: Core, service: Service, file: Path) -> None:
+        """Keep sessions in the database `file`, which is opened when it is first needed."""
+        self._core, self._service, self._file = core, service, file
+        self._held: dict[str, _Held] = {}
+        self._store: CouncilStore | None = None
+        self._opening = asyncio.Lock()
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        """End all sessions; they can be resumed."""
+        for held in list(self._held.values()):
+            await held.session.leave()
+        await asyncio.gather(*self._closing, return_exceptions=True)
+        if self._store is not None:
+            await self._store.__aexit__(None, None, None)
+
+    # People
+
+    async def open(self, request: OpenCouncil) -> Council:
+        """Begin a session, or resume one; one that is open is joined.
+
+        Raises ConfigError, AIKeyRefused, ExtraMissing, UsageError for an unknown session or one that another process
+        holds, and NotAllowed where too many are open.
+        """
+        async with self._opening:
+            if request.resume in self._held:
+                return await self._council(request.resume, joined=True)
+            self._make_room()
+            store = await self._opened_store()
+            config, pinned = await _asked_for(request, store)
+            session_id = await self._hold(store, config, pinned, request)
+            return await self._council(session_id)
+
+    async def all(self) -> list[Council]:
+        """Return the sessions that are open, and the latest of those that were, the newest first."""
+        store = await self._opened_store()
+        sessions = await store.sessions()
+        shown = [info for at, info in enumerate(sessions) if at < MAX_LISTED or info.id in self._held]
+        return sorted(map(self._view, shown), key=lambda one: not one.is_open)
+
+    async def transcript(self, council: str) -> CouncilTranscript:
+        """Return what was said in a session; raises TargetNotFound."""
+        store = await self._opened_store()
+        shown = await self._council(council)
+        if held := self._held.get(council):
+            return CouncilTranscript(council=shown, entries=held.session.shown_entries)
+        return CouncilTranscript(council=shown, entries=[entry for entry, _ in await store.entries(council)])
+
+    async def enter(self, council: str, text: str) -> CouncilReply:
+        """Carry out what a person types in an open session; raises TargetNotFound and UsageError."""
+        return CouncilReply(shown=await self._found(council).console.enter(text))
+
+    async def rest(self, council: str, seconds: float) -> bool:
+        """Wait until a session rests or has ended, for so many seconds at most; return whether it does."""
+        held = self._held.get(council)
+        if held is None:
+            return True
+        try:
+            async with asyncio.timeout(seconds):
+                await held.session.until_rest()
+        except TimeoutError:
+            return False
+        return True
+
+    def follow(self, council: str) -> AsyncGenerator[Happening]:
+        """Return what happens in an open session, how it stands first; raises TargetNotFound."""
+        session = self._found(council).session
+
+        async def happenings() -> AsyncGenerator[Happening]:
+            async with session.watch() as unread:
+                for happening in session.so_far:
+                    yield happening
+                async for happening in unread:
+                    yield happening
+
+        return happenings()
+
+    # Agents
+
+    async def ask(self, request: AskCouncil) -> CouncilAnswers:
+        """Put a question to the council for an agent, and wait for its members.
+
+        Raises NotAllowed for a caller that may not speak, NestedGathering for one that takes part in a council or
+        gathering, and what `open` raises.
+        """
+        await self._check_may_ask(request)
+        if not request.question and not request.council:
+            raise UsageError("there is nothing to ask", hint="name a question, or the `council` to wait for")
+        council = request.council
+        if council not in self._held and (request.question or not council):
+            council = (await self.open(OpenCouncil(resume=council))).council
+            self._later(self._close_when_answered(self._held[council]))
+        held = self._held.get(council)
+        if held is not None and request.question:
+            held.session.say(request.question, blind=request.blind)
+            if request.dissent and len(held.session.members) > 1:
+                held.session.tell(turns.StartRound("dissent"))
+        is_answered = await self.rest(council, request.wait_seconds)
+        return await self._answers(council, is_answered=is_answered)
+
+    async def check_not_member(self, caller: str) -> None:
+        """Raise NestedGathering for a session that is a member of an open council."""
+        session = (await self._core.find(caller)).session
+        for council, held in self._held.items():
+            if session in held.agents:
+                raise NestedGathering(
+                    f"a member of {council} cannot ask a council or start a gathering",
+                    hint="answer in the council first; when it has ended, you may",
+                    data={"session": session, "council": council},
+                )
+
+    async def _check_may_ask(self, request: AskCouncil) -> None:
+        if not request.caller:
+            if request.unknown_agent:
+                check_may_speak("", self._core.machine.settings)
+            return
+        session = (await self._core.find(request.caller)).session
+        check_may_speak(session, self._core.machine.settings)
+        gathering = self._core.machine.circles.of(session)
+        check_not_nested(session, None if gathering is None else gathering.gathering_id)
+        await self.check_not_member(session)
+
+    async def _answers(self, council: str, *, is_answered: bool) -> CouncilAnswers:
+        store = await self._opened_store()
+        shown = await self._council(council)
+        held = self._held.get(council)
+        entries = held.session.shown_entries if held else [entry for entry, _ in await store.entries(council)]
+        asked = max((at for at, entry in enumerate(entries) if entry.kind == "person"), default=-1)
+        since = [entry for entry in entries[asked + 1 :] if entry.kind == "member"]
+        answers = {entry.author: entry for entry in since if entry.round_kind != "dissent"}
+        disputing = [entry for entry in since if entry.round_kind == "dissent"]
+        dissent = [each for entry in disputing for each in read_dissent(entry.author, entry.text)]
+        return CouncilAnswers(
+            council=council,
+            state="answered" if is_answered else "answering",
+            answers=[
+                CouncilAnswer(member=entry.author, text=entry.text, is_whole=not entry.partial)
+                for entry in answers.values()
+            ],
+            dissent=[
+                Disagreement(claim=each.claim, made_by=each.whose, disputed_by=each.member, why=each.why)
+                for each in dissent
+            ],
+            missing=[name for name in shown.members if name not in answers],
+            question=shown.question,
+            cost=shown.cost,
+        )
+
+    # What is open
+
+    async def _hold(
+        self, store: CouncilStore, config: CouncilConfig, pinned: Sequence[Pinned], request: OpenCouncil
+    ) -> str:
+        agents: set[str] = set()
+        environment = {**os.environ, **request.keys}
+
+        def client(member: Member, model: str) -> AIClient:
+            if member.vendor == "pane":
+                return ServiceAgentClient(self._core, self._service, model, agents.add)
+            return make_client(member, model, environment=environment)
+
+        for member in config.members:
+            # A session is stored only if each of its members can be had.
+            await client(member, member.model).aclose()
+        session_id = request.resume or await CouncilSession.prepare(store, config)
+        async with AsyncExitStack() as stack:
+            stack.enter_context(only_holder(store.path.parent, session_id))
+            session = await CouncilSession.resume(store, session_id, client, pinned=pinned)
+            await stack.enter_async_context(session)
+            held = _Held(session, Console(session, store, _refuse_file), stack.pop_all(), agents)
+        self._held[session_id] = held
+        for member in config.members:
+            if member.vendor == "pane":
+                with contextlib.suppress(StreamrelayError):
+                    agents.add((await self._core.find(member.model)).session)
+        self._later(self._close_when_ended(held))
+        return session_id
+
+    def _make_room(self) -> None:
+        if len(self._held) < MAX_OPEN:
+            return
+        idle = next((held for held in self._held.values() if held.session.rests and not held.session.onlookers), None)
+        if idle is None:
+            raise NotAllowed(f"{len(self._held)} councils are open", hint="end one of them: /bye")
+        idle.session.tell(turns.Bye())
+
+    async def _close_when_ended(self, held: _Held) -> None:
+        await held.session.ended.wait()
+        self._held.pop(held.session.id, None)
+        await held.closing.aclose()
+
+    async def _close_when_answered(self, held: _Held) -> None:
+        """End a session that an agent began, unless a person looks on."""
+        await held.session.until_rest()
+        if not held.session.onlookers:
+            held.session.tell(turns.Bye())
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _opened_store(self) -> CouncilStore:
+        if self._store is None:
+            store = CouncilStore(self._file)
+            await store.__aenter__()
+            self._store = store
+        return self._store
+
+    def _found(self, council: str) -> _Held:
+        if (held := self._held.get(council)) is None:
+            raise TargetNotFound(
+                f"no council {council} is open", hint=f"open it: streamrelay council --resume {council}"
+            )
+        return held
+
+    async def _council(self, council: str, *, joined: bool = False) -> Council:
+        store = await self._opened_store()
+        info = next((each for each in await store.sessions() if each.id == council), None)
+        if info is None:
+            raise TargetNotFound(f"there is no council {council}", hint="streamrelay council list")
+        return msgspec.structs.replace(self._view(info), joined=joined)
+
+    def _view(self, info: SessionInfo) -> Council:
+        held = self._held.get(info.id)
+        status = None if held is None else held.session.status
+        return Council(
+            council=info.id,
+            title=info.title,
+            created=info.created,
+            members=info.members,
+            person=info.person,
+            messages=info.messages,
+            cost=info.cost,
+            is_open=held is not None,
+            state="ended" if status is None else status.state,
+            speaker="" if status is None else status.speaker or "",
+            question="" if status is None else status.question,
+        )
+
+
+async def _asked_for(request: OpenCouncil, store: CouncilStore) -> tuple[CouncilConfig, Sequence[Pinned]]:
+    if request.resume:
+        return (await store.resume(request.resume))[0], request.pinned
+    if request.config is not None:
+        return request.config, request.pinned
+    return await asyncio.to_thread(_own_council)
+
+
+def _own_council() -> tuple[CouncilConfig, Sequence[Pinned]]:
+    """Return the user's own council and the documents that it names."""
+    file = default_file()
+    config = read_config(file)
+    return config, read_pinned(config, file.parent)
+
+
+def _refuse_file(path: Path, _text: str) -> NoReturn:
+    raise UsageError(f"{path} cannot be written from here", hint="in a terminal: streamrelay council export last FILE")
