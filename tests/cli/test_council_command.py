@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -152,3 +153,21 @@ def test_the_app_runs_on_a_real_terminal_and_gives_it_back(
     private_tmux.run("send-keys", "-t", pane, "/bye", "Enter")
     wait_until(lambda: "left: 0" in screen(), PATIENCE, "the app to end")
     wait_until(lambda: "same" in screen(), PATIENCE, "the terminal to be as before")
+
+
+@pytest.mark.requirement("OPS-02f")
+def test_a_terminated_app_exits_as_every_command_does_and_gives_the_terminal_back(
+    private_tmux: PrivateTmux, environment: dict[str, str], tmp_path: Path
+) -> None:
+    folders = {name: environment[name] for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+    script = f"stty -a > before; {COMMAND} council --demo & echo $! > pid; fg; echo left: $?; stty -a | cmp before"
+    pane = private_tmux.new_session(
+        "app", ["bash", "-mc", f"cd {tmp_path}; {script} && echo same; exec cat"], environment=folders
+    )
+
+    def screen() -> str:
+        return private_tmux.run("capture-pane", "-p", "-t", pane)
+
+    wait_until(lambda: "Phase: Plan" in screen(), PATIENCE, "the app to open")
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+    wait_until(lambda: "left: 143" in screen() and "same" in screen(), PATIENCE, "the app to end")

@@ -82,7 +82,7 @@ def environment(private_tmux: PrivateTmux, tmp_path: Path, monkeypatch: pytest.M
         wait_until(lambda: not is_alive(pid), PATIENCE)
 
 
-@pytest.mark.requirement("COU-12", "OPS-02f")
+@pytest.mark.requirement("COU-12a", "OPS-02f")
 def test_two_terminals_are_in_one_session_and_the_second_one_leaves_it_open(
     private_tmux: PrivateTmux, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -109,7 +109,7 @@ def test_two_terminals_are_in_one_session_and_the_second_one_leaves_it_open(
     assert "Ada: 3 answers" in resumed.stderr
 
 
-@pytest.mark.requirement("COU-11", "COU-12")
+@pytest.mark.requirement("COU-11", "COU-12a")
 def test_a_killed_daemon_ends_the_terminal_with_an_error_and_loses_nothing_that_was_shown(
     private_tmux: PrivateTmux, environment: dict[str, str], tmp_path: Path
 ) -> None:

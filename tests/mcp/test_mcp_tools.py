@@ -82,7 +82,7 @@ async def test_a_handshake_says_that_one_just_speaks_now(client, service):
         assert "[From Bob]" in said
 
 
-@pytest.mark.requirement("COU-10")
+@pytest.mark.requirement("COU-10", "COU-12b")
 async def test_the_council_is_asked_and_its_words_are_quoted(client, service):
     async with client:
         result = await client.call_tool("ask_council", {"question": "Which one?", "wait_seconds": 5})

@@ -57,7 +57,7 @@ def no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "config" / "streamrelay" / "council.toml"
 
 
-@pytest.mark.requirement("COU-01b", "COU-12")
+@pytest.mark.requirement("COU-01b", "COU-12a")
 async def test_two_people_and_an_agent_are_in_one_session_of_a_service(stage: Stage) -> None:
     pane = stage.start("sprite")
     async with stage.service() as service:
@@ -107,7 +107,7 @@ async def test_two_people_and_an_agent_are_in_one_session_of_a_service(stage: St
         assert not (await service.councils())[0].is_open
 
 
-@pytest.mark.requirement("COU-10", "COU-12")
+@pytest.mark.requirement("COU-10", "COU-12b")
 async def test_an_agent_asks_the_council_of_its_user(stage: Stage, no_file: Path) -> None:
     stage.start("sprite")
     keeper = stage.start("Keeper")
