@@ -33,7 +33,7 @@ from streamrelay.delta.inputs import (
     WitnessOpened,
     WitnessReported,
 )
-from streamrelay.delta.mode import ModeMachine
+from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.printing.echo import looks_like_prompt
 from streamrelay.delta.printing.printer import Printing
@@ -497,6 +497,9 @@ class DeltaStream:
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer()
+        if self._mode.mode is Mode.DIALOG and self._mode.reads_line:
+            self._composer.offers_choices = True
+            return
         if self._printing.has_prompted_again and self._mode.see("prompted_again"):
             self._printing.relay_editor()
             self._printing.settle(hides=self._cutter.hidden)

@@ -16,6 +16,8 @@ class Composer:
     def __init__(self, mode: ModeMachine) -> None:
         self.entered = False
         """Whether an Enter was sent since the request."""
+        self.offers_choices = False
+        """Whether a list of choices stood there since: what is left of it is the program's, and nothing was typed."""
         self.lines: list[str] = []
         """The lines that have passed since the prompt stood there."""
         self.prompt_rows: list[str] = []
@@ -31,11 +33,15 @@ class Composer:
 
     def begin(self, open_head: str | None) -> None:
         """Bracketed paste was asked for while the open line read `open_head`; None where nobody has looked at it."""
-        self.entered = False
-        self.lines.clear()
-        self.prompt_rows.clear()
+        self.begin_anew()
+        self.entered = self.offers_choices = False
         self._begun_on = open_head
         self._left = ""
+
+    def begin_anew(self) -> None:
+        """The screen was cleared: an editor prints its rows again."""
+        self.lines.clear()
+        self.prompt_rows.clear()
 
     def settle(self, open_head: str) -> tuple[str, str] | None:
         """Return, at the first rest after the request, what stood left of the prompt, and the prompt.
@@ -88,6 +94,5 @@ class Composer:
 
     def close(self) -> None:
         """The request was withdrawn: what comes next is not an editor's."""
-        self.lines.clear()
-        self.prompt_rows.clear()
+        self.begin_anew()
         self._begun_on = None

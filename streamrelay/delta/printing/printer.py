@@ -15,7 +15,8 @@ from typing import Final
 import regex
 
 from streamrelay.delta.event_builder import Speaker
-from streamrelay.delta.mode import ModeMachine
+from streamrelay.delta.layout.rows import cells_of
+from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
 from streamrelay.delta.printing.line_editor import Composer
@@ -23,6 +24,7 @@ from streamrelay.delta.printing.lines import Habit, LineTracker
 from streamrelay.delta.printing.prompt_region import PromptRegion
 from streamrelay.delta.printing.prompts import ending_in
 from streamrelay.delta.printing.provenance import Piece
+from streamrelay.delta.printing.stood import Stood, logical
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import ended_lines, painted_lines
 from streamrelay.events import Gap, Origin
@@ -153,6 +155,8 @@ class Printing:
         edits = self.composer.is_open or self.region.phase != "output"
         self._paints = self._paints or (paints and not edits)
         habit = self._lines.habit
+        if edits and frame.restarts and frame.restarts[-1].cleared:
+            self.composer.begin_anew()
         lines = self._lines.take(frame, self._speaker.now, whole=whole, paints=paints, edits=edits, more=more)
         asked = any(event.kind == "bracketed_paste_on" for event in frame.events)
         if asked:
@@ -489,6 +493,9 @@ class Printing:
 
     def _submit(self, passed: list[str]) -> None:
         """A line editor has withdrawn: what it shows was submitted."""
+        if self.composer.offers_choices:
+            self._leave_choices(passed)
+            return
         if self._is_flooded:
             self.say([*self.composer.release(), *passed])
             return
@@ -509,6 +516,16 @@ class Printing:
             self._speaker.say_piece(Piece(typed, "typed", rule="line_editor"), content)
         else:
             self._speaker.leave_out("prompt", rows)
+
+    def _leave_choices(self, passed: list[str]) -> None:
+        """Say what is left of a list of choices, unless all of it still stands there."""
+        columns = self._engine.columns
+        # Who paints a list wraps its rows itself, at the last column.
+        left = logical([Stood(row, cells_of(row) >= columns) for row in [*self.composer.release(), *passed]])
+        if self._mode.mode is Mode.DIALOG:
+            self._speaker.leave_out("composer", left)
+        else:
+            self.say(left, "repainted")
 
     def _take_summary(self) -> list[str]:
         summary, self._summary = self._summary, []
