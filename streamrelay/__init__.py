@@ -6,10 +6,19 @@
                 ...
         print(await (await server.pane("work:0.1")).ask("what did you change?"))
 
-A flood is taken faster batch by batch: `async for batch in stream.batches()`, the texts of each being `batch.texts()`.
-`streamrelay.blocking.connect` is the same without asyncio. Events are in `streamrelay.events`, errors in
-`streamrelay.errors`, the virtual terminal is `streamrelay.vt.TmuxScreen`. Names that are not listed here, or in the
-`__all__` of one of those modules, are not public.
+Read a flood batch by batch: `async for batch in stream.batches()`; `batch.texts()` has the texts of each.
+
+| module | what is in it |
+|---|---|
+| `streamrelay` | servers, panes, streams, messages, recordings |
+| `streamrelay.blocking` | the same without asyncio |
+| `streamrelay.events` | what a stream reports |
+| `streamrelay.errors` | what can go wrong, one tree |
+| `streamrelay.libtmux` | libtmux over one control connection |
+| `streamrelay.recordings` | record and replay |
+| `streamrelay.vt` | the virtual terminal, `TmuxScreen` |
+
+Each of them lists its public names in `__all__`; other names may change in any release.
 
 `import streamrelay` loads no other module (PEP 562): each public name loads its module when it is first used.
 """
@@ -20,11 +29,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import libtmux
+    from libtmux import Server as LibtmuxServer
 
     from streamrelay import blocking as blocking
     from streamrelay import errors as errors
     from streamrelay import events as events
+    from streamrelay import libtmux as libtmux
+    from streamrelay import recordings as recordings
     from streamrelay import vt as vt
     from streamrelay.agents import AgentProfile, load_profiles
     from streamrelay.batch import Batch
@@ -35,7 +46,9 @@ if TYPE_CHECKING:
     from streamrelay.library import Message, Pane, Server, Stream
     from streamrelay.panes.inventory import PaneInfo
     from streamrelay.panes.subscription import Subscription
+    from streamrelay.recordings.replay import open_recording, replay
     from streamrelay.relay.session import RelaySession
+    from streamrelay.vt import TmuxScreen
 
     __version__: str
 
@@ -52,9 +65,12 @@ __all__ = [
     "StreamrelayError",
     "Subscription",
     "Text",
+    "TmuxScreen",
     "__version__",
     "connect",
     "load_profiles",
+    "open_recording",
+    "replay",
 ]
 
 _MODULE_OF = {
@@ -70,9 +86,12 @@ _MODULE_OF = {
     "StreamrelayError": "streamrelay.errors",
     "Subscription": "streamrelay.panes.subscription",
     "Text": "streamrelay.events",
+    "TmuxScreen": "streamrelay.vt",
     "load_profiles": "streamrelay.agents",
+    "open_recording": "streamrelay.recordings",
+    "replay": "streamrelay.recordings",
 }
-_PUBLIC_MODULES = ("blocking", "errors", "events", "vt")
+_PUBLIC_MODULES = ("blocking", "errors", "events", "libtmux", "recordings", "vt")
 
 if not TYPE_CHECKING:  # a type checker reads the imports above, and reports a name that does not exist
 
@@ -98,7 +117,7 @@ def __dir__() -> list[str]:
 
 
 def connect(
-    server: "libtmux.Server | None" = None,
+    server: "LibtmuxServer | None" = None,
     *,
     socket_name: str | None = None,
     socket_path: str | None = None,

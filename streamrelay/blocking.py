@@ -1,9 +1,7 @@
 """The library without asyncio: the same server and streams, for plain loops.
 
     with streamrelay.blocking.connect() as server:
-        with server.watch("work:0.1") as stream:
-            for event in stream:
-                ...
+        print(server.pane("work:0.1").ask("what did you change?"))
 
 One event loop runs in a thread of its own; everything here only waits for it.
 """
@@ -40,12 +38,18 @@ class BlockingStream:
 
     @property
     def panes(self) -> tuple[str, ...]:
-        """The panes watched."""
+        """The ids of the watched panes.
+
+        print(stream.panes)
+        """
         return self._subscription.panes
 
     @property
     def pane(self) -> "BlockingPane":
-        """The pane that is watched; raises UsageError for a stream of several."""
+        """The pane that is watched; raises UsageError for a stream of several.
+
+        print(stream.pane.id)
+        """
         return BlockingPane(self._loop, cast("Stream", self._subscription).pane, self._server)
 
     def __iter__(self) -> Iterator[Event]:
@@ -70,11 +74,17 @@ class BlockingMessage:
 
     @property
     def state(self) -> DeliveryState | None:
-        """The state of its last receipt; None before the first."""
+        """The state of its last receipt; None before the first.
+
+        print(message.state)
+        """
         return self._message.state
 
     def answer(self, timeout: float | None = None) -> str:
-        """Wait for the answer and return its lines; at most `timeout` seconds."""
+        """Wait for the answer and return its lines; at most `timeout` seconds.
+
+        print(message.answer(timeout=60))
+        """
         return self._loop.wait(self._message.answer(timeout))
 
 
@@ -88,22 +98,36 @@ class BlockingPane:
 
     @property
     def libtmux(self) -> "libtmux.Pane":
-        """The same pane as an object of libtmux."""
+        """The same pane as an object of libtmux.
+
+        pane.libtmux.send_keys("q", enter=False)
+        """
         return self._pane.libtmux
 
     @contextmanager
     def watch(self) -> Iterator[BlockingStream]:
-        """Subscribe to what its program says, from here on."""
+        """Subscribe to what its program says, from here on.
+
+        with pane.watch() as stream:
+            for event in stream:
+                print(event)
+        """
         with self.server.watch(self.id) as stream:
             yield stream
 
     def send(self, text: str, *, timeout: float = WAIT_TIMEOUT, allow_shell: bool = False) -> BlockingMessage:
-        """Type `text` into the pane, and return when it is submitted; as `Pane.send`."""
+        """Type `text` into the pane, and return when it is submitted; as `Pane.send`.
+
+        message = pane.send("run the tests")
+        """
         sent = self._loop.wait(self._pane.send(text, timeout=timeout, allow_shell=allow_shell))
         return BlockingMessage(self._loop, sent)
 
     def ask(self, text: str, *, timeout: float = WAIT_TIMEOUT, allow_shell: bool = False) -> str:
-        """Send `text` and return the answer; as `Pane.ask`."""
+        """Send `text` and return the answer; as `Pane.ask`.
+
+        print(pane.ask("what is left to do?"))
+        """
         return self._loop.wait(self._pane.ask(text, timeout=timeout, allow_shell=allow_shell))
 
 
@@ -115,24 +139,41 @@ class BlockingServer:
         self._server = server
 
     def panes(self) -> list[PaneInfo]:
-        """List the panes of the server."""
+        """List the panes of the server.
+
+        print([info.address for info in server.panes()])
+        """
         return self._loop.wait(self._server.panes())
 
     def panes_in(self, sessions: Collection[str]) -> list[PaneInfo]:
-        """List the panes of sessions, which are given by id; as `Server.panes_in`."""
+        """List the panes of sessions, which are given by id; as `Server.panes_in`.
+
+        print(server.panes_in({"$0"}))
+        """
         return self._loop.wait(self._server.panes_in(sessions))
 
     def pane(self, target: Target | None = None) -> BlockingPane:
-        """Return the pane of a target as tmux writes it, to watch it and to send to it."""
+        """Return the pane of a target, to watch it and to send to it.
+
+        pane = server.pane("work:0.1")
+        """
         return BlockingPane(self._loop, self._loop.wait(self._server.pane(target)), self)
 
     def find(self, target: Target | None = None) -> PaneInfo:
-        """Return the pane of a target as tmux writes it."""
+        """Return what tmux tells of the pane of a target.
+
+        print(server.find("work:0.1").command)
+        """
         return self._loop.wait(self._server.find(target))
 
     @contextmanager
     def watch(self, *targets: Target) -> Iterator[BlockingStream]:
-        """Subscribe to what the programs in `targets` say, from here on."""
+        """Subscribe to what the programs in `targets` say, from here on.
+
+        with server.watch("work:0.1") as stream:
+            for event in stream:
+                print(event)
+        """
         watching = self._server.watch(*targets)
         subscription = self._loop.wait(watching.__aenter__())
         try:
@@ -142,7 +183,12 @@ class BlockingServer:
 
     @contextmanager
     def record(self, target: Target | None, path: Path, *, force: bool = False) -> Iterator[BlockingStream]:
-        """Record a pane into a file for as long as this is entered; as `Server.record`."""
+        """Record a pane into a file until the context is left; as `Server.record`.
+
+        with server.record("work:0.1", Path("session.jsonl.gz")) as stream:
+            for event in stream:
+                print(event)
+        """
         recording = self._server.record(target, path, force=force)
         recorded = self._loop.wait(recording.__aenter__())
         try:
@@ -165,7 +211,11 @@ def connect(
     profiles: Sequence[AgentProfile] | None = None,
     witness: WitnessPolicy = "prefer",
 ) -> Iterator[BlockingServer]:
-    """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`."""
+    """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`.
+
+    with streamrelay.blocking.connect(socket_name="work") as server:
+        print(server.panes())
+    """
     import streamrelay
 
     loop = LoopThread("streamrelay")

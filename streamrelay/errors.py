@@ -53,6 +53,53 @@ errors; a command turns such a reason into an exit code through the same table.
 from collections.abc import Mapping
 from typing import ClassVar
 
+__all__ = [
+    "AICutOff",
+    "AIError",
+    "AIKeyRefused",
+    "AIRequestRefused",
+    "AIUnavailable",
+    "AnswerTimeout",
+    "BadCommand",
+    "CancelTooLate",
+    "CommandFailed",
+    "CommandTimeout",
+    "ConfigError",
+    "DaemonLost",
+    "DaemonMissing",
+    "DaemonRunning",
+    "DeliveryFailed",
+    "DeliveryTimeout",
+    "DeliveryUnconfirmed",
+    "ExtraMissing",
+    "InGathering",
+    "InvalidGathering",
+    "NestedGathering",
+    "NoServer",
+    "NotAllowed",
+    "PaneGone",
+    "PaneSynchronized",
+    "PaneTaken",
+    "PeerAway",
+    "PieceNotHeld",
+    "ProgramLeft",
+    "RecordingError",
+    "RedisLost",
+    "ServerLost",
+    "SessionTaken",
+    "ShellRefused",
+    "SshFailed",
+    "StartFailed",
+    "StorageError",
+    "StreamrelayError",
+    "TargetNotFound",
+    "TargetNotReading",
+    "TmuxError",
+    "TmuxMissing",
+    "TmuxTooOld",
+    "UsageError",
+]
+
 
 class StreamrelayError(Exception):
     """The base class of all errors that streamrelay raises on purpose."""

@@ -1,4 +1,4 @@
-"""The public objects of the library: a server, its panes, and what is sent to them.
+"""The public objects of the library: a server, its panes and streams, and the messages sent to them.
 
     async with streamrelay.connect() as server:
         pane = await server.pane("work:0.1")
@@ -51,7 +51,10 @@ class Message:
 
     @property
     def state(self) -> DeliveryState | None:
-        """The state of its last receipt: "submitted", "answered", "failed", ...; None before the first."""
+        """The state of its last receipt: "submitted", "answered", "failed", ...; None before the first.
+
+        print(message.state)
+        """
         return self.receipts[-1].state if self.receipts else None
 
     async def answer(self, timeout: float | None = None) -> str:  # noqa: ASYNC109  # the caller's limit, beside `send`'s
@@ -74,7 +77,10 @@ class Message:
         return "\n".join(sent.answer)
 
     async def submitted(self) -> None:
-        """Wait until the program has been given the message; raises what became of it instead."""
+        """Wait until the program has the message; raises the errors of `Pane.send` instead.
+
+        await message.submitted()
+        """
         while self.state not in _SUBMITTED and self._sending is not None and not self._sending.done():
             self._changed.clear()
             changed = asyncio.ensure_future(self._changed.wait())
@@ -109,7 +115,10 @@ class Stream(Subscription):
 
     @property
     def pane(self) -> "Pane":
-        """The pane that is watched; raises UsageError for a stream of several (see `panes`)."""
+        """The pane that is watched; raises UsageError for a stream of several (see `panes`).
+
+        print(stream.pane.info.address)
+        """
         if len(self._infos) != 1:
             raise UsageError(f"this stream has {len(self._infos)} panes", hint="stream.panes has their ids")
         return Pane(self._server, replace(self._infos[0], pane=self.panes[0]))
@@ -124,7 +133,10 @@ class Pane:
 
     @property
     def id(self) -> str:
-        """Its id in tmux, as `%3`."""
+        """Its id in tmux, as `%3`.
+
+        print(pane.id)
+        """
         return self.info.pane
 
     @property
@@ -146,7 +158,7 @@ class Pane:
 
             async with pane.watch() as stream:
                 async for event in stream:
-                    ...
+                    print(event)
 
         Raises PaneGone for a pane whose program has ended.
         """
@@ -209,6 +221,8 @@ class Server(PaneServer):
     def libtmux(self) -> "libtmux.Server":
         """The same server as an object of libtmux: the one it was connected by, if any.
 
+            print(server.libtmux.sessions)
+
         Raises UsageError for a server on another machine.
         """
         if self._libtmux is None:
@@ -244,7 +258,7 @@ class Server(PaneServer):
 
             async with server.watch("work:0.1") as stream:
                 async for event in stream:
-                    ...
+                    print(event)
 
         A session or window stands for the pane that is active in it now. `queue` bounds the events that may wait.
         Raises TargetNotFound, and PaneGone for a pane whose program has ended.
@@ -260,7 +274,7 @@ class Server(PaneServer):
 
             async with server.record("work:0.1", Path("session.jsonl.gz")) as recorded:
                 async for event in recorded.stream:
-                    ...
+                    print(event)
 
         The file (`.jsonl.gz` or `.jsonl`) is readable by its owner only; `force` replaces an existing one. The stream
         ends early if the recording does. Raises UsageError for a pane that this server watches already, PaneGone as

@@ -71,7 +71,10 @@ class ControlServer(libtmux.Server):
         return super().cmd(cmd, *args, target=target) if carried is None else carried
 
     def close(self) -> None:
-        """Close the control connection; the tmux server stays, and the next command opens the connection again."""
+        """Close the control connection; the tmux server stays, and the next command opens the connection again.
+
+        server.close()
+        """
         if self._connection is not None:
             self._connection.close()
 

@@ -1,5 +1,6 @@
 """The library as its users see it: the names, the ten-line example, the face without asyncio."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -20,10 +21,31 @@ COUNTER = ["sh", "-c", "stty -echo; while read n; do seq 1 $n; done"]
 def test_the_public_names_are_these():
     assert streamrelay.__all__ == [
         "AgentProfile", "Batch", "Event", "Message", "Pane", "PaneInfo", "RelaySession", "Server", "Stream",
-        "StreamrelayError", "Subscription", "Text", "__version__", "connect", "load_profiles",
+        "StreamrelayError", "Subscription", "Text", "TmuxScreen", "__version__", "connect", "load_profiles",
+        "open_recording", "replay",
     ]  # fmt: skip
     for name in streamrelay.__all__:
         assert getattr(streamrelay, name) is not None
+
+
+@pytest.mark.parametrize("name", ["errors", "events"])
+def test_a_public_module_lists_what_it_defines(name: str):
+    module = importlib.import_module(f"streamrelay.{name}")
+    defined = {
+        name for name, value in vars(module).items()
+        if getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
+    }  # fmt: skip
+    assert defined <= {*module.__all__}
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_other_public_modules_list_these_names():
+    assert streamrelay.blocking.__all__ == [
+        "BlockingMessage", "BlockingPane", "BlockingServer", "BlockingStream", "connect"
+    ]  # fmt: skip
+    assert streamrelay.libtmux.__all__ == ["ControlServer"]
+    assert streamrelay.vt.__all__ == ["Rendering", "TmuxScreen", "render"]
+    assert "replay" in streamrelay.recordings.__all__
 
 
 LOADED = """
@@ -46,7 +68,7 @@ def test_the_import_loads_no_module_before_a_name_is_used():
 
 
 def test_names_that_load_lazily_are_listed_and_others_are_errors():
-    assert {*streamrelay.__all__, "blocking", "errors", "events", "vt"} <= {*dir(streamrelay)}
+    assert {*streamrelay.__all__, "blocking", "errors", "events", "libtmux", "recordings", "vt"} <= {*dir(streamrelay)}
     assert streamrelay.Text is streamrelay.events.Text
     with pytest.raises(AttributeError, match="'Sever'"):
         streamrelay.Sever  # noqa: B018
