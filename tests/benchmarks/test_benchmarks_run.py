@@ -105,6 +105,7 @@ def test_daemon() -> None:
         assert (row["apart"] is None) == (subscribers == 1), "one of ten does not read"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("BEN-06")
 def test_relaying() -> None:
     report = run("relaying", "--listeners", "1", "4", "--lines", "3", "--interval", "0.3")
@@ -128,6 +129,7 @@ def test_gathering() -> None:
     assert_samples(row, ("typed",), n=12 - row["superseded"])
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("BEN-03")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells what is used")
 def test_scale() -> None:

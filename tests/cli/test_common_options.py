@@ -56,6 +56,7 @@ def private_tmux_wait(tmux):
     wait_until(lambda: tmux.run("list-windows", "-t", "=two", "-F", "#{window_linked}").strip() == "1", 30.0, "a link")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.requirement("OPS-02c")
 @pytest.mark.parametrize("command", ["watch", "send", "record"])
 def test_a_dot_is_this_pane(cli, private_tmux, tmp_path, command):

@@ -105,6 +105,7 @@ def test_the_demo_needs_no_file_no_key_and_leaves_nothing(run: Run, tmp_path: Pa
     assert run("--demo", "--resume", "last").returncode == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.requirement("COU-07")
 @pytest.mark.parametrize("case", sorted(BAD))
 def test_each_mistake_in_the_file_is_one_error_with_its_hint(run: Run, tmp_path: Path, case: str) -> None:

@@ -71,6 +71,7 @@ def test_outside_tmux_a_target_is_needed(private_tmux, cli):
     assert "hint: `streamrelay ls`" in ended.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_pane_that_is_killed(private_tmux, cli, transport, alone):
     pane = private_tmux.new_session("work", ["cat"])
@@ -96,6 +97,7 @@ def test_a_split_pane_that_is_killed(private_tmux, cli):
     assert said(watching.stderr, errors.PaneGone)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["killed", "told to end"])
 def test_a_server_that_dies_in_mid_stream(private_tmux, cli, transport, how):
     private_tmux.new_session("work", ["sh", "-c", "while :; do echo talking; sleep 0.01; done"])

@@ -34,6 +34,7 @@ def test_without_a_file_it_is_printed(cli):
     assert "✦ {2}Working…" in run.stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "words", "code"),
     [

@@ -33,6 +33,7 @@ def test_ls_lists_the_panes(private_tmux, cli):
     assert cli.run("ls").stdout.splitlines()[1].endswith("  cat      its, own} title")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["two words", "semi;colon", "#{pid}", "$HOME", "-dash", "ünï"])
 def test_names_that_look_like_something_else_are_names(private_tmux, cli, name):
     pane = private_tmux.new_session("work", ["cat"])

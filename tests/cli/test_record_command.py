@@ -103,6 +103,7 @@ def test_a_pane_that_the_daemon_types_into_is_refused_before_there_is_a_file(pri
     assert (recorded.returncode, file.exists()) == (0, True), recorded.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "words", "code"),
     [
@@ -124,6 +125,7 @@ def test_what_cannot_be_done_is_said(private_tmux, cli, tmp_path, arguments, wor
     assert (tmp_path / "there.jsonl").read_text() == "kept"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_other_signals_end_it_with_a_whole_file(private_tmux, cli, tmp_path, number):
     private_tmux.new_session("work", ["cat"])

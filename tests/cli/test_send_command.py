@@ -125,6 +125,7 @@ def test_a_shell_is_refused_unless_it_is_allowed(cli, private_tmux):
     wait_until(lambda: "hello" in private_tmux.run("capture-pane", "-p", "-t", "shell").splitlines(), 20.0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.requirement("DLV-05c")
 @pytest.mark.parametrize("text", ["/compact", "!ls", "#note", "  @file"])
 def test_a_command_follows_the_policy(cli, private_tmux, text):

@@ -100,6 +100,7 @@ def test_as_a_module_it_is_the_same_command(environment):
     assert (done.returncode, done.stderr) == (1, refusal(errno.EBADF))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("redirection", ["<&-", "2>&-", "<&- 2>&-"])
 def test_other_closed_descriptors_take_nothing_from_what_is_printed(private_tmux, environment, redirection):
     private_tmux.new_session("work", ["cat"])

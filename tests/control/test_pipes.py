@@ -18,6 +18,7 @@ STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); 
 DESCRIPTORS = Path("/proc/self/fd")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(not DESCRIPTORS.exists(), reason="/proc tells what is open")
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 4, 5, 6, 100])
 def test_nothing_is_left_where_the_loop_ends_meanwhile(turns: int) -> None:

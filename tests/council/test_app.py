@@ -242,6 +242,7 @@ async def test_it_works_at_sixty_columns_and_twenty_lines(store: CouncilStore) -
         await screen.until(lambda: chat.is_vertical_scroll_end)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("COU-06", "COU-11")
 async def test_ten_thousand_messages_stay_in_the_store_and_leave_the_screen(store: CouncilStore) -> None:
     council = config(Ada="The newest.")

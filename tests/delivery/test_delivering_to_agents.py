@@ -245,6 +245,7 @@ TEN_THOUSAND = "".join(chr(0x1F600 + number % 80) for number in range(10_000))
 EVERY_CONTROL = "".join(f"{number:02x}{chr(number)}" for number in [*range(0x20), *range(0x7F, 0xA0)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.requirement("DLV-06a")
 @pytest.mark.parametrize(
     "text",

@@ -76,6 +76,7 @@ async def test_the_caller_is_found_by_its_ancestors_where_nothing_else_says_it(h
     assert found["title"] == "agent"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_while_it_waits_for_its_agent(household, number):
     with subprocess.Popen(

@@ -30,6 +30,7 @@ def digest(lines):
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.requirement("ENG-05a")
 @pytest.mark.parametrize("panes", [1, 4, 64])
 async def test_every_byte_of_every_pane_arrives_while_all_print_at_once(private_tmux, server, tmp_path, panes):

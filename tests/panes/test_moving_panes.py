@@ -107,6 +107,7 @@ async def test_a_flood_is_heard_whole_while_its_pane_moves_about(private_tmux, s
         assert says.said == [str(number) for number in range(1, len(says.said) + 1)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.requirement("ENG-11b", "ENG-05b")
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory of another process is read from /proc")
 @pytest.mark.parametrize("how", ["let go of", "never watched, and broken off", "split off and broken off"])
