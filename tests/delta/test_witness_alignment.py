@@ -68,6 +68,21 @@ def test_a_line_is_shown_however_its_link_and_its_wraps_are_drawn(screen: list[s
     assert states(screen, "In **three** steps, see [the notes](https://example.org/notes):") == ["shown"]
 
 
+@pytest.mark.parametrize("glyph", ["✦", "※", "❖"])
+def test_a_line_behind_the_glyph_of_its_block_is_shown(glyph: str) -> None:
+    alignment = align(
+        [f"{glyph} The mill wheel", "  turns as before.", "Nothing else."],
+        source_lines(["The mill wheel turns as before.\nNothing else."]),
+    )
+    assert alignment.is_whole
+    assert alignment.states == ["shown", "shown"]
+
+
+def test_a_glyph_of_the_source_itself_is_no_lead() -> None:
+    assert align(["✦ is a star."], source_lines(["✦ is a star."])).is_whole
+    assert align(["is a star."], source_lines(["✦ is a star."])).states == ["absent"]
+
+
 def test_two_lines_of_a_paragraph_that_are_shown_as_one_are_shown() -> None:
     assert states(["one two three"], "one two\nthree") == ["shown", "shown"]
 

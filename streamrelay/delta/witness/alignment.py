@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from streamrelay.delta.witness.source import SourceLine, list_number, normal, verbatim
+from streamrelay.delta.witness.source import SourceLine, lead, normal, verbatim
 
 WINDOW: Final = 20_000
 """Characters of the screen in which a source line is searched for."""
@@ -64,8 +64,8 @@ class _Screen:
     _by_head: dict[str, list[int]] = field(default_factory=dict)
     """Where lines begin, by their first characters."""
     _whole: dict[str, list[int]] = field(default_factory=dict)
-    _numbers: dict[int, int] = field(default_factory=dict)
-    """Where the text of a line begins behind a number, and where the line begins."""
+    _leads: dict[int, int] = field(default_factory=dict)
+    """Where the text of a line begins behind a number or a glyph, and where the line begins."""
 
     def __post_init__(self) -> None:
         forms = [normal(line) for line in self.lines]
@@ -77,24 +77,24 @@ class _Screen:
         for line, start, form in zip(self.lines, self.starts, forms, strict=True):
             if form:
                 self._begin(start, form)
-            if (number := list_number(line)) and len(number) < len(form):
-                self._numbers[start + len(number)] = start
-                self._begin(start + len(number), form[len(number) :])
+            if (before := lead(line)) and len(before) < len(form):
+                self._leads[start + len(before)] = start
+                self._begin(start + len(before), form[len(before) :])
 
     def _begin(self, start: int, form: str) -> None:
         self._by_head.setdefault(self.text[start : start + SHORT], []).append(start)
         self._whole.setdefault(form, []).append(start)
 
-    def behind_number(self, position: int) -> int:
-        """Return where the text of a line begins that starts at a position: behind its number in a list."""
+    def behind_lead(self, position: int) -> int:
+        """Return where the text of a line begins that starts at a position: behind its number in a list, or a glyph."""
         line = self.line_at(position)
         if line == len(self.lines) or self.starts[line] != position:
             return position
-        return position + len(list_number(self.lines[line]))
+        return position + len(lead(self.lines[line]))
 
-    def with_number(self, position: int) -> int:
-        """Return where the line begins whose text begins at a position: at its number in a list."""
-        return self._numbers.get(position, position)
+    def with_lead(self, position: int) -> int:
+        """Return where the line begins whose text begins at a position: at its number in a list, or a glyph."""
+        return self._leads.get(position, position)
 
     def whole_lines(self, form: str) -> Sequence[int]:
         """Return where the lines begin that have just this form."""
@@ -104,7 +104,7 @@ class _Screen:
         """Yield where the next lines begin, from a position on, that may spell `form`; not all of very many."""
         if len(form) < SHORT:
             near = self.starts[self.line_at(position) : self.line_at(position + SHORT_WINDOW) + 1]
-            near = [place for start in near for place in (start, self.behind_number(start))]
+            near = [place for start in near for place in (start, self.behind_lead(start))]
         else:
             alike = self._by_head.get(form[:SHORT], [])
             near = alike[bisect_left(alike, position) :][:MAX_TRIES]
@@ -209,7 +209,7 @@ def _anchors(screen: _Screen, source: Sequence[SourceLine]) -> dict[int, tuple[i
         number, start = candidates[index]
         form = next(form for form in source[number].forms if start in screen.whole_lines(form))
         if _reads(screen, source[number], start, form):
-            anchors[number] = (screen.with_number(start), start + len(form))
+            anchors[number] = (screen.with_lead(start), start + len(form))
         index = before[index]
     return anchors
 
@@ -224,14 +224,14 @@ def _comes_first(screen: _Screen, source: Sequence[SourceLine], number: int, pos
 def _find(screen: _Screen, line: SourceLine, position: int, limit: int) -> _Span:
     """Return the next place at which the screen spells a source line, before a limit."""
     for form in line.forms:
-        for start in (position, screen.behind_number(position)):
+        for start in (position, screen.behind_lead(position)):
             if screen.text.startswith(form, start, limit) and _reads(screen, line, start, form):
-                return screen.with_number(start), start + len(form)
+                return screen.with_lead(start), start + len(form)
     best: _Span = None
     for form in line.forms:
         for start in screen.starts_like(form, position):
             if screen.text.startswith(form, start, limit) and _reads(screen, line, start, form):
-                span = screen.with_number(start), start + len(form)
+                span = screen.with_lead(start), start + len(form)
                 best = min(best or span, span)
                 break
     return best

@@ -14,6 +14,8 @@ from typing import Final
 
 import regex
 
+from streamrelay.delta.layout.glyphs import BULLETS
+
 MARKS: Final = "*_`#>|~[]()!\\+-"
 """ASCII characters that Markdown uses as marks: a renderer may drop or replace them."""
 
@@ -26,6 +28,7 @@ _UNSEEN = regex.compile(r"[\s\p{C}\ufe00-\ufe0f\u2500-\u259f]+")
 _FENCE = regex.compile(r" {0,3}(?:[-*+] +|\d{1,3}[.)] +)?(?P<fence>`{3,}|~{3,}) *(?P<label>[\w+#.-]{0,20}) *$")
 _LINK = regex.compile(r"(!?\[[^\[\]\n]{0,500}\])\(<?[^\s()<>]{1,2000}>?(?: +\"[^\"\n]{0,200}\")?\)")
 _NUMBER = regex.compile(r"\A(?P<indent>\s*(?:> ?)*)\d{1,9}[.)](?=\s)")
+_LEAD = regex.compile(rf"\A\s*(?:> ?)*(?:\d{{1,9}}[.)]|{BULLETS})(?=\s)")
 _TASK = regex.compile(r"(\s*[-*+] +)\[[xX]\](?= )")
 _DELIMITER_ROW = regex.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|?)+\s*")
 _ENTITY = regex.compile(r"&(?:amp|lt|gt|quot|nbsp|#39);")
@@ -42,10 +45,13 @@ def verbatim(text: str) -> str:
     return _UNSEEN.sub("", _composed(text))
 
 
-def list_number(line: str) -> str:
-    """Return the normal form of the number with which a line of a list begins, if it does; a renderer counts anew."""
-    number = _NUMBER.match(line)
-    return "" if number is None else normal(number[0])
+def lead(line: str) -> str:
+    """Return the normal form of what a screen's line may have in front of the source's text.
+
+    That is the number of a list, which a renderer counts anew, or the glyph that a program puts before each block.
+    """
+    found = _LEAD.match(line)
+    return "" if found is None else normal(found[0])
 
 
 def _composed(text: str) -> str:
