@@ -119,6 +119,11 @@ class Printing:
         return bool(self.attribution.prompts.split(self.open_head)[1])
 
     @property
+    def may_be_at_prompt(self) -> bool:
+        """Whether the open line ends in a prompt at the cursor, or will count as one when it comes again."""
+        return self.is_at_prompt or self.attribution.prompts.may_learn(self.open_head)
+
+    @property
     def view(self) -> ComposerView:
         """The open line as it stands; what is behind a prompt that is not known is nobody's draft."""
         line = self._lines.open_text().rstrip()

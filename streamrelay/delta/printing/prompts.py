@@ -77,13 +77,17 @@ class Prompts:
                 return head[: found.start()], head[found.start() :]
         return "", ""
 
+    def may_learn(self, head: str) -> bool:
+        """Tell whether an open line ends, at the cursor, in a sign to type behind."""
+        return _SIGN_TO_TYPE_BEHIND.search(head) is not None
+
     def rest(self, head: str) -> None:
         """Note the open line, up to the cursor, at which the program rests.
 
         One with a prompt's sign at its end that recurs is a prompt. What is counted or asked for (`50%`, `name:`)
         recurs as well, and is none.
         """
-        if _SIGN_TO_TYPE_BEHIND.search(head) is None:
+        if not self.may_learn(head):
             return
         key = _DIGITS.sub("0", head)
         if key == self._last_rest and self._has_passed:
