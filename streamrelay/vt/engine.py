@@ -121,6 +121,8 @@ class Return(NamedTuple):
     """`history_total + y`."""
     text: str
     """What the row read then."""
+    first: int
+    """The number of the first row of that line, as far as it was on the screen."""
 
 
 # These two are made for every picture of every pane, and C makes them.

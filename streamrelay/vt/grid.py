@@ -58,8 +58,11 @@ class Grid:
         """Note that the cursor returned to the beginning of line `y`, if that is not where its text begins."""
         above, line = self.lines[y - 1] if y else self.history, self.lines[y]
         if above.wrapped and self.keeps_history and line.cells.strip(" ") and len(self.returns) < MAX_NOTES:
+            first = y
+            while first and self.lines[first - 1].wrapped:
+                first -= 1
             row = self.history.total + y
-            self.returns.setdefault(row, Return(row, line.text))
+            self.returns.setdefault(row, Return(row, line.text, row - y + first))
 
     def restart(self) -> None:
         """Note that the cursor moved up to the first row; again without a row committed meanwhile, it says nothing."""

@@ -49,10 +49,13 @@ def test_a_clock_delays_no_line() -> None:
 @pytest.mark.requirement("DEL-01")
 @pytest.mark.parametrize("rest", [0.0, 0.1, 2.0])
 @pytest.mark.parametrize("read_size", [None, 1, 7])
-def test_of_a_line_that_wraps_and_is_written_again_the_last_state_is_said(read_size: int | None, rest: float) -> None:
+@pytest.mark.parametrize("begin", ["\r", "\r\x1b[K", "\r\x1b[2K"])
+def test_of_a_line_that_wraps_and_is_written_again_the_last_state_is_said(
+    begin: str, read_size: int | None, rest: float
+) -> None:
     states = [f"loading {percent:3}%|{'#' * (percent // 5):20}| {percent} of 100 files" for percent in range(0, 101, 5)]
     pane = ScriptedPane(40, 8)
-    for written in ["begin\r\n", *(f"\r{state}" for state in states), "\r\n", "end\r\n"]:
+    for written in ["begin\r\n", *(f"{begin}{state}" for state in states), "\r\n", "end\r\n"]:
         pane.prints(written, read_size=read_size)
         pane.rests(rest)
     pane.ends()
@@ -75,7 +78,7 @@ def test_a_line_editor_knows_how_wide_the_terminal_is() -> None:
 def test_what_lies_over_a_row_is_taken_off_where_it_still_stands() -> None:
     screen = TmuxScreen(20, 4)
     screen.feed(b"one\x1b7\x1b[1;10Hnoon\x1b8")
-    overwritten = Overwritten()
+    overwritten = Overwritten(screen)
     overwritten.note(screen.take(), edits=False)
     assert overwritten.text(0, screen.row(0).text) == "one"
     screen.feed(b" two")
@@ -87,8 +90,8 @@ def test_what_lies_over_a_row_is_taken_off_where_it_still_stands() -> None:
     assert overwritten.text(0, screen.row(0).text) == "one two three four"
 
 
-def test_a_line_begins_where_it_was_written_again() -> None:
-    rows = [Stood("old", True), Stood("new", True, begins=True), Stood("er", False), Stood("op", True)]
+def test_a_row_that_was_replaced_is_part_of_no_line() -> None:
+    rows = [Stood("", False, is_replaced=True), Stood("new", True), Stood("er", False), Stood("op", True)]
     assert logical(rows) == ["newer", "op"]
-    assert logical(rows, goes_on=False) == ["newer"]
-    assert unfinished(rows[:2]) == [Stood("new", True, begins=True)]
+    assert logical([Stood("old", True), *rows[:1]]) == []
+    assert unfinished(rows[:2]) == [Stood("new", True)]

@@ -48,12 +48,12 @@ def test_an_excursion_to_the_first_row_begins_no_screen_anew() -> None:
 
 RETURNS = {
     "within a row": ("ab\rc", []),
-    "in the second row of a line": ("abcdefg\rx", [Return(1, "fg")]),
+    "in the second row of a line": ("abcdefg\rx", [Return(1, "fg", 0)]),
     "at the end of a line": ("abcdefg\r\n", []),
-    "twice": ("abcdefg\rx\ry", [Return(1, "fg")]),
+    "twice": ("abcdefg\rx\ry", [Return(1, "fg", 0)]),
     "where nothing stands yet": ("abcde \rf", []),
     "on the other screen": ("\x1b[?1049habcdefg\rx", []),
-    "where the row above left the screen": ("1\r\n2\r\nabcdefghijklmnopqr\rx", [Return(5, "pqr")]),
+    "where the row above left the screen": ("1\r\n2\r\nabcdefghijklmnopqr\rx", [Return(5, "pqr", 2)]),
 }
 
 

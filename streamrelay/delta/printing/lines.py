@@ -49,7 +49,7 @@ class LineTracker:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._overwritten = Overwritten()
+        self._overwritten = Overwritten(engine)
         self._first_row = 0
         self._scrolled: list[str] = []
         self._frame: Frame | None = None
@@ -95,7 +95,7 @@ class LineTracker:
         self._frame = frame
         self._be_plain()
         self._scrolled = []
-        self._overwritten = Overwritten()
+        self._overwritten = Overwritten(self._engine)
         self._above, self._remembered, self._committed = None, [], frame.history_total
         self._unknown = frame.alternate
         if frame.alternate:
@@ -225,7 +225,7 @@ class LineTracker:
             return False
         # Rows count as changed where a part of the screen has scrolled, too, or the main screen has come back.
         committed = self._overwritten.stand(frame.history_total - len(frame.committed), frame.committed)
-        return stripped(logical([*committed, *self._stood(0, y)], goes_on=False)) != self._above
+        return stripped(logical([*committed, *self._stood(0, y)])) != self._above
 
     def _follow(self, habit: Habit) -> None:
         """Follow the page of a program that is not plain; what stands above its open line was said."""
@@ -282,7 +282,7 @@ class LineTracker:
         if self.habit == "repaints" and whole:
             return lines + self._settle(frame, now)
         if self.habit == "unproven":
-            return lines + (self.release() if lines or self._has_proved(now) else [])
+            return lines + (self.release() if lines or self._has_proved(now, whole=whole) else [])
         return lines
 
     def _settle(self, frame: Frame, now: float) -> list[str]:
@@ -298,20 +298,23 @@ class LineTracker:
         self._finished = row
         return self._say_until(row - frame.history_total)
 
-    def _has_proved(self, now: float) -> bool:
-        """Tell whether an unproven program has gone on printing lines for long enough to count as plain."""
+    def _has_proved(self, now: float, *, whole: bool) -> bool:
+        """Tell whether an unproven program has gone on printing lines for long enough to count as plain.
+
+        One that went to another row by other means than printing is looked at when the screen is `whole`.
+        """
         if self._first_row <= self._passed_until:
             return False
         self._passed_until = self._first_row
         if self.due is None:
             self.due = now + PROVING
-        return now >= self.due - PROVING + PROVED
+        return not whole and now >= self.due - PROVING + PROVED
 
     def _line_start(self, y: int) -> int:
         """Return the first row of the line that is in screen row `y`, as far as it is on the screen."""
         total = self._frame.history_total if self._frame is not None else 0
         while y > 0 and self._engine.row(y - 1).wrapped:
-            if self._overwritten and self._overwritten.begins(total + y, self._engine.row(y).text):
+            if self._overwritten.is_replaced(total + y - 1):
                 break
             y -= 1
         return y
@@ -371,13 +374,13 @@ class LineTracker:
         """
         rows = self._stood()
         y = max(0, min(y, len(rows)))
-        while 0 < y < len(rows) and rows[y - 1].wrapped and not rows[y].begins:
+        while 0 < y < len(rows) and rows[y - 1].wrapped:
             y -= 1
         tail = unfinished(self._gone)
         gone = logical(self._gone[: len(self._gone) - len(tail)])
         if y == 0:
             return gone, [], logical([*tail, *rows])
-        return gone, logical([*tail, *rows[:y]], goes_on=False), logical(rows[y:])
+        return gone, logical([*tail, *rows[:y]]), logical(rows[y:])
 
     def _lines_until(self, y: int) -> list[str]:
         """Return the lines above screen row `y`, without blanks at their ends."""
@@ -415,22 +418,16 @@ class LineTracker:
                 number = first_begun = first + stop
                 continue
             for row in islice(self._overwritten.stand(first, rows), start, stop):
-                if row.begins:
+                number += 1
+                if row.is_replaced:
                     begun.clear()
                     first_begun = number
-                number += 1
+                    continue
                 begun.append(row.text)
                 if not row.wrapped or len(begun) >= MAX_LINE_ROWS:
                     lines.append("".join(begun).rstrip(" "))
                     begun.clear()
                     first_begun = number
-        if (
-            self._overwritten
-            and not held
-            and self._overwritten.begins(cursor_row, self._engine.row(frame.cursor.y).text)
-        ):
-            begun.clear()
-            first_begun = number = cursor_row
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
         on_screen = max(0, number - max(first_begun, frame.history_total))
         if on_screen and begun:

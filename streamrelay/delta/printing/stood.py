@@ -5,7 +5,7 @@ A terminal joins the rows of a line that it wrapped (`wrapped`). Two things that
 * It writes at a fixed place on the screen, over whatever line stands there (a clock, a status row; vt/excursion.py).
   `Overwritten.text` is what the row reads without.
 * It goes back to the beginning of its line with a carriage return, unaware that the terminal has wrapped it. What it
-  writes then replaces the line, so the line begins there: the rows above are states that were replaced.
+  writes then replaces the line: it begins there, and the rows above hold a state that was replaced.
 
         loading 10% |#         <- replaced        each state is wrapped, and overwrites the second row of the last one
         loading 20% |##        <- replaced
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from streamrelay.vt.engine import Frame, Overlay, Row
+from streamrelay.vt.engine import Engine, Frame, Overlay, Return, Row
 
 MAX_LINE_ROWS = 200_000
 """Rows of a line that a terminal wrapped; a longer one is said in pieces: nothing may grow without end."""
@@ -26,37 +26,55 @@ _WORDS_AND_BLANKS = re.compile(r" +|[^ ]+")
 
 
 class Stood(NamedTuple):
-    """A row as it stood; `wrapped` if the next one continues it, `begins` if its line begins there all the same."""
+    """A row as it stood; `wrapped` if the next one continues it."""
 
     text: str
     wrapped: bool
-    begins: bool = False
+    is_replaced: bool = False
+    """Whether the program has written its line anew below; what this row held of it was a state."""
 
 
 class Overwritten:
-    """What programs wrote over rows, by the number of the row (`history_total + y`)."""
+    """What programs wrote over the rows of one engine, by the number of the row (`history_total + y`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._overlays: dict[int, Overlay] = {}
-        self._returns: dict[int, str] = {}
+        self._returns: dict[int, Return] = {}
+        """Carriage returns behind which nothing was written so far."""
+        self._replaced: set[int] = set()
 
     def __bool__(self) -> bool:
         """Whether any row reads otherwise than its cells."""
-        return bool(self._overlays or self._returns)
+        return bool(self._overlays or self._replaced)
 
     def note(self, frame: Frame, *, edits: bool) -> None:
         """Take what a frame tells; a line editor that `edits` knows how wide the terminal is."""
         for overlay in frame.overlays:
             self._overlays[overlay.row] = Overlay(overlay.row, self.text(overlay.row, overlay.under), overlay.text)
-        if not edits:
-            for row, text in frame.returns:
-                self._returns.setdefault(row, text)
+        if edits:
+            self._returns.clear()
+            return
+        for found in frame.returns:
+            self._returns.setdefault(found.row, found)
+        committed = [*frame.committed] if self._returns else []
+        first = frame.history_total - len(committed)
+        for row, text, begin in [*self._returns.values()]:
+            on_screen = row - frame.history_total
+            if on_screen < 0:
+                shown = committed[row - first].text if row >= first else text
+            else:
+                shown = self._engine.row(on_screen).text
+            if shown != text:
+                self._replaced.update(range(begin, row))
+            if on_screen < 0 or shown != text:
+                del self._returns[row]
 
     def forget(self, until: int) -> None:
         """Forget the rows above number `until`."""
-        for rows in (self._overlays, self._returns):
-            for row in [row for row in rows if row < until]:
-                del rows[row]
+        for row in [row for row in self._overlays if row < until]:
+            del self._overlays[row]
+        self._replaced = {row for row in self._replaced if row >= until}
 
     def text(self, row: int, shown: str) -> str:
         """Return what a row reads that shows this, without each word laid over it that still stands there."""
@@ -72,35 +90,33 @@ class Overwritten:
                 shown = shown[:start] + under[start:stop] + shown[stop:]
         return shown
 
-    def begins(self, row: int, shown: str) -> bool:
-        """Tell whether a line begins in a row that shows this, although the row above goes on in it."""
-        return self._returns.get(row, shown) != shown
+    def is_replaced(self, row: int) -> bool:
+        """Tell whether a row holds a state of a line that was written anew below."""
+        return row in self._replaced
 
     def stand(self, first: int, rows: Iterable[Row]) -> list[Stood]:
         """Return rows as they stand, the first of which has this number."""
         if not self:
             return [Stood(row.text, row.wrapped) for row in rows]
         return [
-            Stood(self.text(number, row.text), row.wrapped, self.begins(number, row.text))
+            Stood("", False, True) if self.is_replaced(number) else Stood(self.text(number, row.text), row.wrapped)
             for number, row in enumerate(rows, first)
         ]
 
 
-def logical(rows: Sequence[Stood], *, goes_on: bool = True) -> list[str]:
-    """Return the lines that rows hold, with the blanks at their ends; the last one may go on below.
-
-    If it does not (`goes_on`), what stands there of it was replaced.
-    """
+def logical(rows: Sequence[Stood]) -> list[str]:
+    """Return the lines that rows hold, with the blanks at their ends; the last one may go on below."""
     lines: list[str] = []
     begun: list[str] = []
     for row in rows:
-        if row.begins:
+        if row.is_replaced:
             begun.clear()
+            continue
         begun.append(row.text)
         if not row.wrapped:
             lines.append("".join(begun))
             begun.clear()
-    return [*lines, "".join(begun)] if begun and goes_on else lines
+    return [*lines, "".join(begun)] if begun else lines
 
 
 def unfinished(rows: Sequence[Stood]) -> list[Stood]:
@@ -108,8 +124,6 @@ def unfinished(rows: Sequence[Stood]) -> list[Stood]:
     start = len(rows)
     while start and rows[start - 1].wrapped and len(rows) - start < MAX_LINE_ROWS:
         start -= 1
-        if rows[start].begins:
-            break
     return list(rows[start:])
 
 
