@@ -1,6 +1,6 @@
-"""Where a daemon is found: one for each tmux server of a user, in a folder that is the user's alone.
+"""The address of a daemon: its files, in a folder that only the user can open.
 
-Whoever names the same tmux server finds the same daemon, however it is named (`-L`, `-S`, `$TMUX`, a link in the path).
+One tmux server has one daemon, whichever way the caller names the server (`-L`, `-S`, `$TMUX`, a symbolic link).
 """
 
 import hashlib
@@ -17,21 +17,21 @@ class Address(NamedTuple):
     """The files of one daemon."""
 
     name: str
-    """Of this tmux server among others."""
+    """Tells this tmux server from the user's others."""
     tmux: str
     """The socket of its tmux server."""
     socket: Path
-    """Where it answers."""
+    """The unix socket on which the daemon answers."""
     lock: Path
-    """Held by it for as long as it lives; holds its process id."""
+    """Locked by the daemon while it runs; contains its process id."""
     state: Path
     """The folder of its journal."""
     log: Path
-    """What it says, when it was started in the background."""
+    """Standard error of a daemon that was started in the background."""
 
 
 def address_of(tmux: Tmux) -> Address:
-    """Return where the daemon of a tmux server is found; nothing is made or looked at."""
+    """Return the address of a tmux server's daemon, without touching the file system."""
     server = tmux_socket(tmux)
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", Path(server).name)[:24]
     name = f"{plain}-{hashlib.sha256(os.fsencode(server)).hexdigest()[:8]}"

@@ -33,7 +33,7 @@ _JSON = msgspec.json.Encoder()
 
 Frames = AsyncGenerator[bytes]
 Showing = Callable[[str], Awaitable[AsyncGenerator[Sequence[str]]]]
-"""What a session's screen shows that is not final, as it changes."""
+"""Return the lines of a session's screen that are not final yet, again after each change."""
 
 
 def create_app(
@@ -46,7 +46,7 @@ def create_app(
     mounts: Sequence[BaseRoute] = (),
     council_stream: Callable[[Frames], Frames] = lambda frames: frames,
 ) -> Starlette:
-    """Return the application; `mounts` are applications of others, for example the MCP server's, beside ours.
+    """Return the application; `mounts` are other applications on the same socket, for example the MCP server.
 
     The stream of a council goes through `council_stream`.
     """
@@ -69,7 +69,7 @@ def create_app(
             Route(openapi.DOCUMENT, document, methods=["GET"]),
             *mounts,
         ],
-        # What is no error of ours Starlette raises again behind this answer, and the log tells where it was.
+        # After this answer, Starlette raises any error that is not a StreamrelayError again; the log names its place.
         exception_handlers=dict.fromkeys((StreamrelayError, HTTPException, Exception), refused),
     )
 
@@ -85,9 +85,9 @@ def call_routes(
     stream: Callable[[Frames], Frames] = lambda frames: frames,
     council_stream: Callable[[Frames], Frames] | None = None,
 ) -> dict[str, Route]:
-    """Return a route for each operation, by its name, and those of the streams: each of them goes through `stream`.
+    """Return the routes by name: one for each operation, and those of the streams, which run through `stream`.
 
-    There is one for `live` where it is said what that shows. Councils go through `council_stream` if it is given.
+    The route `live` exists only if `live` is given. Councils go through `council_stream` if it is given.
     """
 
     async def events(request: Request) -> Response:
@@ -147,7 +147,7 @@ async def _council_frames(happenings: AsyncGenerator[Happening]) -> Frames:
 
 async def _status(service: Service, broadcast: Broadcast) -> Status:
     told = await service.status()
-    # One reading is ours, for all who follow over HTTP.
+    # All HTTP followers share one subscription.
     return msgspec.structs.replace(told, subscribers=max(told.subscribers - 1, 0) + broadcast.subscribers)
 
 
@@ -155,7 +155,7 @@ async def _live_frames(shown: AsyncGenerator[Sequence[str]]) -> Frames:
     async with contextlib.aclosing(shown):
         async for lines in shown:
             yield b"data: %b\n\n" % _JSON.encode(lines)
-            # Nobody sees more than this; what changes meanwhile is shown as it stands then.
+            # Limits the frame rate; the next frame shows the screen as it is by then.
             await asyncio.sleep(_LIVE_EVERY)
 
 
@@ -172,7 +172,7 @@ async def refused(request: Request, error: Exception) -> Response:
 
 
 def _route(path: str, endpoint: Callable[[Request], Any], method: str, in_path: frozenset[str]) -> Route:
-    # What stands last may hold slashes: an id is whatever its maker liked.
+    # The last part of a path may contain slashes: callers choose ids freely.
     for name in in_path:
         path = path.removesuffix(f"{{{name}}}") + f"{{{name}:path}}" if path.endswith(f"{{{name}}}") else path
     return Route(path, endpoint, methods=[method])
@@ -193,24 +193,24 @@ def _decoded(body: bytes) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"the body is no JSON object: {error}") from error
+        raise UsageError(f"the body is not a JSON object: {error}") from error
     return fields
 
 
 def _converted(kind: type[msgspec.Struct], fields: dict[str, Any], *, strict: bool) -> Any:
     unknown = sorted(fields.keys() - set(kind.__struct_fields__))
     if unknown:
-        known = ", ".join(kind.__struct_fields__) or "nothing"
-        raise UsageError(f"nobody knows {', '.join(unknown)} here", hint=f"there is {known}")
+        known = ", ".join(kind.__struct_fields__) or "none"
+        raise UsageError(f"unknown field: {', '.join(unknown)}", hint=f"known fields: {known}")
     try:
         return msgspec.convert(fields, type=kind, strict=strict)
     except msgspec.ValidationError as error:
-        raise UsageError(str(error), hint=f"{openapi.DOCUMENT} says what is asked for") from error
+        raise UsageError(str(error), hint=f"see {openapi.DOCUMENT} for the arguments") from error
 
 
 def _follow(request: Request) -> openapi.Follow:
     fields: dict[str, Any] = dict(request.query_params)
-    # A browser that connects again sends where it was, and the address it began with.
+    # A browser that reconnects sends the id of the last event it read, and the URL it began with.
     if last := request.headers.get("last-event-id"):
         fields["after"] = last
     follow: openapi.Follow = _converted(openapi.Follow, fields, strict=False)

@@ -1,4 +1,4 @@
-"""What a daemon serves, put together: the tmux server, the service on it, the profiles that both know."""
+"""Assembles what a daemon serves: the tmux server, the service on it, and the profiles that both use."""
 
 import asyncio
 import contextlib
@@ -41,10 +41,10 @@ async def opened(
 ) -> AsyncIterator[Running]:
     """Open the service of a tmux server that runs; raises NoServer, TmuxMissing, TmuxTooOld, ConfigError.
 
-    The outbox is that of all processes of the user: a message is known by its id whoever was asked to send it.
+    All processes of the user share one outbox, so every process knows a message by its id.
     """
     async with AsyncExitStack() as stack:
-        # It is everybody's, whatever folder it was started in: no project's file says what holds in it.
+        # All projects share the daemon, so it ignores the configuration of the folder it was started in.
         settings = load(project=False).settings
         watched = Server(tmux, transport=transport, profiles=_profiles(settings), witness=settings.stream.witness)
         server = await stack.enter_async_context(watched)
@@ -100,7 +100,7 @@ def _configure(service: LocalService, settings: Settings) -> None:
 
 
 async def until_there(tmux: Tmux) -> None:
-    """Return when the tmux server runs; it costs one process a second until then."""
+    """Return when the tmux server runs; start one process a second until then."""
     while True:
         try:
             await tmux.probe()
@@ -115,7 +115,7 @@ async def _raised(broken: asyncio.Future[NoReturn]) -> None:
 
 
 async def _lost(tmux: ServerInfo) -> None:
-    """Raise ServerLost when the process of the tmux server is gone: with nothing watched, nobody else would notice."""
+    """Raise ServerLost when the process of the tmux server is gone: without a watched pane, nothing else notices."""
     if sys.platform == "linux":
         descriptor = os.pidfd_open(tmux.pid)
         gone = asyncio.Event()

@@ -1,4 +1,4 @@
-"""A daemon that is started in the background: a session of its own, its log in a file, and no terminal."""
+"""Starts a daemon in the background: in its own session, with its log in a file, and without a terminal."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from streamrelay.errors import DaemonLost, StreamrelayError
 
 STARTING = 30.0
 MAX_LOG_SIZE = 10 * 2**20
-"""Bytes: then a new one is begun, and one old one is kept."""
+"""Bytes; a longer log is renamed, and a new one begun. One old log is kept."""
 _LOOK_AGAIN = 0.02
 _ERROR, _HINT = "error: ", "hint: "
 
@@ -22,7 +22,7 @@ _ERROR, _HINT = "error: ", "hint: "
 async def start(address: Address, command: Sequence[str]) -> int:
     """Start the daemon with a command that serves in the foreground; return its process id when it answers.
 
-    Raises what the command said on its way out, or DaemonLost if it neither ends nor answers.
+    Raise the error with which the command ended, or DaemonLost if it neither ends nor answers.
     """
     with _log(address.log) as log:
         begin = log.tell()
@@ -40,9 +40,10 @@ async def start(address: Address, command: Sequence[str]) -> int:
 
 
 async def revive(address: Address, command: Sequence[str]) -> None:
-    """Return when a daemon answers: the one that runs, or one that is started once the lock is free; raises as `start`.
+    """Return when a daemon answers: the running one, or a new one, started when the lock is free. Raises as `start`.
 
-    A daemon that ends, killed too, holds its lock a moment longer than it listens: neither is it there nor may another.
+    A daemon that ends or is killed stops listening a moment before it releases its lock. In that moment no daemon
+    answers, and none can start.
     """
     until = asyncio.get_running_loop().time() + STARTING
     async with DaemonClient(address.socket, timeout=STARTING) as client:
@@ -51,7 +52,7 @@ async def revive(address: Address, command: Sequence[str]) -> None:
                 try:
                     await start(address, command)
                 except DaemonLost:
-                    # Several find at once that nobody is there, and one of them is the first.
+                    # Several clients notice at once that no daemon runs; one of them starts it first.
                     if running_pid(address) is None:
                         raise
             elif asyncio.get_running_loop().time() > until:
@@ -60,7 +61,7 @@ async def revive(address: Address, command: Sequence[str]) -> None:
 
 
 def _spawn(command: Sequence[str], log: int) -> int:
-    """Start a process that outlives this one: nobody here waits for its end."""
+    """Start a process that outlives this one; this process does not wait for its end."""
     devices = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
     actions = [*devices, (os.POSIX_SPAWN_DUP2, log, 2)]
     return os.posix_spawn(command[0], list(command), os.environ, file_actions=actions, setsid=True)

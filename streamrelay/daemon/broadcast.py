@@ -1,9 +1,9 @@
-"""One reading of the service's events for all who follow them over HTTP.
+"""One subscription to the service's events, shared by all followers over HTTP.
 
-Each event is encoded once. What was encoded last stands in one bounded ring, and a subscriber is a place in the
-journal: those who keep up share the same bytes, and one that reads slowly costs nobody anything. Whoever is behind the
-ring, because he is slow or asks for what is older, is served out of the journal, a page at a time and as fast as he
-reads, until he has come to the ring. Only what the journal has forgotten is lost to him; a `gap` in its place counts.
+Each event is encoded once. A bounded ring holds the latest encoded events, and a subscriber is a place in the journal.
+Subscribers that keep up share the same bytes; a slow one does not hold up the others. A subscriber behind the ring
+reads pages from the journal, at its own pace, until it reaches the ring. It loses only events that the journal has
+forgotten; a `gap` counts them.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from streamrelay.service.api import Service
 MAX_EVENTS = 20_000
 MAX_BYTES = 16 * 2**20
 MAX_WRITTEN = 256 * 1024
-"""Bytes of one write, unless a single event has more: what is held for a subscriber that does not read."""
+"""Bytes of one write (a single larger event is written whole): the most that waits for a subscriber that stalls."""
 _PAGE = 500
 _BATCH = 256
-"""Events after which others get their turn, however many more are waiting."""
+"""Events after which other tasks get their turn, however many events still wait."""
 
 
 class _Joined(NamedTuple):
-    """What was written last: from behind `after` to `until`, when the ring went to `end`."""
+    """The bytes of the last write: the events after `after` up to `until`, when the ring ended at `end`."""
 
     after: int
     end: int
@@ -34,7 +34,7 @@ class _Joined(NamedTuple):
 
 
 class Broadcast:
-    """The ring, and who reads it. `observe` is called with every event."""
+    """The ring and its subscribers. It calls `observe` with every event."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Broadcast:
     ) -> None:
         self.subscribers = 0
         self.lost = 0
-        """Events that were forgotten before a subscriber came to them."""
+        """Events that the journal forgot before a subscriber read them."""
         self._service = service
         self._observe = observe
         self._most_events, self._most_bytes = most_events, most_bytes
@@ -54,13 +54,13 @@ class Broadcast:
         self._seqs: list[int] = []
         self._bytes = 0
         self._begins = 0
-        """What is journaled behind this place is in the ring."""
+        """The ring holds all journaled events after this place."""
         self._joined = _Joined(-1, -1, b"", 0)
         self._awaited: asyncio.Future[None] | None = None
         self._ended = False
 
     async def start(self) -> None:
-        """Settle from which event on it knows all; `run` goes on from there."""
+        """Fix the place in the journal from which `run` reads on."""
         self._begins = (await self._service.status()).seq
 
     async def run(self) -> None:
@@ -76,7 +76,7 @@ class Broadcast:
             self.end()
 
     def end(self) -> None:
-        """Let all subscribers go when they have read what is there."""
+        """End each subscription when its subscriber has read the rest."""
         self._ended = True
         self._wake()
 
@@ -86,7 +86,7 @@ class Broadcast:
         return self._seqs[-1] if self._seqs else self._begins
 
     def subscribe(self, after: int | None = None) -> AsyncGenerator[bytes]:
-        """Return frames, as many at once as there are, from behind a place in the journal or from now on."""
+        """Yield frames, all available ones at once, after a place in the journal or from now on."""
         return self._read(self.last if after is None else after)
 
     async def _read(self, after: int) -> AsyncGenerator[bytes]:
@@ -116,8 +116,8 @@ class Broadcast:
         return [Gap(reason="forgotten", lost_events=missing, seq=first - 1), *events]
 
     def _behind(self, after: int) -> tuple[bytes, int]:
-        """Return what is to be written to one who stands there, and where he stands then."""
-        # Those who keep up all stand at the same place.
+        """Return the next bytes for a subscriber at this place, and its place after them."""
+        # All subscribers that keep up are at the same place.
         if (self._joined.after, self._joined.end) != (after, self.last):
             first = stop = bisect_right(self._seqs, after)
             size = 0
@@ -138,7 +138,7 @@ class Broadcast:
         self._wake()
 
     def _drop(self) -> None:
-        # A quarter at once: what is taken away from the front of a list moves all the rest.
+        # Drops a quarter at once: deleting from the front of a list moves all the rest.
         most, bytes_left, gone = self._most_events * 3 // 4, self._bytes, 0
         while gone < len(self._frames) and (len(self._frames) - gone > most or bytes_left > self._most_bytes * 3 // 4):
             bytes_left -= len(self._frames[gone])
@@ -154,5 +154,5 @@ class Broadcast:
     async def _more(self) -> None:
         if self._awaited is None:
             self._awaited = asyncio.get_running_loop().create_future()
-        # One future for all: whoever is cancelled must not take it from the others.
+        # All subscribers share one future: cancelling one of them must not cancel it.
         await asyncio.shield(self._awaited)

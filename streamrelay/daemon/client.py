@@ -3,8 +3,8 @@
     async with DaemonClient(address.socket) as service:
         await service.send_message(...)
 
-What the service raises in the daemon is raised here. Beside it: DaemonMissing where nobody listens, DaemonLost where
-the connection breaks in the midst of a call or of the events.
+An error that the service raises in the daemon is raised again here. The client itself raises DaemonMissing when no
+daemon listens, and DaemonLost when the connection breaks during a call or a stream.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -54,7 +54,7 @@ from streamrelay.web.access import PAGE, Access, OpenPage
 
 CONNECT_TIMEOUT = 5.0
 TIMEOUT = 120.0
-"""Seconds for an answer: a session's program may take long to be there."""
+"""Seconds for an answer: the program of a new session may take long to start."""
 
 Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 Answer = TypeVar("Answer")
@@ -66,9 +66,9 @@ class DaemonClient:
     def __init__(self, socket: Path, *, timeout: float = TIMEOUT) -> None:
         self._socket = socket
         self._timeout = timeout
-        # Nothing of the environment (proxies, .netrc) is meant for a socket of our own.
+        # The environment's proxies and .netrc do not apply to our own socket.
         self._http = httpx.AsyncClient(
-            # Reading the certificates of the world takes longer than all the rest.
+            # Loading the system's certificates would take longer than all the rest.
             transport=httpx.AsyncHTTPTransport(
                 verify=False, uds=str(socket), limits=httpx.Limits(max_connections=None)
             ),
@@ -162,7 +162,7 @@ class DaemonClient:
         return await self._ask(operations.GATHERING, operations.OneGathering(gathering=gathering))
 
     async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
-        """Pass the piece on, for whoever holds it."""
+        """Pass the piece on: for the named participant, or for its current holder."""
         passing = operations.PassPiece(gathering=gathering, number=number, session=session)
         return await self._ask(operations.PASS_PIECE, passing)
 
@@ -306,11 +306,11 @@ class DaemonClient:
         else:
             response = await self._request(operation.method, path, query=fields)
         if operation.answer is None:
-            return None  # type: ignore[return-value]  # which is what this operation answers
+            return None  # type: ignore[return-value]  # this operation answers nothing
         try:
             answer: Answer = msgspec.json.decode(response.content, type=operation.answer)
         except msgspec.DecodeError as error:
-            raise DaemonLost(f"the daemon's answer makes no sense: {error}", hint=_VERSIONS) from error
+            raise DaemonLost(f"cannot read the daemon's answer: {error}", hint=_VERSIONS) from error
         return answer
 
     async def _request(
@@ -340,7 +340,7 @@ class DaemonClient:
         query: Mapping[str, Any] | None,
         timeout: httpx.Timeout,  # noqa: ASYNC109  # of httpx
     ) -> httpx.Response:
-        """Ask once; where a daemon died over a question that changes nothing, ask whoever is there now."""
+        """Ask once; if the daemon dies during a call that changes nothing, ask its successor."""
         try:
             return await self._http.request(method, path, content=content, params=query, timeout=timeout)
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:

@@ -1,7 +1,7 @@
-"""One daemon for each tmux server: a lock that the kernel lets go of however its holder ends.
+"""One daemon for each tmux server, by a lock that the kernel releases however its holder ends.
 
-The lock file is never taken away while somebody may wait for it: whoever locked a file that is no longer the one of
-that name tries again. A socket that is found while the lock is held is what a dead daemon left.
+A process that locks the file checks that the name still leads to it, and tries again if not: the previous daemon may
+have deleted the file meanwhile. A socket that exists when a daemon takes the lock was left by a dead one.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ BACKLOG = 512
 MAX_SOCKET_PATH = 103
 """Bytes: `sun_path` holds 104 with its NUL on macOS, 108 on Linux."""
 ENDING = 30.0
-"""Seconds: longer than what a daemon takes at most to end what is under way."""
+"""Seconds to wait for a daemon's end; longer than it needs to finish the work in flight."""
 _LOOK_AGAIN = 0.02
 _ASKED_FOR = 0.1
-"""Seconds: whoever asks whether a daemon runs holds the lock for a moment, which is not a daemon."""
+"""Seconds to try for the lock: a process that only asks whether a daemon runs holds it for a moment."""
 
 
 @contextlib.contextmanager
 def only_daemon(address: Address) -> Iterator[None]:
-    """Be the only daemon at an address for as long as this is entered; raises DaemonRunning if there is one.
+    """Hold the lock of an address inside the context; raises DaemonRunning if a daemon holds it.
 
-    The folders of the address are made, and closed to everybody else.
+    Creates the folders of the address and closes them to other users.
     """
     for folder in {address.socket.parent, address.lock.parent, address.state}:
         _close_to_others(folder)
@@ -46,11 +46,11 @@ def only_daemon(address: Address) -> Iterator[None]:
 
 
 def running_pid(address: Address) -> int | None:
-    """Return the process id of the daemon at an address; None where none runs, 0 for one that has just begun."""
+    """Return the process id of the daemon at an address; None if none runs, 0 if it has just started."""
     try:
         descriptor = os.open(address.lock, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        # What is not there, or not ours to read, is no daemon of ours.
+        # A missing or unreadable lock file means that no daemon of this user runs.
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -62,7 +62,7 @@ def running_pid(address: Address) -> int | None:
 
 
 async def until_ended(address: Address, pid: int) -> None:
-    """Return when that process is the daemon no more; raises DaemonLost if it does not end in time."""
+    """Return when that process is no longer the daemon; raises DaemonLost if it does not end in time."""
     until = asyncio.get_running_loop().time() + ENDING
     while running_pid(address) == pid:
         if asyncio.get_running_loop().time() > until:
@@ -81,11 +81,11 @@ def listening(address: Address) -> Iterator[socket.socket]:
             )
         try:
             listener.bind(str(address.socket))
-            # The folder is closed to others: nobody was in time to connect before this.
+            # Other users cannot enter the folder, so none could connect before this.
             address.socket.chmod(0o600)
             listener.listen(BACKLOG)
         except OSError as error:
-            raise StreamrelayError(f"{address.socket} cannot be listened at: {error.strerror}") from error
+            raise StreamrelayError(f"cannot listen on {address.socket}: {error.strerror}") from error
         listener.setblocking(False)
         try:
             yield listener
@@ -98,12 +98,14 @@ def _close_to_others(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
         if found.st_uid != os.getuid():
-            raise StreamrelayError(f"{folder} is somebody else's", hint="set XDG_RUNTIME_DIR to a folder of yours")
+            raise StreamrelayError(
+                f"{folder} belongs to another user", hint="set XDG_RUNTIME_DIR to a folder of your own"
+            )
         if found.st_mode & 0o077:
             folder.chmod(0o700)
     except OSError as error:
-        hint = "set XDG_RUNTIME_DIR and XDG_STATE_HOME to folders of yours"
-        raise StreamrelayError(f"{folder} cannot be used: {error.strerror}", hint=hint) from error
+        hint = "set XDG_RUNTIME_DIR and XDG_STATE_HOME to folders of your own"
+        raise StreamrelayError(f"cannot use the folder {folder}: {error.strerror}", hint=hint) from error
 
 
 def _locked(address: Address) -> int:
@@ -121,7 +123,7 @@ def _locked(address: Address) -> int:
                 continue
             pid = _pid_in(address.lock)
             raise DaemonRunning(
-                f"a daemon runs for {address.tmux} already (process {pid})",
+                f"a daemon already runs for {address.tmux} (process {pid})",
                 data={"pid": pid, "tmux": address.tmux, "socket": str(address.socket)},
             ) from error
         os.close(descriptor)

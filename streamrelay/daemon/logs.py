@@ -1,8 +1,8 @@
-"""What the daemon says about itself: one JSON object a line on standard error, and never what anybody said.
+"""The daemon's log: one JSON object a line on standard error, without any text of a session.
 
-Only fields that are named here are written, so no text, title, path or message of a program can be among them. A
-defect is told by the kind of its error and the places in our code, for messages of errors quote what they are about.
-Numbers of sessions, messages and links are ids, which say nothing.
+The log writes only the fields named here, so no text, title, path or message of a program reaches it. For a defect it
+writes the class of the error and the places in the code, because error messages quote their subject. Ids of sessions,
+messages and links reveal nothing.
 """
 
 import logging
@@ -40,7 +40,7 @@ Line = tuple[Level, str, dict[str, object]]
 
 
 def open_log(level: Level, stream: TextIO | None = None) -> structlog.typing.FilteringBoundLogger:
-    """Return a log of that level and everything above it, to standard error if nothing else is named."""
+    """Return a log for that level and the ones above, to `stream` or standard error."""
     log: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
         structlog.WriteLogger(cast(TextIO, _Expendable(stream or sys.stderr))),
         processors=[
@@ -54,7 +54,7 @@ def open_log(level: Level, stream: TextIO | None = None) -> structlog.typing.Fil
 
 
 class _Expendable:
-    """A log that may have lost its reader, or its disk: nothing ends for want of it."""
+    """A log whose reader or disk may be gone; failing writes are ignored."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -70,7 +70,7 @@ class _Expendable:
 
 @contextmanager
 def forwarding(log: structlog.typing.FilteringBoundLogger) -> Iterator[None]:
-    """Have the warnings of all libraries in our log meanwhile."""
+    """Forward the warnings of all libraries to the log inside the context."""
     handler = Forward(log)
     logging.getLogger().addHandler(handler)
     try:
@@ -80,9 +80,9 @@ def forwarding(log: structlog.typing.FilteringBoundLogger) -> Iterator[None]:
 
 
 class Forward(logging.Handler):
-    """Brings what libraries log through `logging` into our log: who and how bad, and the place of an error.
+    """Forwards the records of `logging` to the log: logger, level, and the place of an error.
 
-    Not their words, which may quote a request.
+    It drops the message, which may quote a request.
     """
 
     def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
@@ -97,19 +97,19 @@ class Forward(logging.Handler):
 
 
 def where(error: BaseException) -> list[str]:
-    """Return the places an error went through, outermost first, without its words."""
+    """Return the places that an error passed through, outermost first, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return [f"{frame.filename.rpartition('site-packages/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 class EventLog:
-    """What the log says of an event; knows of each link how many deliveries were made."""
+    """Turns events into log lines; counts the deliveries of each link."""
 
     def __init__(self, links: Iterable[Link] = ()) -> None:
         self._links = {link.link_id: [link.deliveries, link.relay.standing.budget] for link in links}
 
     def line(self, event: AnyEvent) -> Line | None:
-        """Return level, name and fields; None for what is nothing to the log."""
+        """Return level, name and fields; None for an event that is not logged."""
         match event:
             case LinkCreated():
                 self._links[event.link] = [0, event.budget]

@@ -1,4 +1,4 @@
-"""What Prometheus is told: counted as plain numbers where it happens, given its form when it is asked for."""
+"""Metrics for Prometheus: plain counters where things happen, formatted when Prometheus asks."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Metrics:
         self._requests.labels(operation, str(status)).observe(seconds)
 
     def page(self, status: Status, broadcast: Broadcast) -> bytes:
-        """Return all figures in Prometheus' text format."""
+        """Return all metrics in Prometheus' text format."""
         self._counts.status, self._counts.broadcast = status, broadcast
         return generate_latest(self._registry)
 
@@ -67,7 +67,7 @@ class _Counts(Collector):
         for labels, count in sorted(self.receipts.items()):
             receipts.add_metric(labels, count)
         yield receipts
-        withheld = CounterMetricFamily("streamrelay_withheld", "What was said and goes to nobody.", labels=("reason",))
+        withheld = CounterMetricFamily("streamrelay_withheld", "Output that was not delivered.", labels=("reason",))
         for reason, count in sorted(self.withheld.items()):
             withheld.add_metric((reason,), count)
         yield withheld
@@ -82,21 +82,21 @@ class _Counts(Collector):
         if self.status is not None:
             yield from _standing(self.status)
         if self.broadcast is not None:
-            yield GaugeMetricFamily("streamrelay_subscribers", "Who follows the events.", self.broadcast.subscribers)
-            yield CounterMetricFamily("streamrelay_lost_events", "Events slow ones did not get.", self.broadcast.lost)
+            yield GaugeMetricFamily("streamrelay_subscribers", "Followers of the events.", self.broadcast.subscribers)
+            yield CounterMetricFamily("streamrelay_lost_events", "Events that followers missed.", self.broadcast.lost)
 
 
 def _standing(status: Status) -> Iterator[Metric]:
     yield GaugeMetricFamily("streamrelay_started_at_seconds", "Unix time.", status.started_at)
     yield CounterMetricFamily("streamrelay_seq", "The last event's place in the journal.", status.seq)
-    yield GaugeMetricFamily("streamrelay_paused", "Whether nothing crosses.", int(status.paused))
+    yield GaugeMetricFamily("streamrelay_paused", "Whether deliveries are paused.", int(status.paused))
     for name in ("sessions", "watched", "links", "relays"):
         yield GaugeMetricFamily(f"streamrelay_{name}", f"How many {name} there are.", getattr(status, name))
     deliveries = GaugeMetricFamily("streamrelay_deliveries", "Messages, by their state now.", labels=("state",))
     for state, count in sorted(status.deliveries.items()):
         deliveries.add_metric((state,), count)
     yield deliveries
-    yield GaugeMetricFamily("streamrelay_problems", "What is not as it should be.", len(status.problems))
+    yield GaugeMetricFamily("streamrelay_problems", "Problems that status reports.", len(status.problems))
 
 
 def _snake(name: str) -> str:

@@ -24,7 +24,7 @@ _REFERENCE = "#/components/schemas/"
 
 
 class Follow(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a stream of events begins: behind a place in the journal, or now."""
+    """Where a stream of events begins: after a place in the journal, or now."""
 
     after: Whole | None = None
 
@@ -65,7 +65,7 @@ def openapi(operations: Iterable[Operation[Any, Any]], version: str) -> Schema:
         "openapi": "3.1.0",
         "info": {"title": "streamrelay", "version": version},
         "paths": paths,
-        # What only says how arguments are passed is in the parameters and bodies themselves.
+        # Structs that only carry arguments are part of the parameters and bodies, not schemas of their own.
         "components": {"schemas": _used(components, paths)},
     }
 

@@ -1,7 +1,7 @@
-"""What can be asked over HTTP: one table, from which the server's routes, the OpenAPI document and the client are made.
+"""The HTTP operations: one table behind the server's routes, the OpenAPI document and the client.
 
-Each operation is a call of the `Service` of the same name. Its arguments are one struct. Names in braces in the path
-are fields of it; of the rest, GET and DELETE take the fields from the query, POST from a JSON object.
+Each operation is the call of `Service` with the same name; its arguments are one struct. Names in braces in the path
+are fields of the struct. GET and DELETE read the other fields from the query, POST from a JSON object.
 """
 
 import re
@@ -89,7 +89,7 @@ class OneGathering(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PassPiece(msgspec.Struct, frozen=True, kw_only=True):
-    """The piece passed on, by a participant (number or session) or for whoever holds it."""
+    """Pass the piece on: for a participant (number or session), or for its current holder."""
 
     gathering: str
     number: int | None = None

@@ -1,10 +1,10 @@
-"""The web page as a daemon serves it: on a port of its own, beside the socket, and only some of the calls.
+"""The web page as a daemon serves it: on its own port beside the socket, with a part of the calls.
 
-Whoever has the token can read what the programs say, take a seat in a circle, and send messages to sessions as a person
-does with `streamrelay send`. They cannot start or end a program, speak for a session, or link two of them: a token gets
-lost more easily than the user's socket.
+A holder of the token can read the output of the programs, take a seat in a gathering, and send messages to sessions as
+a person does with `streamrelay send`. They cannot start or end a program, speak for a session, or link two sessions,
+because a token leaks more easily than the user's socket.
 
-The socket says where the page is, with its token (`GET /page`), and opens it when it is asked to (POST).
+On the socket, `GET /page` returns the page's address with its token, and `POST /page` opens the page.
 """
 
 import asyncio
@@ -43,21 +43,21 @@ CALLS = frozenset({
     "gatherings", "gathering_transcript", "say_in_gathering", "pass_piece", "councils", "council_transcript",
     "enter_council",
 })  # fmt: skip
-"""The daemon's calls that the page may make as they are."""
+"""The daemon's calls that the page may make unchanged."""
 
 
 class PersonalMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message from the person at the page: `SendMessage` without what only a session may ask for."""
+    """A message from the person at the page: `SendMessage` without the fields that only a session may set."""
 
     to: str
     text: str
     message_id: str = ""
-    """Sent again under the same id, it is delivered once: the page uses that where a connection broke."""
+    """A message sent twice under one id is delivered once; the page resends after a broken connection."""
     allow_shell: bool = False
 
 
 class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the page has to know of its settings."""
+    """The settings that the page needs."""
 
     send: bool
     """Whether it may send messages, and cancel them (`web.send`)."""
@@ -75,9 +75,9 @@ async def _refuse(_service: Service, _arguments: object) -> NoReturn:
 
 
 def page_operations(*, send: bool) -> Sequence[Operation[Any, Any]]:
-    """Return what is served on the page's port beside its files and the two streams.
+    """Return the operations on the page's port, beside its files and the two streams.
 
-    Without `send` the page is refused (`not_allowed`) what would put a message into a session, or take one back.
+    Without `send`, calls that send or cancel a message are refused (`not_allowed`).
     """
 
     async def facts(_service: Service, _: Nothing) -> PageFacts:
@@ -94,11 +94,11 @@ def page_operations(*, send: bool) -> Sequence[Operation[Any, Any]]:
 
 
 Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]
-"""What the page may ask, until it is told that this ends."""
+"""Return the routes for the page; the event ends their streams."""
 
 
 class Page:
-    """The page of one daemon; `serving` while it is entered."""
+    """The page of one daemon, served inside the context `serving`."""
 
     def __init__(
         self, file: Path, *, listen: Listen | None = None, names: Collection[str] = (), send: bool = True
@@ -112,7 +112,7 @@ class Page:
 
     @asynccontextmanager
     async def serving(self, routes: Routes) -> AsyncIterator[Sequence[BaseRoute]]:
-        """Serve the page if it is wanted, or as soon as it is asked for; give the routes for the socket."""
+        """Serve the page at once if configured, or on the first request; yield the routes for the socket."""
         async with AsyncExitStack() as stack:
 
             async def asked(request: Request) -> Response:
@@ -154,7 +154,7 @@ class Page:
 
 
 def page_at(file: Path, listen: str, names: Collection[str], *, send: bool = True) -> Page:
-    """Return the page, to be served at once where it is said at which `[HOST:]PORT`; raises UsageError."""
+    """Return the page, served at once if `listen` names a `[HOST:]PORT`; raises UsageError for an invalid one."""
     return Page(file, listen=_listen(listen) if listen else None, names=names, send=send)
 
 

@@ -1,4 +1,4 @@
-"""Who is at the other end of a unix socket: the kernel knows, and nobody else can say."""
+"""The user at the other end of a unix socket, as the kernel reports it."""
 
 import socket
 import struct
@@ -9,7 +9,7 @@ _LOCAL_PEERCRED = 1
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """Return the user id of the process that connected; raises OSError where the kernel does not say."""
+    """Return the user id of the process that connected; raises OSError if the kernel does not tell."""
     if sys.platform.startswith("linux"):
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         _, uid, _ = struct.unpack("3i", credentials)

@@ -1,11 +1,10 @@
-"""HTTP on a port: everybody on this machine can connect, so nobody is given more than a little before he is known.
+"""HTTP on a port: every user of the machine can connect, so an unauthenticated connection gets few resources.
 
-* A request has `PATIENCE` seconds to be complete, its head and body together `MAX_BYTES`; more is cut off. So neither
-  a header without end nor one that comes a byte a minute holds anything.
-* More than `MAX_CONNECTIONS` are closed as they come.
+* A request must be complete within `PATIENCE` seconds, with at most `MAX_BYTES` of head and body together; a longer or
+  slower one is cut off. So neither an endless header nor one byte a minute ties anything up.
+* Connections beyond `MAX_CONNECTIONS` are closed at once.
 
-Answers have no end of their own: a stream of events goes on for as long as its reader reads, at his own pace
-(broadcast.py).
+Answers have no time limit: a stream of events lasts as long as its reader reads, at the reader's pace (broadcast.py).
 """
 
 import asyncio
@@ -37,12 +36,12 @@ class PortProtocol(HttpToolsProtocol):
             self._be_patient()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop the timer."""
         self._be_content()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read, unless it is too much."""
+        """Read the data, or close the connection if the request has become too long."""
         self._received += len(data)
         if self._received > MAX_BYTES:
             self.transport.abort()
@@ -50,13 +49,13 @@ class PortProtocol(HttpToolsProtocol):
             super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Count anew."""
+        """Start counting bytes and time for this request."""
         self._received = 0
         self._be_patient()
         super().on_message_begin()
 
     def on_message_complete(self) -> None:
-        """Wait for nothing but the answer; uvicorn sees to how long it takes until the next request."""
+        """Stop the timer of the request; uvicorn limits the time until the next one."""
         self._be_content()
         super().on_message_complete()
 
@@ -71,13 +70,13 @@ class PortProtocol(HttpToolsProtocol):
 
 
 def listening_on(host: str, port: int, hint: str) -> "closing[socket.socket]":
-    """Listen at a port of this machine, 0 for any; raises StreamrelayError with the hint where it cannot be."""
+    """Listen on a port of this machine, 0 for any free one; raises StreamrelayError with the hint if that fails."""
     try:
         [(family, *_, place), *_] = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
         )
         listener = socket.create_server(place[:2], family=family)
     except OSError as error:
-        raise StreamrelayError(f"port {port} of {host} cannot be listened at: {error.strerror}", hint=hint) from error
+        raise StreamrelayError(f"cannot listen on port {port} of {host}: {error.strerror}", hint=hint) from error
     listener.setblocking(False)
     return closing(listener)

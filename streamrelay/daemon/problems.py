@@ -1,4 +1,4 @@
-"""Errors as they cross the socket: what the service raises in the daemon is raised again, the same, at the client."""
+"""Errors on the socket: the client raises the same error that the service raised in the daemon."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ _REFUSED = 409
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """What went wrong: the `code` of an error (docs/operations.md), its words, what to do, and what it is about."""
+    """An error as JSON: its `code` (docs/operations.md), message, hint and data."""
 
     code: str
     message: str
@@ -35,22 +35,22 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def problem_of(error: StreamrelayError) -> Problem:
-    """Return an error as it is sent; what of its data is no JSON is sent as text."""
+    """Return an error as it is sent; data that JSON cannot hold becomes text."""
     data = {key: msgspec.to_builtins(value, enc_hook=str, str_keys=True) for key, value in error.data.items()}
     return Problem(code=error.code, message=error.message, hint=error.hint, data=data)
 
 
 def error_of(problem: Problem) -> StreamrelayError:
-    """Return the error that was sent; one of a code that nobody here knows is a StreamrelayError with that text."""
+    """Return the error that was sent; an unknown code becomes a StreamrelayError with the text."""
     kind = {cls.code: cls for cls in _tree(StreamrelayError)}.get(problem.code, StreamrelayError)
-    # Some classes compose their message of other arguments; this one is composed already.
+    # Some classes compose their message from other arguments; this message is complete.
     error = kind.__new__(kind)
     StreamrelayError.__init__(error, problem.message, hint=problem.hint, data=problem.data)
     return error
 
 
 def status_of(error: StreamrelayError) -> int:
-    """Return the HTTP status of an error: 409 for what the state of a pane, a session or a link does not allow."""
+    """Return the HTTP status of an error: 409 if the state of a pane, session or link forbids the call."""
     if type(error) is StreamrelayError:
         return 500
     return next((status for kind, status in _STATUS if isinstance(error, kind)), _REFUSED)

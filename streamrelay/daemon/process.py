@@ -1,9 +1,9 @@
-"""The life of a daemon: alone, it opens the service, answers until it is told to end, and closes everything again.
+"""The life of a daemon: it takes the lock, opens the service, answers until a signal, and closes everything.
 
-* It listens before the service is there: whoever connects meanwhile waits, and is not told that there is no daemon.
-* SIGTERM and SIGINT end it: streams end, answers under way are given, then the service writes down what it knows and
-  closes. All of it is bounded. A second signal ends the waiting.
-* SIGHUP has it read profiles and configuration again; what makes no sense is logged, and what was known stays.
+* It listens before the service is open: a client that connects meanwhile waits for its answer.
+* SIGTERM and SIGINT end it: streams end, calls in flight are answered, then the service writes its state and closes.
+  Each step has a time limit. A second signal ends the daemon at once.
+* SIGHUP reloads profiles and configuration. If a file is invalid, the daemon logs that and keeps the previous values.
 """
 
 import asyncio
@@ -43,24 +43,24 @@ Log = structlog.typing.FilteringBoundLogger
 
 @dataclass(frozen=True)
 class Running:
-    """A service that a daemon serves, and what belongs to it."""
+    """A service that a daemon serves, with its hooks and mounted applications."""
 
     service: Service
     reload: Callable[[], Awaitable[None]]
-    """Have profiles and configuration read again."""
+    """Reload profiles and configuration."""
     broken: Callable[[], Coroutine[Any, Any, object]]
-    """Ends, or raises, when the service cannot go on."""
+    """Returns or raises when the service cannot go on."""
     mounts: Sequence[BaseRoute] = ()
-    """What others serve beside it."""
+    """Routes of other applications on the same socket."""
     page: Page | None = None
     live: Showing | None = None
-    """What screens show that is not final, for the page."""
+    """The lines of screens that are not final yet, for the page."""
 
 
 async def run_daemon(
     address: Address, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str = ""
 ) -> None:
-    """Serve until a signal says to end; raises DaemonRunning, and whatever opens or breaks the service."""
+    """Serve until a signal ends it; raises DaemonRunning, and any error that opens or breaks the service."""
     with only_daemon(address), listening(address) as listener, _Signals(log) as signals, forwarding(log):
         log.info("starting", pid=os.getpid(), version=version)
         try:
@@ -153,7 +153,7 @@ async def _closed_in_time(opened: AbstractAsyncContextManager[Running]) -> Async
 
 
 class _Signals:
-    """What signals ask for. Before anything is served, and the second time, the end is at once."""
+    """The signals received. Before serving begins, and at the second signal, the daemon ends at once."""
 
     def __init__(self, log: Log) -> None:
         self.received = False
@@ -179,7 +179,7 @@ class _Signals:
             task.cancel()
 
     async def end_politely(self) -> None:
-        """Return when it is to end; from here on the first signal ends nothing by itself."""
+        """Return at the first signal that ends the daemon; from here on that signal does not interrupt."""
         self._polite = self._loop.create_future()
         await self._polite
 

@@ -1,10 +1,10 @@
-"""uvicorn on one unix socket, for one user, ended by whoever runs it and not by signals of its own.
+"""uvicorn on one unix socket, for one user; its caller ends it, since it handles no signals.
 
-* A connection of another user is closed before a byte of it is read. The socket's mode and its folder keep others out
-  already; this holds when somebody has changed them.
-* The end is bounded: answers under way get `GRACE` seconds, then their connections are closed; a call that takes
-  longer still is cancelled.
-* At rest it does nothing: uvicorn's own loop looks ten times a second whether it should end.
+* The server closes a connection of another user before it reads a byte. The modes of the socket and its folder keep
+  other users out already; this check holds even if those modes are changed.
+* Stopping takes a bounded time: calls in flight get `GRACE` seconds, then the server closes their connections and
+  cancels calls that still run.
+* An idle server uses no CPU: uvicorn's own loop would wake ten times a second to see whether to end.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class OneUserProtocol(HttpToolsProtocol):
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Read nothing of a connection that was refused."""
+        """Read the data, unless the connection was refused."""
         if not self.transport.is_closing():
             super().data_received(data)
 
@@ -66,21 +66,21 @@ class HttpServer(uvicorn.Server):
         self._stopped = asyncio.Event()
 
     async def run_on(self, *listeners: socket.socket) -> None:
-        """Answer whoever connects there, until `stop`."""
+        """Answer connections to these sockets until `stop`."""
         await self.serve(sockets=list(listeners))
 
     def stop(self) -> None:
-        """End: no more connections, and a bounded time for what is under way."""
+        """Accept no more connections; calls in flight get a bounded time."""
         self.should_exit = True
         self._stopped.set()
 
     async def main_loop(self) -> None:
-        """Wait for the end."""
+        """Wait for `stop`."""
         await self.on_tick(0)
         await self._stopped.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let answers end, then close their connections, then cancel what does not end at that."""
+        """Wait for calls in flight, then close their connections, then cancel the calls that still run."""
         state = self.server_state
         for server in self.servers:
             server.close()
@@ -96,7 +96,7 @@ class HttpServer(uvicorn.Server):
     async def _at_rest(self) -> bool:
         state = self.server_state
         until = asyncio.get_running_loop().time() + self._grace
-        # uvicorn tells nobody when a connection is gone.
+        # uvicorn has no event for a closed connection.
         while (state.connections or state.tasks) and asyncio.get_running_loop().time() < until:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK_AGAIN)
         return not (state.connections or state.tasks)

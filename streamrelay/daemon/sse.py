@@ -15,12 +15,12 @@ class Frame(NamedTuple):
     """One frame as it was read."""
 
     id: str
-    """The last id that was sent, also if not with this frame."""
+    """The latest id on the stream, possibly of an earlier frame."""
     data: bytes
 
 
 def frame(event: Event) -> bytes:
-    """Return the frame of an event: a stream can be taken up again behind it."""
+    """Return the frame of an event; its id lets a reader resume after it."""
     return b"id: %d\ndata: %b\n\n" % (event.seq, encode(event))
 
 

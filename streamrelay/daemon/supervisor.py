@@ -1,4 +1,4 @@
-"""Telling systemd how the daemon is (sd_notify(3)); nothing is told where nobody listens."""
+"""Notifies systemd of the daemon's state (sd_notify(3)); does nothing without a supervisor."""
 
 import contextlib
 import os

@@ -1,7 +1,7 @@
-"""The tools for agents as a daemon serves them: beside its own calls on the socket, and on a loopback port.
+"""The MCP tools as a daemon serves them: on the socket beside its own calls, and on a loopback port.
 
-No agent's HTTP client speaks to a unix socket, hence the port. There is nothing on it but the tools, which want the
-token of a session; the daemon's own calls, which want none, are on the socket alone.
+The port exists because no agent's HTTP client speaks to a unix socket. It serves only the tools, which require a
+session's token. The daemon's own calls require no token, so only the socket serves them.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ _LOOPBACK = "127.0.0.1"
 async def serving_tools(
     service: Service, tokens: Tokens, *, port: int | None = None, version: str = ""
 ) -> AsyncIterator[Sequence[BaseRoute]]:
-    """Give the routes to be served on the socket; serve them on a port as well where one is named (0: any).
+    """Yield the routes for the socket; serve them on a port as well if one is given (0: any free port).
 
-    Raises StreamrelayError where the port is taken.
+    Raises StreamrelayError if the port is taken.
     """
     async with HttpEndpoint(service, tokens, version=version) as endpoint:
         routes = [Route(PATH, endpoint)]
@@ -51,7 +51,7 @@ def _listener(port: int) -> contextlib.closing[socket.socket]:
         listener = socket.create_server((_LOOPBACK, port))
     except OSError as error:
         raise StreamrelayError(
-            f"port {port} of {_LOOPBACK} cannot be listened at: {error.strerror}", hint="choose another --mcp-port"
+            f"cannot listen on port {port} of {_LOOPBACK}: {error.strerror}", hint="choose another --mcp-port"
         ) from error
     listener.setblocking(False)
     return contextlib.closing(listener)

@@ -1,10 +1,11 @@
 """A daemon that the system starts: a systemd user unit, or a launchd agent on macOS.
 
-A tmux server that the daemon starts is a child of its unit. By default systemd and launchd end all of those when they
-end or restart the daemon, and the user's sessions with them: hence `KillMode=process` and `AbandonProcessGroup`.
+A tmux server that the daemon starts belongs to its unit. By default systemd and launchd kill all processes of a unit
+when they stop or restart the daemon, which would end the user's sessions. `KillMode=process` and `AbandonProcessGroup`
+prevent that.
 
-What the daemon finds by environment variables is written down as it is at the moment of installing: neither of the two
-reads a shell's configuration, and agents are found by `PATH`.
+The unit contains the environment variables of the moment of installing, because neither supervisor reads a shell's
+configuration, and the daemon finds agents by `PATH`.
 """
 
 import os
@@ -27,14 +28,14 @@ _SUPERVISOR_TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class Unit:
-    """What is installed: a file, and the commands that make the supervisor know it, or forget it."""
+    """The unit's file, and the commands that register it with the supervisor or remove it."""
 
     file: Path
     content: str
     enable: tuple[tuple[str, ...], ...]
     disable: tuple[tuple[str, ...], ...]
     forget: tuple[tuple[str, ...], ...]
-    """After the file is gone."""
+    """Commands to run after the file is deleted."""
 
 
 def unit_for(
@@ -46,17 +47,17 @@ def unit_for(
 
 
 def install(unit: Unit) -> list[str]:
-    """Write the file and have it started, now and at every login; return what the supervisor refused, if it did."""
+    """Write the file and start the unit, now and at every login; return the supervisor's error messages, if any."""
     try:
         unit.file.parent.mkdir(parents=True, exist_ok=True)
         unit.file.write_text(unit.content, encoding="utf-8")
     except OSError as error:
-        raise StreamrelayError(f"{unit.file} cannot be written: {error.strerror}") from error
+        raise StreamrelayError(f"cannot write {unit.file}: {error.strerror}") from error
     return _run(unit.enable)
 
 
 def uninstall(unit: Unit) -> bool:
-    """End it and take the file away; tell whether there was one."""
+    """Stop the unit and delete its file; return whether the file existed."""
     if not unit.file.exists():
         return False
     _run(unit.disable)

@@ -388,7 +388,7 @@ def test_a_token_is_made_once_and_for_the_user_alone(tmp_path: Path) -> None:
 
 async def test_a_port_that_is_taken_is_said_and_so_is_what_is_no_port(port: Port, tmp_path: Path) -> None:
     page = page_at(tmp_path / "token", f"127.0.0.1:{port.number}", ())
-    with pytest.raises(StreamrelayError, match=f"port {port.number} of 127.0.0.1 cannot be listened at"):
+    with pytest.raises(StreamrelayError, match=f"cannot listen on port {port.number} of 127.0.0.1"):
         async with page.serving(lambda _: []):
             pass
     with pytest.raises(UsageError, match="does not end in a port"):
