@@ -1,1 +1,1 @@
-"""One place where everything is done: sessions, messages, links, relays, the journal; and what it is asked by."""
+"""The service: sessions, messages, links, relays, gatherings and the journal, with the calls to use them."""

@@ -1,8 +1,8 @@
-"""What streamrelay does for people and agents, as one set of calls: a service does it, the daemon serves it over HTTP,
-its client and the MCP tools ask for it. All types are msgspec structs, so all of them cross a socket.
+"""The calls of the service. `LocalService` implements them and the daemon serves them over HTTP; its client and the MCP
+tools make them. All types are msgspec structs, so all of them cross a socket.
 
-A session is named by an opaque id. One that was started here has an id of its own, for life; of any other the id is
-its pane's (`%3`), and good for as long as the pane is.
+A session has an opaque id. A session that streamrelay started keeps its own id for life; any other session has the id
+of its pane (`%3`), valid as long as the pane exists.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -73,65 +73,65 @@ class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A session id, a title that only one has, or a pane as tmux writes it."""
     text: str
     caller: str = ""
-    """Who says it, by its session id; empty for a person or a script, then it is only delivered."""
+    """The sender's session id. Empty for a person or a script: the message is only delivered."""
     unknown_agent: bool = False
-    """Whether an agent says it of which nobody knows the session: it has no caller, and is no person."""
+    """Whether the sender is an agent in an unknown session; `caller` is empty then, although no person sends it."""
     direct: bool = False
-    """Whether it begins a conversation (a link); otherwise the caller is told once when the other one stops."""
+    """Whether to link the two sessions; otherwise the caller gets one message when the target stops."""
     close_link: bool = False
-    """Whether these are the last words on the link with the other one."""
+    """Whether to close the link with the target after this message."""
     message_id: str = ""
-    """Known by this id, it is delivered once, however often it is sent."""
+    """The message's id; a message sent twice under one id is delivered once."""
     needs_human: Literal["hold", "fail"] = "hold"
     commands: Literal["send", "refuse"] = "send"
     allow_shell: bool = False
     patience: float | None = None
-    """Seconds in which it has to be typed; None for as long as it takes."""
+    """Seconds until the message must be typed; None for no limit."""
     policy: Policy | None = None
-    """Of a link that is made; None for the default."""
+    """The policy of a new link; None for the default."""
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """How a message to one session stands."""
+    """The state of a message to one session."""
 
     message_id: str
     pane: str
     state: DeliveryState
     reason: str = ""
     removed: Mapping[str, int] = {}
-    """Control characters that were left out, by name."""
+    """Removed control characters: how many, by name."""
     file: str | None = None
-    """Where the text was put, when it was too long to be typed."""
+    """The file with the text, if it was too long to be typed."""
     sender: str = ""
-    """The session that sends it; empty for a person or a script."""
+    """The session that sent it; empty for a person or a script."""
     queued_at: float = 0.0
-    """When it was taken up (Unix time); 0 where that is not known, as for another machine."""
+    """When it was queued (Unix time); 0 if unknown, as for another machine."""
     text: str = ""
-    """In a list, what is to be typed, until it is submitted."""
+    """The text to be typed; only in a list, and only until it is submitted."""
 
 
 class SendResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was done with a message."""
+    """The result of sending a message."""
 
     message_id: str
     delivery: Delivery
     link: str = ""
-    """The id of the link there is now."""
+    """The id of the link between the two sessions, if one exists now."""
     listening: bool = False
-    """Whether the caller is told when the other one stops."""
+    """Whether the caller gets a message when the target stops."""
     warning: str = ""
-    """What could not be done although the message is delivered, in words."""
+    """What failed although the message is delivered, such as a link; empty if nothing did."""
 
 
 class RelayParticipant(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is to take part in a relay: names and numbers are given where they are empty."""
+    """A participant for a new relay; the service fills in an empty name or number."""
 
     session: str
     name: str = ""
 
 
 class CreateRelay(msgspec.Struct, frozen=True, kw_only=True):
-    """A relay to be opened."""
+    """A request to open a relay."""
 
     participants: Sequence[RelayParticipant]
     budget: Count = 0
@@ -139,7 +139,7 @@ class CreateRelay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RelayMember(msgspec.Struct, frozen=True, kw_only=True):
-    """Who takes part in a relay."""
+    """A participant of a relay."""
 
     session: str
     pane: str
@@ -151,7 +151,7 @@ class RelayMember(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Relay(msgspec.Struct, frozen=True, kw_only=True):
-    """One relay as it stands."""
+    """The state of one relay."""
 
     relay: str
     members: Sequence[RelayMember]
@@ -161,17 +161,17 @@ class Relay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakePulse(msgspec.Struct, frozen=True, kw_only=True):
-    """A pulse to be taken."""
+    """A request for a pulse."""
 
     scope: Sequence[str] = ()
     """Words to search history for, before all others."""
     parts: Sequence[Part] = ALL_PARTS
     among: Sequence[str] = ()
-    """The sessions that count, by their ids; all, if none is named."""
+    """The ids of the sessions to include; empty for all."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """How the service is."""
+    """The state of the service."""
 
     version: str
     pid: int
@@ -187,18 +187,18 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     links: int
     relays: int
     deliveries: Mapping[str, int]
-    """How many messages are in which state."""
+    """The number of messages in each state."""
     subscribers: int
     problems: Sequence[str] = ()
     gatherings: int = 0
-    """How many are held now."""
+    """The number of gatherings in progress."""
 
 
 class Service(Protocol):
-    """The calls. All raise a StreamrelayError with its code, whoever answers them."""
+    """The calls. Each implementation raises the same StreamrelayError, with its code."""
 
     async def status(self) -> Status:
-        """Say how it is."""
+        """Return the state of the service."""
         ...
 
     async def sessions(self) -> list[Session]:
@@ -206,7 +206,7 @@ class Service(Protocol):
         ...
 
     async def start_session(self, request: StartSession) -> Session:
-        """Start a session; returns when its program is there. What it needs a person for follows as an event."""
+        """Start a session; returns when its program is ready. If the program needs a person, an event says so."""
         ...
 
     async def end_session(self, session: str) -> None:
@@ -214,30 +214,30 @@ class Service(Protocol):
         ...
 
     async def hear_hook(self, report: HookReport) -> bool:
-        """Take what an agent's stop hook tells; return whether it was of use: of a stop, where somebody watches."""
+        """Take the report of an agent's stop hook; return whether a watched pane used it."""
         ...
 
     async def send_message(self, request: SendMessage) -> SendResult:
-        """Take a message: once this returns it is in the outbox, and its receipts follow as events."""
+        """Queue a message: once this returns, the outbox holds it, and its receipts follow as events."""
         ...
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
-        """Say how a message stands, one entry a target; empty for one that nobody knows."""
+        """Return the state of a message, one entry per target; empty for an unknown id."""
         ...
 
     async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
-        """List the messages that are not submitted yet, oldest first, to one session or to all; or the latest of all.
+        """List messages to one session or to all, oldest first: those not submitted yet, or the latest in any state.
 
-        Raises TargetNotFound for a session that is not there.
+        Raises TargetNotFound for an unknown session.
         """
         ...
 
     async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
-        """Cancel a message wherever it is not pasted yet, for the session `by` or a person; return how it stands.
+        """Cancel a message wherever it is not pasted yet, for the session `by` or a person; return its state.
 
-        Cancelling twice is as good as once. Raises TargetNotFound for an unknown id, CancelTooLate where it is pasted
-        or done everywhere, NotAllowed where another session or a person sent it, and PaneTaken where another process
-        types into the pane.
+        Cancelling twice has no further effect. Raises TargetNotFound for an unknown id, CancelTooLate if the message is
+        pasted or finished everywhere, NotAllowed if another session or a person sent it, and PaneTaken if another
+        process types into the pane.
         """
         ...
 
@@ -246,15 +246,15 @@ class Service(Protocol):
         ...
 
     async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
-        """Link two sessions; where they are linked already, return that link as it is."""
+        """Link two sessions; if they are linked already, return that link unchanged."""
         ...
 
     async def extend_link(self, link: str, deliveries: int) -> Link:
-        """Add to a budget, and open the link if it is spent."""
+        """Add deliveries to a link's budget, and reopen the link if its budget was spent."""
         ...
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
-        """Close a link, for one of its sides or for a person; the other side is told."""
+        """Close a link, for one of its sides or for a person; the other side gets a message."""
         ...
 
     async def relays(self) -> list[Relay]:
@@ -262,7 +262,7 @@ class Service(Protocol):
         ...
 
     async def create_relay(self, request: CreateRelay) -> Relay:
-        """Let sessions hear each other; raises SessionTaken for one that is in another relay or circle."""
+        """Relay the output of sessions to each other; raises SessionTaken for one in another relay or gathering."""
         ...
 
     async def stop_relay(self, relay: str) -> None:
@@ -270,42 +270,43 @@ class Service(Protocol):
         ...
 
     async def start_gathering(self, request: StartGathering) -> Gathering:
-        """Start the sessions of a gathering, and the gathering; where one cannot be, nothing is left of it.
+        """Start the sessions of a gathering, then the gathering; if one session fails, end the others again.
 
-        Raises UsageError for a circle that makes no sense, SessionTaken for a session that is in a relay or circle
-        already, and NestedGathering for a caller that is in one.
+        Raises UsageError for an invalid gathering, SessionTaken for a session that is in a relay or gathering already,
+        and NestedGathering for a caller that is in one.
         """
         ...
 
     async def gatherings(self) -> list[Gathering]:
-        """List the gatherings that are held, and the last ones that were, the newest first."""
+        """List the gatherings in progress and the latest finished ones, newest first."""
         ...
 
     async def gathering(self, gathering: str) -> Gathering:
-        """Say how a gathering stands; raises TargetNotFound for one that nobody knows."""
+        """Return the state of a gathering; raises TargetNotFound for an unknown id."""
         ...
 
     async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
-        """Pass the piece on, for whoever holds it; raises UsageError for somebody (number or session) who does not.
+        """Pass the talking piece on.
 
-        An empty `gathering` is the one that the session is in.
+        With neither `number` nor `session`, its current holder passes it; raises UsageError for a participant who does
+        not hold it. An empty `gathering` is the one that the session is in.
         """
         ...
 
     async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
-        """Say something for a person in the circle; raises UsageError for one who does not hold the piece."""
+        """Speak for a person in the circle; raises UsageError if that person does not hold the piece."""
         ...
 
     async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:
-        """Let the piece rest where it is, or go on."""
+        """Pause a gathering, or resume it."""
         ...
 
     async def close_gathering(self, gathering: str, end_sessions: bool = False) -> Gathering:
-        """Close a gathering before its last round: it is harvested; a second time, without waiting for that."""
+        """Close a gathering before its last round, after its harvest; a second call does not wait for the harvest."""
         ...
 
     async def gathering_transcript(self, gathering: str) -> Transcript:
-        """Return what was said in a gathering."""
+        """Return the transcript of a gathering."""
         ...
 
     async def open_council(self, request: OpenCouncil) -> Council:
@@ -348,11 +349,11 @@ class Service(Protocol):
         ...
 
     async def pause(self, paused: bool, of: str = "") -> None:
-        """Let nothing cross the link or relay of that id, or any, until it is taken back."""
+        """Pause or resume the deliveries of one link or relay (`of`), or of all."""
         ...
 
     async def mute(self, session: str, muted: bool) -> None:
-        """Let nothing of what a session says cross any link or relay, or let it cross again."""
+        """Mute a session, so that no link or relay delivers its output, or unmute it."""
         ...
 
     async def stop_all(self) -> int:
@@ -360,15 +361,15 @@ class Service(Protocol):
         ...
 
     async def watch(self, session: str, watched: bool) -> None:
-        """Have what a session says journaled whether or not it takes part in anything."""
+        """Journal a session's output although it takes part in no conversation, or stop that."""
         ...
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
-        """Return journaled events behind a place, oldest first, of all sessions or of one, ended or not."""
+        """Return the journaled events after a `seq`, oldest first, of all sessions or of one, running or ended."""
         ...
 
     async def latest(self, limit: int = 50) -> list[Output]:
-        """Return the newest output of the sessions that are there, newest first, and at least the last of each."""
+        """Return the newest output of the running sessions, newest first, with at least the last one of each."""
         ...
 
     async def search_history(self, search: SearchHistory) -> History:
@@ -376,9 +377,9 @@ class Service(Protocol):
         ...
 
     async def pulse(self, request: TakePulse) -> Pulse:
-        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now."""
+        """Summarise system, sessions, repositories and pipelines, with earlier output about the current work."""
         ...
 
     def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
-        """Every event that is journaled, in order, from behind a place or from now on; provisional ones are not."""
+        """Yield every journaled event in order, after a `seq` or from now on; provisional events are not journaled."""
         ...

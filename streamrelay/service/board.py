@@ -1,6 +1,6 @@
-"""How all conversations of a service stand, as people in tmux see it (streamrelay.notifying). Pure.
+"""The state of all conversations of a service, as tmux users see it (streamrelay.notifying). Pure.
 
-The machine knows how each stands, so what is shown is read off it whenever something happens that can change it.
+The machine holds each state; the board reads it again after every event that can change it.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,23 +38,23 @@ class ServiceBoard:
     """The conversations of one service."""
 
     def __init__(self, machine: ServiceMachine, links: Callable[[], list[Link]] | None = None) -> None:
-        """Take the conversations; `links` returns those that other machines keep too."""
+        """Take the machine; `links` returns all links, including those that other machines keep."""
         self._machine = machine
         self._links = links or machine.links.links
         self._labels: dict[str, Mapping[str, str]] = {}
-        """The panes of each conversation and what they are called there, as they were known last."""
+        """The latest known panes of each conversation, with their labels there."""
         self._by_pane: dict[str, str] = {}
         self._waiting = Waiting()
         self._shown = Shown()
 
     def opening(self) -> list[StatusEffect]:
-        """Return what is shown at the beginning."""
+        """Return the effects that show the first state."""
         return self._show()
 
     def take(self, event: Event) -> list[StatusEffect]:
         """Take an event of the service."""
         waited = event.pane in self._waiting.kinds
-        # A program can wait that is in no conversation: one that was sent a message.
+        # A program in no conversation can wait, too: one that a message was sent to.
         labels = {event.pane: self._by_pane.get(event.pane) or f"{event.session} ({event.pane})"}
         told = self._waiting.take(event, labels)
         match event:
@@ -69,7 +69,7 @@ class ServiceBoard:
         return told
 
     def closing(self) -> list[StatusEffect]:
-        """Return what takes everything back that is shown."""
+        """Return the effects that remove everything shown."""
         return self._shown.become({})
 
     def _show(self) -> list[StatusEffect]:

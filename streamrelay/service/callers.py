@@ -1,4 +1,4 @@
-"""Who sends a message: the session that it is sent from, or nobody."""
+"""The caller of a message: the session that sends it, if a session does."""
 
 from typing import NamedTuple
 
@@ -9,20 +9,20 @@ from streamrelay.sessions.model import Session
 
 
 class Caller(NamedTuple):
-    """The session that a message is sent from; None for a person's, and where no session has that name."""
+    """The session that sends a message; None for a person, and if no session has the given name."""
 
     session: Session | None
     is_heard: bool
-    """Whether it can be linked, and listen."""
+    """Whether its pane is observed, so that it can be linked and listen."""
     warning: str = ""
-    """What hinders that: the message is delivered all the same."""
+    """Why it is not; the message is delivered anyway."""
 
 
 async def calling(core: Core, name: str, target: str = "", *, unknown_agent: bool = False) -> Caller:
-    """Return the session of that name, heard if it can be: who cannot be heard is bound by what binds all sessions.
+    """Return the session of that name, and observe it if possible. An unobserved session has the same limits.
 
-    `target` is whom it is for, where that is a session of here. Raises InGathering for a session that may not send now,
-    and NotAllowed for one that nobody knows where no session may.
+    `target` is the message's target if that is a local session. Raises InGathering for a session that may not send now,
+    and NotAllowed for an unknown agent while a person has paused everything.
     """
     if not name:
         if unknown_agent:

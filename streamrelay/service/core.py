@@ -1,7 +1,7 @@
-"""What every call of a service needs: the parts it is made of, opened and closed in order, and who is heard.
+"""The core of a service: opens and closes its parts in order, and decides which panes are observed.
 
-A pane is heard as soon as it is needed, and no longer than somebody needs it: a link, a relay, a listener, whoever
-watches it, or a message that may still be answered.
+A pane is observed as long as something needs it: a link, a relay, a listener, a watcher, or a message whose answer may
+still come.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ from streamrelay.sessions.sessions import Own, Sessions
 JOURNAL = "journal.db"
 SWEEP_EVERY, FORGET_EVERY = 15.0, 3600.0
 UNANSWERED = 600.0
-"""Seconds for which a pane is heard after the last word of a message to it."""
+"""Seconds for which a pane is observed after the last event of a message to it."""
 
 
 class Core:
@@ -78,9 +78,9 @@ class Core:
         self.starting = SessionsTable()
         self.gathering = GatheringTable()
         self.being_born = 0
-        """Sessions that are being started."""
+        """The number of sessions that are being started."""
         self.arriving: set[str] = set()
-        """Panes in which one was started that is not ready: it is heard through all the programs it is started by."""
+        """Panes of started sessions that are not ready; they stay observed while one program starts the next."""
         self.pulse = PulseTable()
         self.folder = folder or state_folder()
         self.sessions = Sessions(server, own=own)
@@ -94,14 +94,14 @@ class Core:
         self.started_at = time.time()
         self.problems: list[str] = []
         self.circle_news = asyncio.Event()
-        """Set when something has happened in a gathering that more follows from than what is typed."""
+        """Set when a gathering changes in a way that needs more than typing."""
         self.provisional = LiveLines()
         self.federation: Federation | None = None
-        """Other machines, where there are any."""
+        """The connection to other machines; None without federation."""
         self._federated = federation
         self._kept: ServiceStore
         self.server_key = ""
-        """What the outbox tells this tmux server from every other by."""
+        """Tells this tmux server from all others in the outbox."""
         self._texts = texts
         self._notify = notify
         self._notifier: Notifier | None = None
@@ -119,7 +119,7 @@ class Core:
             await self._entered.aclose()
             path = self.folder / JOURNAL
             raise StorageError(
-                f"{path} holds something that this version cannot go on with: {error}", data={"path": str(path)}
+                f"this version cannot restore its state from {path}: {error}", data={"path": str(path)}
             ) from error
         except BaseException:
             await self._entered.aclose()
@@ -177,25 +177,25 @@ class Core:
         return changes if self.federation is None else changes | self.federation.node.changes()
 
     def _is_ours(self, pane: str) -> bool:
-        """Tell whether a pane has to be here, for it is none of a peer's."""
+        """Return whether a pane belongs to this machine and not to a peer's."""
         return self.federation is None or self.federation.node.far(pane) is None
 
     def _stays(self, pane: str) -> bool:
-        """Tell whether a pane is heard whatever runs there."""
+        """Return whether a pane stays observed although its program changes."""
         return pane in self.arriving or self.machine.is_watched(pane)
 
     @property
     def panes(self) -> set[str]:
-        """The panes that have to be heard."""
+        """The panes that must be observed."""
         return self.machine.panes | (self.federation.node.panes if self.federation is not None else set())
 
     def links(self) -> list[Link]:
-        """Return all links, of which other machines keep some."""
+        """Return all links, including those that other machines keep."""
         images = [] if self.federation is None else self.federation.node.images.values()
         return [*self.machine.links.links(), *(image.link for image in images)]
 
     def _words(self) -> CircleTexts:
-        """Return what gatherings say: one that is held goes on, whatever has become of the user's own texts."""
+        """Return the prompts of gatherings; invalid texts of the user do not stop a gathering in progress."""
         try:
             return load_texts()
         except ConfigError as error:
@@ -213,15 +213,15 @@ class Core:
             self._last_receipts[event.pane] = asyncio.get_running_loop().time()
 
     async def find(self, name: str) -> Session:
-        """Return the session that is meant; raises TargetNotFound and UsageError."""
+        """Return the session with this id, title or pane; raises TargetNotFound and UsageError."""
         if self.federation is not None:
             name = name.removesuffix(f"@{self.federation.node.name}")
         return await self.sessions.find(name)
 
     async def place(self, name: str) -> Place:
-        """Return where the session that is meant stands in the journal, ended or not; raises TargetNotFound.
+        """Return the journal place of a session, running or ended; raises TargetNotFound.
 
-        One that is there goes before one that has ended; of several that have ended, the last one.
+        A running session takes precedence over ended ones, and a later ended one over an earlier one.
         """
         exact = [one for one in await self.sessions.all() if name in {one.session, one.pane, one.title}]
         if not exact and (ended := await self.journal.find_session(name)) is not None:
@@ -230,7 +230,7 @@ class Core:
         return await self.journal.find_session(session.session) or Place(session.pane)
 
     async def admit(self, session: Session, *, allow_shell: bool = False) -> None:
-        """Have a session heard, and typed to when there is something; raises PaneTaken, PaneGone and ShellRefused."""
+        """Observe a session and type its queued messages; raises PaneTaken, PaneGone and ShellRefused."""
         pane = session.pane
         async with self._admitting.setdefault(pane, asyncio.Lock()):
             self._last_receipts[pane] = asyncio.get_running_loop().time()
@@ -249,37 +249,37 @@ class Core:
                 raise
 
     async def dismiss(self, pane: str) -> None:
-        """Hear a pane no more."""
+        """Stop observing a pane."""
         async with self._admitting.setdefault(pane, asyncio.Lock()):
             await self.runner.dismiss(pane)
             self.provisional.forget(pane)
             await self._kept.forget(pane)
 
     async def renew(self, pane: str) -> None:
-        """Begin a new log of a pane's stream, if it rests."""
+        """Begin a new log of a pane's stream, if the pane is idle."""
         with contextlib.suppress(StreamrelayError):
             if (log := self._kept.renew(pane)) is None or await self.runner.renew(pane, log):
                 return
         self._kept.stay(pane)
 
     async def do(self, decision: Decision) -> None:
-        """Have something decided, and all that follows kept and on its way; raises what the work has ended by."""
+        """Carry a decision out: commit it with its effects; raises the error that has ended the service's work."""
         await until_first(self.runner.decided(decision), _shielded(self.working))
 
     async def _sweep(self) -> NoReturn:
-        """Let go, from time to time, of panes that nobody needs."""
+        """Stop observing panes that nothing needs any more, from time to time."""
         while True:
             await asyncio.sleep(SWEEP_EVERY)
             for pane in self.runner.panes:
                 try:
                     await self._look_after(pane)
                 except StreamrelayError as error:
-                    # A disk that is full for a while: what is kept of this pane stays, others are let go of later.
-                    if (problem := f"pane {pane} is not let go of: {error.message}") not in self.problems:
+                    # The disk may be full for a while: this pane stays observed, and the next sweep tries again.
+                    if (problem := f"cannot stop observing pane {pane}: {error.message}") not in self.problems:
                         self.problems.append(problem)
 
     async def _look_after(self, pane: str) -> None:
-        """Let go of a pane that nobody needs, and begin another log where one has grown too long."""
+        """Stop observing a pane that nothing needs, or begin a new log if its log is too long."""
         if (participant := self.runner.participant(pane)) is None:
             return
         now = asyncio.get_running_loop().time()
@@ -290,7 +290,7 @@ class Core:
             await self.dismiss(pane)
 
     async def _forget(self) -> NoReturn:
-        """Let the journal be no older and no larger than it is to be, and receipts and spooled texts no older."""
+        """Delete events beyond the journal's limits of age and size, and old receipts and spooled texts."""
         while True:
             await asyncio.sleep(FORGET_EVERY)
             for duty in (self._forget_events, self._forget_messages):
@@ -308,17 +308,17 @@ class Core:
 
 
 def new_id(kind: str) -> str:
-    """Return an id that nothing has."""
+    """Return a new unique id."""
     return f"{kind}-{secrets.token_hex(4)}"
 
 
 def party(session: Session) -> Party:
-    """Return a session as a link takes it."""
+    """Return a session as a side of a link."""
     return Party(session.session, session.pane, session.title, session.session_name)
 
 
 async def _shielded(task: "asyncio.Future[NoReturn]") -> NoReturn:
-    """Wait for a task that goes on when nobody waits any more."""
+    """Wait for a task without cancelling it when this wait is cancelled."""
     await asyncio.shield(task)
 
 
@@ -329,12 +329,12 @@ async def _ended(task: "asyncio.Future[NoReturn]") -> None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Be the only service that keeps its state in a folder; raises UsageError if another one does."""
+    """Hold a folder's lock inside the context; raises UsageError if another service holds it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / "service.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            hint = "`streamrelay daemon status` tells of it"
+            hint = "see it with: streamrelay daemon status"
             raise UsageError(f"another service keeps its state in {folder}", hint=hint) from error
         yield

@@ -1,4 +1,4 @@
-"""Messages that wait: listed and cancelled, by a service or, where none runs, straight from the outbox."""
+"""Lists and cancels waiting messages, through a service or, if none runs, directly in the outbox."""
 
 from collections.abc import Iterable, Sequence
 
@@ -47,9 +47,9 @@ async def cancel(core: Core, message_id: str, by: str) -> list[Delivery]:
 
 
 class StoredDeliveries:
-    """The messages of a tmux server for which no daemon runs, as the outbox has them: the same calls as `Service` has.
+    """The messages of a tmux server without a daemon, read from the outbox, with the calls of `Service`.
 
-    Nothing is typed from here. What is still queued is typed by whoever types into its pane next.
+    It types nothing. The next process that delivers to a pane types the pane's queued messages.
     """
 
     def __init__(self, server: Server, outbox: Outbox) -> None:
@@ -58,7 +58,7 @@ class StoredDeliveries:
         self._outbox = outbox
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
-        """Say how a message stands, one entry a target."""
+        """Return the state of a message, one entry per target."""
         return last_of(await self._outbox.find(message_id), await self._key(), self._server.info.address)
 
     async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
@@ -67,7 +67,7 @@ class StoredDeliveries:
         return _to(pane, await _listed(self._outbox, await self._key(), state))
 
     async def cancel_delivery(self, message_id: str) -> list[Delivery]:
-        """Cancel a message wherever it is not pasted yet; raises PaneTaken where another process types there."""
+        """Cancel a message wherever it is not pasted yet; raises PaneTaken if another process types there."""
         entries = await _entries(self._outbox, await self._key(), message_id)
         cancelled = [
             await cancel_alone(self._server, self._outbox, entry) if entry.is_open else entry for entry in entries
@@ -91,7 +91,7 @@ async def _entries(outbox: Outbox, server: str, message_id: str) -> list[OutboxE
 
 
 async def _cancelled(core: Core, entry: OutboxEntry) -> OutboxEntry:
-    """Cancel a message in one pane, and have its receipt journaled; return how it stands then."""
+    """Cancel a message in one pane and journal its receipt; return its state afterwards."""
     if (participant := core.runner.participant(entry.pane)) is not None:
         return await cancel_through(participant.writer, core.outbox, entry)
     now = await cancel_alone(core.server, core.outbox, entry)
@@ -106,7 +106,7 @@ def _to(pane: str, deliveries: Iterable[Delivery]) -> list[Delivery]:
 
 
 def _judged(message_id: str, entries: Sequence[OutboxEntry]) -> list[Delivery]:
-    """Return how a message stands; raises TargetNotFound for an unknown id, CancelTooLate if nothing is cancelled."""
+    """Return a message's state; raises TargetNotFound for an unknown id, CancelTooLate if nothing was cancelled."""
     if not entries:
         raise TargetNotFound(
             f"no message has the id {message_id!r}",

@@ -1,4 +1,4 @@
-"""A message through a service, followed by the service's events: what `delivery.sending.send` does without one."""
+"""Sends a message through a service and follows its events, as `delivery.sending.send` does without a service."""
 
 import asyncio
 import contextlib
@@ -23,23 +23,23 @@ async def send_through(
     wait: bool = False,
     timeout: float | None = None,  # noqa: ASYNC109  # of the answer, not of the call
 ) -> Sent:
-    """Have a message delivered, and return when it is submitted, or with `wait` when it is answered.
+    """Send a message, and return when it is submitted, or with `wait` when it is answered.
 
-    What its pane says meanwhile, receipts among it, goes to `publish`. Without `wait` this returns as well when the
+    `publish` gets all events of the pane meanwhile, including receipts. Without `wait`, the call also returns when the
     message waits for a person (`NEEDS_PERSON`); its receipt is `queued` then, and the service types it later.
-    `timeout` bounds all of it, in seconds. A message that was submitted before is not sent again: its receipt is what
-    it was.
+    `timeout` limits the whole call, in seconds. A message that was submitted before is not sent again: the call returns
+    its earlier receipt.
 
-    Raises DeliveryFailed, DeliveryUnconfirmed, what the end of its pane means, and what the service raises; DaemonLost
-    where the service ends before it is known. At the time limit DeliveryTimeout, where the message stays queued, or
-    AnswerTimeout.
+    Raises DeliveryFailed, DeliveryUnconfirmed, the error for the end of the pane, and errors of the service; DaemonLost
+    if the service ends before the outcome is known. At the time limit it raises DeliveryTimeout, and the message stays
+    queued, or AnswerTimeout.
     """
     before = (await service.status()).seq
     known = await service.get_delivery(request.message_id) if request.message_id else []
     result = await service.send_message(request)
     pane = result.delivery.pane
     sent = Sent(result.message_id, _receipt(result.delivery))
-    # What is known may be of a server before this one, whose panes had the same ids: then it is under way only now.
+    # The known state may belong to an earlier tmux server whose panes had the same ids; only now is it in flight.
     is_over = result.delivery.state not in _UNDER_WAY
     if is_over and any(one.pane == pane and one.state not in _UNDER_WAY for one in known):
         publish(_receipt(result.delivery))
@@ -75,11 +75,11 @@ async def _follow(
             held = event.state == "queued" and event.reason in NEEDS_PERSON
             if event.state in FINAL or (not wait and (held or event.state not in _UNDER_WAY)):
                 return
-    raise DaemonLost(f"the service ended before it was known what became of {sent.message_id}")
+    raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
 
 
 def _late(sent: Sent, pane: str, seconds: float) -> StreamrelayError:
-    """Return the error for a message of the service that is not where it was to be in time."""
+    """Return the error for a message that did not get far enough in time."""
     receipt = sent.receipt
     state, reason = (receipt.state, receipt.reason) if receipt is not None else ("queued", "")
     queued = state == "queued"

@@ -1,6 +1,6 @@
-"""Text that no encoding has: half of a surrogate pair, as in an emoji cut in two or an argument that is not UTF-8.
+"""Checks for text that cannot be encoded: half of a surrogate pair, from a split emoji or an argument in bad UTF-8.
 
-It cannot be written down, so it is refused where it comes in, before anything follows from it.
+Such text cannot be stored, so the service refuses it before it does anything else.
 """
 
 import msgspec
@@ -9,11 +9,11 @@ from streamrelay.errors import UsageError
 
 
 def check_encodes(*given: object) -> None:
-    """Raise UsageError where any text in structs, or a text, holds half of a surrogate pair."""
+    """Raise UsageError if a text, or any text inside a struct, contains half of a surrogate pair."""
     try:
         msgspec.json.encode(given)
     except UnicodeEncodeError as error:
         half = ord(error.object[error.start])
         raise UsageError(
-            f"U+{half:04X} is no character", hint="send whole characters, as UTF-8", data={"code_point": half}
+            f"U+{half:04X} is not a character", hint="send whole characters, as UTF-8", data={"code_point": half}
         ) from error

@@ -1,8 +1,9 @@
-"""A service among those of other machines: its node, and the tasks that carry what nodes tell each other.
+"""The node of a service in a federation, and the tasks that exchange messages with other nodes.
 
-What comes in is taken up by the conversation like what people decide, so with it, in one transaction, is kept how far
-it has come; only then is it acknowledged, to its sender and to Redis. What goes out was kept before. So Redis may be
-away, lose what it had, or give something twice, and either service may die at any moment (docs/federation.md).
+The service handles an incoming message like a person's decision, and commits its effects together with its number in
+one transaction. Only then does the node acknowledge it, to its sender and to Redis. An outgoing message is committed
+before it is sent. So Redis may be unreachable, lose entries or deliver one twice, and either service may die at any
+moment (docs/federation.md).
 """
 
 import asyncio
@@ -330,7 +331,7 @@ class Federation:
     def _delivered(
         self, peer: str, body: Message | Deliver, prepared: Session | StreamrelayError | None, now: float
     ) -> Iterable[Effect]:
-        """Take a message to somebody here; what hinders that is told its sender."""
+        """Queue a peer's message to a local session; report a failure to the sender."""
         try:
             if isinstance(prepared, StreamrelayError):
                 raise prepared
@@ -348,7 +349,7 @@ class Federation:
         caller = body.caller
         if caller is not None:
             session, pane = (seen_from(one, peer, self.node.name) for one in (caller.session, caller.pane))
-            # Whatever it says its title is: nobody signs for another node.
+            # The sending node's name is ours to add: a peer cannot sign for another node.
             title = caller.title if caller.title.endswith(f"@{peer}") else f"{caller.title}@{peer}"
             caller = msgspec.structs.replace(caller, session=session, pane=pane, title=title)
         sending = OutgoingMessage(

@@ -1,8 +1,8 @@
-"""Every journaled event for everybody who asks, in order, none skipped and none doubled.
+"""The journaled events for any number of readers: in order, none skipped, none doubled.
 
-A reader is no more than a place in the journal. Behind the newest events, which are kept here for all readers together,
-it is served from memory; one that is slower than that reads the journal, and holds nobody up. Only where the journal
-itself has been cleared meanwhile is there a gap, and it says how many events it lacks.
+A reader is only a place in the journal. All readers share the newest events in memory. A reader that has fallen behind
+those reads the journal, without holding up the others. If the journal has deleted events before a reader came to them,
+the reader gets a `gap` with their number.
 """
 
 import asyncio
@@ -22,30 +22,30 @@ class Feed:
     """The events of one journal, as they are written."""
 
     def __init__(self, journal: Journal, last: int) -> None:
-        """Begin behind the event with the number `last`."""
+        """Begin after the event with the number `last`."""
         self.last = last
         """The number of the newest event."""
         self.readers = 0
-        """How many read at present."""
+        """The number of current readers."""
         self._journal = journal
         self._newest: deque[AnyEvent] = deque(maxlen=NEWEST_KEPT)
         self._more = asyncio.Event()
         self._closed = False
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Take events that were just journaled; they are nobody's to change from here on."""
+        """Take events that were just journaled; the caller must not change them afterwards."""
         if events:
             self._newest.extend(cast("Sequence[AnyEvent]", events))
             self.last = events[-1].seq
             self._wake()
 
     def close(self) -> None:
-        """End all readers, when they have what there is."""
+        """End all readers once they have read the rest."""
         self._closed = True
         self._wake()
 
     async def batches(self, after: int | None = None) -> AsyncGenerator[list[AnyEvent], None]:
-        """Yield what there is behind a place, or from now on, many at once; ends when the feed is closed."""
+        """Yield batches of events after a place, or from now on; ends when the feed is closed."""
         place = self.last if after is None else after
         self.readers += 1
         try:

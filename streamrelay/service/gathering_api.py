@@ -1,4 +1,4 @@
-"""What gatherings are asked for with, and how they are told of: values that cross a socket as they are."""
+"""The requests and results of gatherings: structs that cross a socket."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -11,7 +11,7 @@ PhaseName = Literal["inhale", "hold", "exhale", "close"]
 
 
 class Invited(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is to take part: a session that is there, or an agent that is started for it, or a person."""
+    """A participant to invite: a running session, an agent to start, or a person."""
 
     name: str
     number: int
@@ -19,17 +19,17 @@ class Invited(msgspec.Struct, frozen=True, kw_only=True):
     role: Role = "speaker"
     is_human: bool = False
     agent: str = ""
-    """What is started: the name of a profile, or a command."""
+    """The agent to start: the name of a profile, or a command."""
     arguments: Sequence[str] = ()
     cwd: str = ""
-    """Where it is started; empty for where the others are."""
+    """The folder to start it in; empty for the folder of the others."""
     session: str = ""
-    """An existing one: its id, its title, or a pane as tmux writes it. A person without one takes part by the web page
-    or the command line."""
+    """A running session: its id, its title, or a pane as tmux writes it. A person without a session takes part by the
+    web page or the command line."""
 
 
 class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
-    """A gathering to be held; what is left out is as its rhythm says."""
+    """A request to start a gathering; its rhythm supplies the omitted values."""
 
     participants: Sequence[Invited]
     rhythm: str = "daily"
@@ -42,24 +42,24 @@ class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
     beat_interval_seconds: float | None = None
     last_words_seconds: float | None = None
     reach_seconds: float | None = None
-    """How long a speaker's time waits for the prompt that gives it the piece to reach it."""
+    """Seconds that a speaker's time limit waits until the prompt with the piece has reached the speaker."""
     harvest_seconds: float | None = None
     opening_question: str = ""
     listening: Literal["each", "digest"] | None = None
     caller: str = ""
-    """Who asks, by its session id; a person with no session of its own takes part by it."""
+    """The caller's session id; an invited person without a session takes part by it."""
     unknown_agent: bool = False
-    """Whether an agent asks of which nobody knows the session: it has no caller, and is no person."""
+    """Whether the caller is an agent in an unknown session; `caller` is empty then, although no person asks."""
     cwd: str = ""
-    """Where sessions are started; empty for where the caller is, or home."""
+    """The folder to start sessions in; empty for the caller's folder, or home."""
     search_path: str = ""
-    """The PATH of the process that asks, in which agents are looked up; empty for the daemon's."""
+    """The PATH of the calling process, for finding agents; empty for the daemon's."""
     end_sessions: bool = False
-    """Whether the sessions that are started for it end with it."""
+    """Whether sessions started for the gathering end with it."""
 
 
 class Member(msgspec.Struct, frozen=True, kw_only=True):
-    """Who takes part."""
+    """A participant of a gathering."""
 
     number: int
     name: str
@@ -71,16 +71,16 @@ class Member(msgspec.Struct, frozen=True, kw_only=True):
     started_here: bool = False
     """Whether it was started for this gathering."""
     gone: str = ""
-    """Why it takes part no longer."""
+    """Why it has left; empty while it takes part."""
     contributions: int = 0
     prompts: int = 0
-    """How many messages were typed to it: each is one that an agent answers, and costs that."""
+    """The number of messages typed to it; an agent answers each, which costs tokens."""
     asked: str = ""
-    """What was said last to it alone, where that is a person without a pane: the piece, a beat, the last words."""
+    """The latest prompt (the piece, a beat, the last words) for a person without a pane."""
 
 
 class Gathering(msgspec.Struct, frozen=True, kw_only=True):
-    """A gathering as it stands."""
+    """The state of a gathering."""
 
     gathering: str
     rhythm: str
@@ -97,9 +97,9 @@ class Gathering(msgspec.Struct, frozen=True, kw_only=True):
     phase: PhaseName
     round: int
     rounds: int
-    """Of this phase."""
+    """The number of rounds in this phase."""
     speaker: int | None = None
-    """Who holds the piece."""
+    """The number of the participant who holds the piece."""
     beat: int = 0
     next_beat_at: float | None = None
     """Unix time."""
@@ -110,7 +110,7 @@ class Gathering(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened, as a transcript tells it."""
+    """One entry of a transcript."""
 
     at: float
     """Unix time."""
@@ -121,13 +121,13 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     number: int | None = None
     name: str = ""
     text: str = ""
-    """What was said; for what is no words the reason."""
+    """The output; for an entry without output, the reason."""
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was said in a gathering, and what was made of it."""
+    """The transcript of a gathering, with its harvest."""
 
     gathering: Gathering
     entries: Sequence[Said]
     markdown: str
-    """The same as one document."""
+    """The transcript as a Markdown document."""

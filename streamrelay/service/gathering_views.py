@@ -1,4 +1,4 @@
-"""Gatherings as they are told of: how one stands, and what was said in it; pure."""
+"""Views of a gathering: its state, its transcript, its export. Pure."""
 
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.transcript import Transcript as Exported

@@ -1,7 +1,7 @@
-"""Gatherings as a service holds them: their sessions are started, and what follows their end is done.
+"""Runs the gatherings of a service: starts their sessions, and exports their results at the end.
 
-What cannot be held starts nothing: the circle is checked before the first session is started, and where one of them
-cannot be started, or is taken by then, those that were are ended again.
+An invalid gathering starts nothing, because the service checks it before it starts the first session. If a session
+cannot start, or has joined another conversation by then, the service ends the sessions that it has started.
 """
 
 import asyncio
@@ -34,9 +34,9 @@ from streamrelay.sessions.commands import mark_gathering
 from streamrelay.sessions.model import Session, StartSession
 
 SENSE_EVERY = 15.0
-"""Seconds after which what a beat tells of is gathered anew."""
+"""Seconds between two summaries of the current work for the beats."""
 FOLDER = "gatherings"
-"""Where transcripts and harvests are written, below the service's own folder."""
+"""The folder for transcripts and harvests, below the service's own folder."""
 
 
 async def start(core: Core, request: StartGathering) -> Gathering:
@@ -103,7 +103,7 @@ def all_of(core: Core) -> list[Gathering]:
 
 
 async def pass_piece(core: Core, gathering_id: str, number: int | None, session: str) -> Gathering:
-    """Pass the piece, for a member or for whoever holds it."""
+    """Pass the piece, for the given member or for its current holder."""
     who = (await core.find(session)).session if session else ""
 
     def decide(now: float) -> list[Effect]:
@@ -180,7 +180,7 @@ def _or(asked: float | None, usual: float) -> float:
 
 
 async def _known(core: Core, participants: Iterable[Invited], caller: Session | None) -> dict[int, Session]:
-    """Return the sessions that are there already, by the numbers of who lives in them."""
+    """Return the running sessions of the participants, by participant number."""
     participants = list(participants)
     known = {one.number: await core.find(one.session) for one in participants if one.session}
     people = [one.number for one in participants if one.is_human and not one.session]
@@ -190,7 +190,7 @@ async def _known(core: Core, participants: Iterable[Invited], caller: Session | 
 
 
 def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, Session]) -> None:
-    """Raise InvalidGathering and SessionTaken for a circle that cannot be held."""
+    """Raise InvalidGathering or SessionTaken for a gathering that cannot start."""
     participants = list(participants)
     check_members([_member(one, known.get(one.number)) for one in participants])
     for one in participants:
@@ -204,7 +204,7 @@ def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, Sess
             )
         if not (one.agent or one.session or one.is_human):
             raise InvalidGathering(
-                f"{one.name} has neither an agent to be started nor a session",
+                f"{one.name} has neither an agent to start nor a session",
                 hint="name one of them; only a person takes part without",
                 data={"fault": "nobody", "name": one.name},
             )
@@ -224,7 +224,7 @@ async def _start_all(
     request: StartGathering,
     cwd: str,
 ) -> None:
-    """Start who is not there, all at once; `started` has them as soon as they are, whatever becomes of the others."""
+    """Start all missing sessions at once; add each to `started` when it runs, although others may fail."""
 
     async def one(invited: Invited) -> None:
         session = await sending.begin(
@@ -285,7 +285,7 @@ def _seat(invited: Invited, session: Session | None, *, is_new: bool) -> Seat:
 
 
 async def attend(core: Core) -> NoReturn:
-    """Do, without end, what has to be done for gatherings beside what their machine does."""
+    """Do forever what gatherings need besides the machine's effects."""
     loop = asyncio.get_running_loop()
     sensed = -SENSE_EVERY
     while True:
@@ -303,7 +303,7 @@ async def attend(core: Core) -> NoReturn:
 
 
 async def _sense(core: Core) -> None:
-    """Have the beats to come tell what is going on now."""
+    """Give the coming beats a summary of the current work."""
     signals = (await pulse(core, parts=BEAT_PARTS)).line()
 
     def decide(now: float) -> list[Effect]:
@@ -313,7 +313,7 @@ async def _sense(core: Core) -> None:
 
 
 async def _settle(core: Core, circle: Circle) -> None:
-    """Write down what a gathering that is over leaves, and end its sessions, if that was asked for."""
+    """Export a finished gathering, and end its sessions if that was requested."""
     try:
         await asyncio.to_thread(_export, core.folder / FOLDER, circle)
     except OSError as error:

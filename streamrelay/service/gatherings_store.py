@@ -1,6 +1,6 @@
-"""The gatherings of one service: those that are held, and the last ones that were; pure.
+"""The gatherings of one service: those in progress, and the latest finished ones. Pure.
 
-What is said in a gathering is kept an entry at a time, as it grows; the rest of it anew with each step that changes it.
+The store keeps a transcript entry by entry as it grows, and writes the rest of a gathering again after each change.
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ from streamrelay.relay.rules import Effect
 
 GATHERING = "gathering/"
 PAST_KEPT = 50
-"""How many that are over are remembered whole."""
+"""The number of finished gatherings that stay available."""
 
 
 class GatheringsStore:
     """Gatherings by their ids, oldest first."""
 
     def __init__(self, seats: SessionAssignments) -> None:
-        """Take who sits where; the members of a gathering that is held have a seat there."""
+        """Take the session assignments, which include the members of every gathering in progress."""
         self.all: dict[str, Circle] = {}
         self._seats = seats
         self._changed: set[str] = set()
@@ -34,11 +34,11 @@ class GatheringsStore:
 
     @classmethod
     def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments, texts: Texts, now: float) -> Self:
-        """Go on with what was kept, in the words of `texts`, by a clock that shows `now`."""
+        """Restore from the kept values, with the prompts `texts` and a clock that shows `now`."""
         circles = cls(seats)
         states: dict[str, StoredCircle] = {}
         records: dict[str, list[RecordEntry]] = {}
-        # An entry's key comes behind that of its gathering, and they are in order.
+        # The keys are sorted: an entry's key follows its gathering's.
         for key, value in sorted(kept.items()):
             if not key.startswith(GATHERING):
                 continue
@@ -56,7 +56,7 @@ class GatheringsStore:
         return circles
 
     def changes(self) -> dict[str, bytes | None]:
-        """Return what is to be kept anew since this was last asked, by key; None for what is not kept any more."""
+        """Return the values changed since the last call, by key; None for a deleted one."""
         changes: dict[str, bytes | None] = {}
         for gathering_id, entries in self._forgotten.items():
             changes[GATHERING + gathering_id] = None
@@ -76,21 +76,21 @@ class GatheringsStore:
 
     @property
     def held(self) -> list[Circle]:
-        """Those that are not over."""
+        """The gatherings in progress."""
         return [circle for circle in self.all.values() if not circle.closed]
 
     @property
     def unsettled(self) -> list[Circle]:
-        """Those that are over, while something is still to be done of what follows their end."""
+        """The finished gatherings whose export or cleanup is not done yet."""
         return [circle for circle in self.all.values() if circle.closed and not circle.settled]
 
     @property
     def panes(self) -> set[str]:
-        """The panes that have to be heard."""
+        """The panes that must be observed."""
         return {seat.pane for circle in self.held for seat in circle.present}
 
     def found(self, gathering_id: str) -> Circle:
-        """Return a gathering by its id; raises TargetNotFound for one that is not there."""
+        """Return a gathering by its id; raises TargetNotFound for an unknown id."""
         circle = self.all.get(gathering_id)
         if circle is None:
             raise TargetNotFound(f"there is no gathering {gathering_id}", hint="`streamrelay gather status` lists them")
@@ -103,12 +103,12 @@ class GatheringsStore:
         return None if circle is None or circle.closed else circle
 
     def last_of(self, rhythm: str) -> Circle | None:
-        """Return the last gathering of a rhythm that is over and was harvested."""
+        """Return the latest finished gathering of a rhythm that has a harvest."""
         past = [circle for circle in self.all.values() if circle.closed and circle.ceremony.plan.rhythm == rhythm]
         return next((one for one in reversed(past) if any(e.kind == "harvest" for e in one.ceremony.record)), None)
 
     def check_may_send(self, session: str, *, to: bool) -> None:
-        """Raise InGathering for a session that takes part in one, as who sends a message, or as who gets it."""
+        """Raise InGathering if a session takes part in a gathering; it sends a message, or receives one (`to`)."""
         if (circle := self.of(session)) is None:
             return
         name = next(seat.name for seat in circle.seats.values() if seat.session == session)
@@ -123,25 +123,25 @@ class GatheringsStore:
     # What happens
 
     def add(self, circle: Circle) -> None:
-        """Take up a gathering; raises SessionTaken where one of its sessions is in another relay or circle."""
+        """Add a gathering; raises SessionTaken if one of its sessions is in another relay or gathering."""
         self._seats.take(circle.gathering_id, [seat.session for seat in circle.seats.values() if seat.session])
         self.all[circle.gathering_id] = circle
         self._changed.add(circle.gathering_id)
 
     def touch(self, circle: Circle) -> None:
-        """Know that something of a gathering may have changed."""
+        """Mark a gathering as possibly changed."""
         self._changed.add(circle.gathering_id)
 
     def with_pane(self, pane: str) -> list[Circle]:
-        """Return the gatherings that hear a pane."""
+        """Return the gatherings that observe a pane."""
         return [circle for circle in self.held if circle.has(pane)]
 
     def handle(self, event: Event, now: float) -> list[tuple[Circle, list[Effect]]]:
-        """Take an event of a pane; return what follows in each gathering."""
+        """Take an event of a pane; return the effects of each gathering."""
         return [(circle, circle.handle(event, now)) for circle in self.held if circle.concerns(event)]
 
     def deadline(self) -> float | None:
-        """Return when `advance` is due; None while nothing is waited for."""
+        """Return when `advance` is due; None without a pending deadline."""
         return min((due for circle in self.held if (due := circle.deadline()) is not None), default=None)
 
     def advance(self, now: float) -> list[tuple[Circle, list[Effect]]]:
@@ -150,7 +150,7 @@ class GatheringsStore:
         return [(circle, circle.advance(now)) for circle in due]
 
     def forget_old(self) -> None:
-        """Keep no more of those that are over than `PAST_KEPT`."""
+        """Drop finished gatherings beyond the latest `PAST_KEPT`."""
         past = [gathering_id for gathering_id, circle in self.all.items() if circle.closed and circle.settled]
         for gathering_id in past[: max(0, len(past) - PAST_KEPT)]:
             del self.all[gathering_id]

@@ -1,7 +1,7 @@
-"""What the screens of sessions show that is not final yet, for people who look on.
+"""The lines of sessions' screens that are not final yet, for live views.
 
-It is kept as it stands, not as it came about: whoever looks slowly sees fewer of its states, and always the last one.
-Nothing of it is journaled. How many lines there are is bounded by how many a screen has.
+It keeps only the current state: a slow viewer skips states, but always sees the latest one. Nothing is journaled, and
+the height of the screens limits the number of lines.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from streamrelay.events import Event, Live, PaneClosed, PaneOpened, Retracted, T
 
 
 class LiveLines:
-    """The lines of all panes that are heard. `take` is told every event of theirs."""
+    """The lines of all observed panes. `take` gets every event of them."""
 
     def __init__(self) -> None:
         self._lines: dict[str, dict[int, str]] = {}
@@ -19,7 +19,7 @@ class LiveLines:
         self._closed = False
 
     def take(self, event: Event) -> None:
-        """Take what a pane says."""
+        """Take an event of a pane."""
         match event:
             case Live():
                 self._lines.setdefault(event.pane, {})[event.line] = event.text
@@ -34,18 +34,18 @@ class LiveLines:
         self._wake(event.pane)
 
     def forget(self, pane: str) -> None:
-        """Know nothing of a pane that is not heard any more."""
+        """Forget a pane that is no longer observed."""
         if self._lines.pop(pane, None):
             self._wake(pane)
 
     def close(self) -> None:
-        """Let everybody go who looks on."""
+        """End all viewers."""
         self._closed = True
         for changed in self._changed.values():
             changed.set()
 
     async def lines(self, pane: str) -> AsyncGenerator[list[str], None]:
-        """Give the lines of a pane from top to bottom, now and whenever they have changed since they were taken."""
+        """Yield the lines of a pane from top to bottom, now and after every change."""
         while not self._closed:
             changed = self._changed.setdefault(pane, asyncio.Event())
             lines = self._lines.get(pane, {})

@@ -1,9 +1,9 @@
-"""The service in this process: one tmux server, one machine that decides, one conversation that carries it out.
+"""The service in this process: one tmux server, a machine that decides, and a runner that carries decisions out.
 
     async with streamrelay.connect() as server, LocalService(server) as service:
         await service.send_message(SendMessage(to="work:0.1", text="hello"))
 
-All that it has comes back when it is opened again, however it ended (keeping.py, restoring.py).
+After any end, the next start restores its state (persistence.py, restore.py).
 """
 
 import asyncio
@@ -64,13 +64,13 @@ COUNCILS = "council.db"
 
 
 class LocalService:
-    """All calls of `streamrelay.service.api.Service`, done here; an async context manager.
+    """Implements `streamrelay.service.api.Service` in this process; an async context manager.
 
-    The server is to be entered already. State is kept in `folder` (`$XDG_STATE_HOME/streamrelay` by default), which
-    one service at a time may have; an `outbox` beside it may be shared with everybody. With `notify`, people in tmux
-    see how conversations stand and are told what waits for them (streamrelay.notifying). `own` says which variables a
-    session that is started has for itself, by its id; `federation` which other machines there are. Errors
-    of other processes that may not type into a pane of this service call it by `writer`.
+    The server must be entered already. The service keeps its state in `folder` (`$XDG_STATE_HOME/streamrelay` by
+    default), which it locks; other processes may share its `outbox`. With `notify`, tmux users see the state of the
+    conversations and what waits for them (streamrelay.notifying). `own` returns the environment variables of a new
+    session by its id; `federation` lists the other machines. When another process may not type into a pane because
+    this service does, its error names the service by `writer`.
     """
 
     def __init__(
@@ -108,10 +108,10 @@ class LocalService:
         gathering: GatheringTable | None = None,
         pulse: PulseTable | None = None,
     ) -> None:
-        """Say what holds from now on.
+        """Set the values that apply from now on.
 
-        Where nothing else is said of a link, relay or gathering; how long is remembered; who may start sessions; what
-        is asked for a pulse.
+        These are the defaults for links, relays and gatherings, the limits of the journal, who may start sessions, and
+        the settings of a pulse.
         """
         core = self._core
         core.policy, core.rules, core.retention = policy, rules, retention
@@ -133,7 +133,7 @@ class LocalService:
 
     @property
     def broken(self) -> "asyncio.Future[NoReturn]":
-        """Raises what the service cannot go on after; cancelled when it is closed."""
+        """Fails with the error that stops the service; cancelled when the service is closed."""
         return self._core.working
 
     # What is there
@@ -178,18 +178,18 @@ class LocalService:
         await sending.end(self._core, session)
 
     async def hear_hook(self, report: HookReport) -> bool:
-        """Take what an agent's stop hook tells; return whether it was of use."""
+        """Take the report of an agent's stop hook; return whether a watched pane used it."""
         return await hear_hook(self._core.server, report)
 
     # Messages
 
     async def send_message(self, request: SendMessage) -> SendResult:
-        """Take a message: once this returns it is in the outbox, and its receipts follow as events."""
+        """Queue a message: once this returns, the outbox holds it, and its receipts follow as events."""
         check_encodes(request)
         return await sending.send(self._core, request)
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
-        """Say how a message stands, one entry a target."""
+        """Return the state of a message, one entry per target."""
         return await sending.last_deliveries(self._core, message_id)
 
     async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
@@ -197,7 +197,7 @@ class LocalService:
         return await deliveries.listed(self._core, session, state)
 
     async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
-        """Cancel a message wherever it is not pasted yet; return how it stands."""
+        """Cancel a message wherever it is not pasted yet; return its state."""
         return await deliveries.cancel(self._core, message_id, by)
 
     # Links
@@ -311,7 +311,7 @@ class LocalService:
         return gatherings.view(self._core, gathering)
 
     async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
-        """Pass the piece on, for whoever holds it."""
+        """Pass the piece on: for the named participant, or for its current holder."""
         return await gatherings.pass_piece(self._core, gathering, number, session)
 
     async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
@@ -367,13 +367,13 @@ class LocalService:
     # People
 
     async def pause(self, paused: bool, of: str = "") -> None:  # as the service's callers say it
-        """Let nothing cross the link or relay of that id, or any, until it is taken back."""
+        """Pause or resume the deliveries of one link or relay (`of`), or of all."""
         if await remote_sessions.pause(self._core, of, paused=paused):
             return
         await self._core.do(lambda now: self._core.machine.pause(of, now, paused=paused))
 
     async def mute(self, session: str, muted: bool) -> None:  # as the service's callers say it
-        """Let nothing of what a session says cross any link or relay, or let it cross again."""
+        """Mute a session, so that no link or relay delivers its output, or unmute it."""
         found = await self._core.find(session)
         await self._core.do(lambda _: self._core.machine.mute(found.session, muted=muted))
 
@@ -417,7 +417,7 @@ class LocalService:
         """Search the journal and agents' own transcripts, the best match first."""
         place = None
         if search.session:
-            # A conversation that an agent wrote down is no session here.
+            # A hit from an agent's transcript belongs to no session.
             with contextlib.suppress(TargetNotFound):
                 place = await self._core.place(search.session)
         return await self._core.history.search(search, place)
@@ -438,5 +438,5 @@ class LocalService:
         return self._core.feed.batches(after)
 
     async def live(self, session: str) -> AsyncGenerator[list[str], None]:
-        """Return what the screen of a session shows that is not final, now and as it changes, where it is heard."""
+        """Yield the lines on an observed session's screen that are not final, now and after every change."""
         return self._core.provisional.lines((await self._core.find(session)).pane)

@@ -1,10 +1,9 @@
-"""All that one service has of links, listeners, relays and gatherings, as one pure machine: requests, events, time in.
+"""The links, listeners, relays and gatherings of one service, as one pure machine of requests, events and time.
 
-* A session is in one relay or gathering at most; while it is, nothing crosses its links
-  (`streamrelay.relay.registry.Seats`).
-* A pause of everything, and a session that is muted, hold for what is made later too.
-* What changed is handed out as values (`changes`) to be kept together with the events that changed it; `restored` goes
-  on from them.
+* A session is in at most one relay or gathering; meanwhile its links deliver nothing
+  (`streamrelay.relay.registry.SessionAssignments`).
+* A pause of everything, and a muted session, also apply to conversations that begin later.
+* `changes` returns the changed values, to be committed together with their events; `restored` starts from them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +27,7 @@ from streamrelay.service.settings import Settings
 
 LINK, LISTENERS, SETTINGS = "link/", "listeners", "settings"
 GONE = frozenset({"pane_gone", "session_gone", "server_lost", "ended"})
-"""Why somebody leaves whose pane is not there any more; of anybody else the program alone has left."""
+"""The reasons for leaving with which the pane is gone; with any other reason, only its program has ended."""
 
 
 class ServiceMachine:
@@ -54,7 +53,7 @@ class ServiceMachine:
         words: CircleTexts | None = None,
         now: float = 0.0,
     ) -> Self:
-        """Go on with what was kept, by a clock that shows `now`; without `words` gatherings are not gone on with."""
+        """Restore from the kept values, with a clock that shows `now`; without `words`, drop the gatherings."""
         links = [msgspec.json.decode(value, type=Link) for key, value in kept.items() if key.startswith(LINK)]
         listeners = msgspec.json.decode(kept.get(LISTENERS, b"[]"), type=tuple[Listener, ...])
         machine = cls(texts, LinkRegistry.restored(StoredLinks(tuple(links), listeners), texts))
@@ -73,7 +72,7 @@ class ServiceMachine:
         return machine
 
     def changes(self) -> dict[str, bytes | None]:
-        """Return what is to be kept anew since this was last asked, by key; None for what is gone."""
+        """Return the values changed since the last call, by key; None for a deleted one."""
         changes: dict[str, bytes | None] = {
             LINK + link_id: None if link is None else msgspec.json.encode(link)
             for link_id, link in self.links.changes().items()
@@ -88,7 +87,7 @@ class ServiceMachine:
 
     @property
     def panes(self) -> set[str]:
-        """The panes that have to be heard."""
+        """The panes that must be observed."""
         parties = [party for link in self.links.links() for party in link.parties]
         parties += [party for each in self.links.listeners for party in (each.caller, each.target)]
         return (
@@ -109,8 +108,8 @@ class ServiceMachine:
         """A service is never done."""
         return False
 
-    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
-        """Note whether what is said in a pane from here on is passed on by whole turns."""
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the message
+        """Set whether a pane's output is delivered by whole turns from here on."""
         (self._in_turns.add if whole else self._in_turns.discard)(pane)
         self.links.speaks_in_turns(pane, whole)
         for relay in self.relays.all.values():
@@ -133,7 +132,7 @@ class ServiceMachine:
         return effects
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
-        """What was in a pane is gone."""
+        """Take the end of a pane or its program."""
         if reason in GONE and self.settings.muted:
             self.settings.muted -= self._sessions_in(pane)
             self._settings_changed = True
@@ -173,10 +172,10 @@ class ServiceMachine:
     def send(
         self, sending: OutgoingMessage, *, link_id: str, at: float, now: float, listener_id: str = ""
     ) -> tuple[MessageOutcome, list[Effect]]:
-        """Deliver a message, and do what goes with it: the ids are those of what is made, `at` is Unix time.
+        """Deliver a message, and make its link or listener under the given ids; `at` is Unix time.
 
-        Where two are linked it crosses their link, and there is no listener besides, whatever was asked for. Raises
-        NotAllowed for what a session may not send (streamrelay.service.messages).
+        Between linked sessions, the message counts as a delivery of their link, and no listener is made. Raises
+        NotAllowed for a message that a session may not send (streamrelay.service.messages).
         """
         caller, target, sent = sending.caller, sending.target, MessageOutcome()
         if caller is None:
@@ -211,7 +210,7 @@ class ServiceMachine:
     def _send_last(
         self, sending: OutgoingMessage, caller: Party, sent: MessageOutcome
     ) -> tuple[MessageOutcome, list[Effect]]:
-        """Deliver last words, and close the link there is."""
+        """Deliver last words and close the link."""
         effects: list[Effect] = [notice(sending, self._texts.frame)]
         if (link := sent.link) is not None:
             sent.link, sent.closed = None, True
@@ -221,7 +220,7 @@ class ServiceMachine:
     def link(
         self, a: Party, b: Party, *, link_id: str, at: float, now: float, policy: Policy | None = None
     ) -> tuple[Link, list[Effect]]:
-        """Link two sessions, unless they are; also for those that only a person links again, as that is who asks."""
+        """Link two sessions unless they are linked, for a person: also a pair that agents may not link again."""
         if self.settings.are_apart(a.session, b.session):
             self.settings.join(a.session, b.session)
             self._settings_changed = True
@@ -234,15 +233,15 @@ class ServiceMachine:
         return link, effects
 
     def extend(self, link_id: str, deliveries: int, now: float) -> list[Effect]:
-        """Add to the budget of a link; raises TargetNotFound for one that is not there."""
+        """Add to the budget of a link; raises TargetNotFound for an unknown id."""
         a, b = self.found(link_id).parties
         return self.links.extend(a.session, b.session, deliveries, now)
 
     def close_link(self, link_id: str, by: str = "", last_words: str = "") -> list[Effect]:
-        """End a link for one of its sides, or for a person; raises TargetNotFound for one that is not there.
+        """End a link for one of its sides, or for a person; raises TargetNotFound for an unknown id.
 
-        A side that closes one that waits for a person, because it is spent or paused, does not begin another one in its
-        place: only a person does. Raises NotAllowed for last words that may not cross it (`messages`).
+        If a side closes a link that waits for a person (spent or paused), only a person can link the two again. Raises
+        NotAllowed for last words that the link may not deliver (`messages`).
         """
         link = self.found(link_id)
         a, b = link.parties
@@ -253,20 +252,20 @@ class ServiceMachine:
         return self.links.sever(a.session, b.session, by=by, last_words=last_words, reason=reason)
 
     def part(self, link: Link) -> None:
-        """Let two sessions, of which one closes their link, not begin anew what waits for a person."""
+        """Keep two sessions from linking again by themselves, if their closed link waited for a person."""
         if link.relay.standing.spent or link.relay.standing.paused:
             self.settings.part(*(party.session for party in link.parties))
             self._settings_changed = True
 
     def found(self, link_id: str) -> Link:
-        """Return a link by its id; raises TargetNotFound for one that is not there."""
+        """Return a link by its id; raises TargetNotFound for an unknown id."""
         for link in self.links.links():
             if link.link_id == link_id:
                 return link
         raise TargetNotFound(f"there is no link {link_id}", hint="`streamrelay link ls` lists them")
 
     def open_relay(self, relay_id: str, participants: Sequence[Participant], rules: Rules, now: float) -> list[Effect]:
-        """Let sessions hear each other; raises SessionTaken for one that is in another relay, UsageError as a relay."""
+        """Open a relay; raises SessionTaken for a session in another one, and UsageError for invalid participants."""
         relay = self.relays.open(relay_id, participants, rules)
         labels = tuple(participant.label for participant in participants)
         effects: list[Effect] = [PublishEvent(RelayOpened(relay=relay_id, participants=labels))]
@@ -278,12 +277,12 @@ class ServiceMachine:
         return [*effects, *(relay.pause(now) if self.settings.paused else [])]
 
     def stop_relay(self, relay_id: str) -> list[Effect]:
-        """End a relay; raises TargetNotFound for one that is not there."""
+        """End a relay; raises TargetNotFound for an unknown id."""
         relay = self.relays.found(relay_id)
         return self._in_relay(relay, relay.close())
 
     def pause(self, of: str, now: float, *, paused: bool) -> list[Effect]:
-        """Let nothing cross the link or relay of that id, or any; raises TargetNotFound for one that is not there."""
+        """Pause or resume one link or relay (`of`), or all; raises TargetNotFound for an unknown id."""
         if not of:
             self.settings.paused = paused
             self._settings_changed = True
@@ -298,7 +297,7 @@ class ServiceMachine:
         return effects
 
     def mute(self, session: str, *, muted: bool) -> list[Effect]:
-        """Let nothing of what a session says cross anything, or let it cross again."""
+        """Mute a session or unmute it."""
         (self.settings.muted.add if muted else self.settings.muted.discard)(session)
         self._settings_changed = True
         effects = self.links.mute(session, muted=muted)
@@ -312,22 +311,22 @@ class ServiceMachine:
         return effects
 
     def watch(self, pane: str, *, watched: bool) -> None:
-        """Have a pane heard whether or not it takes part in anything."""
+        """Observe a pane although it takes part in no conversation, or stop that."""
         (self.settings.watched.add if watched else self.settings.watched.discard)(pane)
         self._settings_changed = True
 
     def is_watched(self, pane: str) -> bool:
-        """Whether a pane is heard whatever runs there."""
+        """Whether a pane stays observed although its program changes."""
         return pane in self.settings.watched
 
     def forget_sessions(self) -> None:
-        """Forget who is muted, or may not link itself again: the tmux server has ended, its names mean others now."""
+        """Forget mutes and forbidden links: the tmux server has ended, so the ids now mean other sessions."""
         self.settings.apart.clear()
         self.settings.muted.clear()
         self._settings_changed = True
 
     def stop_all(self, now: float) -> tuple[int, list[Effect]]:
-        """End all links, relays and gatherings, these without a harvest; return how many there were."""
+        """End all links and relays, and all gatherings without a harvest; return their number."""
         links, relays, circles = self.links.links(), list(self.relays.all), self.circles.held
         effects = [effect for link in links for effect in self.close_link(link.link_id)]
         effects += [effect for relay_id in relays for effect in self.stop_relay(relay_id)]
@@ -337,9 +336,9 @@ class ServiceMachine:
     # Gatherings
 
     def open_gathering(self, circle: Circle, now: float, pulse: str = "") -> list[Effect]:
-        """Begin a gathering; raises SessionTaken for a session that is in another relay or circle.
+        """Begin a gathering; raises SessionTaken for a session that is in another relay or gathering.
 
-        Into a pause of everything goes its opening alone: that is the word of the person who calls it together.
+        While everything is paused, only its opening is delivered, because the person who starts it wrote that.
         """
         self.circles.add(circle)
         effects: list[Effect] = []
@@ -354,16 +353,16 @@ class ServiceMachine:
         return self._in_circle(circle, effects)
 
     def in_gathering(self, gathering_id: str, decide: Callable[[Circle], list[Effect]]) -> list[Effect]:
-        """Have something decided in a gathering; raises TargetNotFound for one that is not there."""
+        """Apply a decision to a gathering; raises TargetNotFound for an unknown id."""
         circle = self.circles.found(gathering_id)
         return self._in_circle(circle, decide(circle))
 
     def sense(self, signals: str, now: float) -> list[Effect]:
-        """Take what is going on, in one line, for the beats of all gatherings."""
+        """Take a one-line summary of the current work, for the beats of all gatherings."""
         return [e for circle in self.circles.held for e in self._in_circle(circle, circle.sense(signals, now))]
 
     def close_gathering(self, circle: Circle, now: float, *, at_once: bool = False) -> list[Effect]:
-        """Close a gathering early: it is harvested first, unless it is closed twice or `at_once`."""
+        """Close a gathering early, after its harvest; a second call, or `at_once`, skips the harvest."""
         effects = circle.close(now)
         if at_once and not circle.closed:
             effects += circle.close(now)
@@ -372,12 +371,12 @@ class ServiceMachine:
     # What follows
 
     def _in_relay(self, relay: RelayMachine, effects: Iterable[Effect]) -> list[Effect]:
-        """Return what follows from what a relay decides: who is not in it any more has links again."""
+        """Add to a relay's effects: the links of sessions that have left it resume."""
         result, left = self.relays.follow(relay, effects)
         return [*result, *(effect for session in left for effect in self.links.suspend(session, ""))]
 
     def _in_circle(self, circle: Circle, effects: Iterable[Effect]) -> list[Effect]:
-        """Return what follows from what a gathering decides: who is not in it any more has links again."""
+        """Add to a gathering's effects: the links of sessions that have left it resume."""
         self.circles.touch(circle)
         result: list[Effect] = [effect for effect in effects if not isinstance(effect, Close)]
         staying = set() if circle.closed else {seat.session for seat in circle.present}

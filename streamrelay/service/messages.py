@@ -1,12 +1,12 @@
-"""A message that somebody sends a session: what it asks for, whether it may, and what of it is typed.
+"""A message to a session: its request, whether the sender may send it, and the text to type.
 
-What a session sends its peer by the tool crosses their link as what it says does: it counts as a delivery, and is
-refused while the link would let nothing across. It is refused, and does not wait, because the tool answers: whoever
-called it knows, and decides. Two kinds are no deliveries: the message that makes a link, and last words, which a spent
-budget does not hold back, a pause does.
+A message that a session sends its peer by the tool counts as a delivery of their link. While the link delivers nothing,
+the service refuses the message at once instead of queueing it, so that the calling agent learns it and decides what to
+do. Two kinds of message do not count: the one that makes a link, and last words. A spent budget does not stop last
+words, but a pause does.
 
-A person is bound by none of this. A message has a caller when a session sends it: the tools name the one they were
-called from. `streamrelay send` names none, wherever it is typed, and that it is a person's word is what it is for.
+These limits do not apply to people. A message has a caller when a session sends it: the MCP tools name the session they
+are called from. `streamrelay send` always sends for a person, also when an agent's shell runs it.
 """
 
 from typing import Literal
@@ -22,11 +22,11 @@ from streamrelay.relay.rules import Notice, Participant
 from streamrelay.service.settings import Settings
 
 OWN_IDS = ("link-", "relay-", "gathering-", "stop-")
-"""What the ids begin with of messages that nobody sends: that of who delivers it, and a number."""
+"""Prefixes of the ids of streamrelay's own messages: the id of a link, relay, gathering or listener, and a number."""
 
 
 class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A message from somebody to a session."""
+    """A message to a session, from another session or a person."""
 
     message_id: str
     text: str
@@ -34,14 +34,14 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True):
     caller: Party | None = None
     then: Literal["nothing", "link", "listen", "close"] = "nothing"
     policy: Policy | None = None
-    """Of a link that is made."""
+    """The policy of a new link."""
     typing: Typing | None = None
     again: bool = False
-    """Whether it is in the outbox already, known by its id."""
+    """Whether the outbox already has a message with this id."""
 
 
 class MessageOutcome(msgspec.Struct):
-    """What was done besides delivering it."""
+    """The effects of a message besides its delivery."""
 
     link: Link | None = None
     listening: bool = False
@@ -49,7 +49,7 @@ class MessageOutcome(msgspec.Struct):
 
 
 def check(sending: OutgoingMessage, caller: Party, links: LinkRegistry, settings: Settings, now: float) -> None:
-    """Raise NotAllowed for a message of a session that is beyond the limits of its link, or waits for a person."""
+    """Raise NotAllowed if a session's message exceeds the limits of its link, or the pair waits for a person."""
     check_may_speak(caller.session, settings)
     peer = sending.target
     if settings.are_apart(caller.session, peer.session):
@@ -66,23 +66,23 @@ def check(sending: OutgoingMessage, caller: Party, links: LinkRegistry, settings
     if reason == "spent" and sending.then == "close":
         return
     raise NotAllowed(
-        f"your message does not cross your link with {peer.title}: {why}",
+        f"your link with {peer.title} does not deliver your message: {why}",
         hint=_HINTS.get(reason, _NOTHING_NEW).format(link=link.link_id),
         data={"link": link.link_id, "reason": reason},
     )
 
 
 def check_chosen_id(message_id: str) -> None:
-    """Raise UsageError for an id under which a caller would take the place of what a link delivers."""
+    """Raise UsageError for an id with a prefix of streamrelay's own messages."""
     if message_id.startswith(OWN_IDS):
         raise UsageError(
-            f"the message id {message_id!r} begins as those that streamrelay makes itself",
-            hint=f"begin it otherwise than with {', '.join(OWN_IDS)}",
+            f"the message id {message_id!r} has a prefix that streamrelay uses for its own messages",
+            hint=f"choose an id that does not begin with {', '.join(OWN_IDS)}",
         )
 
 
 def check_may_speak(session: str, settings: Settings) -> None:
-    """Raise NotAllowed for a session of which nobody is to hear anything."""
+    """Raise NotAllowed if a person has paused everything or muted this session."""
     if settings.paused:
         raise NotAllowed("a person has paused everything", hint=_HINTS["paused"], data={"reason": "paused"})
     if session in settings.muted:
@@ -90,20 +90,20 @@ def check_may_speak(session: str, settings: Settings) -> None:
 
 
 def check_length(text: str, policy: Policy | None) -> None:
-    """Raise NotAllowed for a text that is longer than one delivery may be."""
+    """Raise NotAllowed for a text longer than one delivery allows."""
     longest, length = policy.longest if policy is not None else 0, len(text)
     if 0 < longest < length:
         raise NotAllowed(
-            f"{length:,} characters are more than the {longest:,} that one message may have",
-            hint="say it shorter, or put it into a file and name that",
+            f"the message has {length:,} characters; at most {longest:,} are allowed",
+            hint="shorten it, or write it into a file and send the path",
             data={"longest": longest},
         )
 
 
 def check_last_words(link: Link, session: str, words: str, settings: Settings) -> None:
-    """Raise NotAllowed for words with which a session may not close its link; a spent budget does not hold them back.
+    """Raise NotAllowed for last words that a session may not send now; a spent budget does not stop them.
 
-    Nothing is asked where there are no words: a link is closed whatever holds.
+    Without words there is nothing to check: a session may always close its link.
     """
     if not words.strip():
         return
@@ -114,13 +114,13 @@ def check_last_words(link: Link, session: str, words: str, settings: Settings) -
     if standing.paused:
         reason, why = "paused", "it is paused by a person"
     elif pane in standing.muted:
-        reason, why = "muted", "nothing of what you say is to cross it"
+        reason, why = "muted", "a person has muted you"
     elif standing.suspended_by:
         reason, why = "suspended", f"one of its sides is in {standing.suspended_by}"
     else:
         return
     raise NotAllowed(
-        f"your last words do not cross the link: {why}",
+        f"the link does not deliver your last words: {why}",
         hint="close it without them" if reason == "muted" else "close it without them, or wait until that is over",
         data={"link": link.link_id, "reason": reason},
     )
@@ -138,7 +138,10 @@ _NOTHING_NEW = "say something new, or nothing and go on with your work"
 
 
 def notice(sending: OutgoingMessage, frame: str) -> Notice:
-    """Return what is typed for the target: what a session says names it, as `frame` (see `links.link.Texts`) says."""
+    """Return the notice to type for the target; a session's message is framed with its name by `frame`.
+
+    `links.link.Texts` describes frames.
+    """
     target, caller = sending.target, sending.caller
     listener = Participant(target.session, target.pane, target.title, 1, target.session_name)
     if caller is None:

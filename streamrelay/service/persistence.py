@@ -1,9 +1,9 @@
-"""What a service keeps so that it can go on after any end: the journal, and with it how things stood after each event.
+"""The state that lets a service continue after any end: the journal, and the values after each of its events.
 
-One transaction holds the events of a step, what changed by them, how far each pane's stream was taken up, and the
-messages that follow (`out/...`), which go into the outbox only then. Whatever is not committed is as if it had not
-happened: the pane's log (streamrelay.panes.log) says it again. A message that is committed and not yet known to be in
-the outbox is put there again, where its id keeps it from being taken twice.
+One transaction holds the events of a step, the values they changed, the place in each pane's stream, and the resulting
+messages (`out/...`). Only then do the messages go into the outbox. A step that is not committed never happened, because
+the pane's log (streamrelay.panes.log) replays it. A committed message that may not be in the outbox yet is put there
+again; its id prevents a second delivery.
 """
 
 import itertools
@@ -26,14 +26,14 @@ OUT, PLACE, SERVER = "out/", "place/", "server"
 
 
 class PendingDelivery(msgspec.Struct, frozen=True):
-    """A message that is on its way to the outbox."""
+    """A committed message that may not be in the outbox yet."""
 
     message: Message
     pane: str
 
 
 class RememberedPane(msgspec.Struct, frozen=True):
-    """A pane that is heard: the program that was addressed there, the log of its stream, how far that was taken up."""
+    """An observed pane: its program, the log of its stream, and how far the service has read it."""
 
     program: str
     log: str
@@ -42,12 +42,12 @@ class RememberedPane(msgspec.Struct, frozen=True):
 
 
 class ServiceStore:
-    """The keeper of a service's conversation."""
+    """Commits the steps of a service."""
 
     def __init__(
         self, journal: Journal, feed: Feed, folder: Path, changes: Callable[[], dict[str, bytes | None]]
     ) -> None:
-        """Take the folder for logs, and what is asked, with each step, for what has changed by it."""
+        """Take the folder for logs, and the function that returns the values changed by each step."""
         self.places: dict[str, RememberedPane] = {}
         self._journal = journal
         self._feed = feed
@@ -62,7 +62,7 @@ class ServiceStore:
         self._there: list[str] = []
 
     async def keep(self, step: Step) -> None:
-        """Commit a step, and let everybody know of its events."""
+        """Commit a step, then publish its events."""
         keep = self._changes()
         if not step and not keep:
             return
@@ -95,14 +95,14 @@ class ServiceStore:
             self._drop(pane)
 
     def gone_out(self, outgoing: Sequence[Outgoing]) -> None:
-        """Know that messages are in the outbox: with the next step they need not be kept any more."""
+        """Take messages that are in the outbox now; the next step deletes them here."""
         for each in outgoing:
             for pane in each.panes:
                 if (key := self._on_their_way.pop((each.message.message_id, pane), None)) is not None:
                     self._there.append(key)
 
     async def note(self, values: Mapping[str, bytes | None]) -> None:
-        """Commit values of their own."""
+        """Commit values that belong to no step."""
         await self._journal.append([], keep=values)
 
     # Panes
@@ -114,7 +114,7 @@ class ServiceStore:
         return self.recall(pane, remembered)
 
     def recall(self, pane: str, remembered: RememberedPane) -> StreamProgress:
-        """Return what is remembered of a pane, and go on remembering."""
+        """Return the progress of a remembered pane, and continue from it."""
         log = PaneLog(self._folder / remembered.log)
         log.open()
         if not log.size:
@@ -123,9 +123,9 @@ class ServiceStore:
         return StreamProgress(log, remembered.taken)
 
     def renew(self, pane: str) -> PaneLog | None:
-        """Return a log for a pane to begin anew in; it takes the place of the old one with the step that says so.
+        """Return a new log for a pane; it replaces the old one with the step that says so.
 
-        None while another one is about to.
+        Return None while an earlier replacement is still pending.
         """
         if pane in self._next_logs:
             return None
@@ -135,22 +135,22 @@ class ServiceStore:
         return log
 
     def stay(self, pane: str) -> None:
-        """Go on in the old log after all."""
+        """Drop the pending replacement and keep the old log."""
         if (log := self._next_logs.pop(pane, None)) is not None:
             log.discard()
 
     async def forget(self, pane: str) -> None:
-        """Remember nothing of a pane that is not heard any more."""
+        """Forget a pane that is no longer observed."""
         await self.note({PLACE + pane: None})
         self._drop(pane)
 
     def close(self) -> None:
-        """Let go of all logs; they stay."""
+        """Close all logs without deleting them."""
         for log in (*self._logs.values(), *self._next_logs.values()):
             log.close()
 
     def clear(self) -> None:
-        """Delete the logs that nobody remembers."""
+        """Delete the logs that belong to no remembered pane."""
         known = {remembered.log for remembered in self.places.values()}
         for path in self._folder.iterdir():
             if path.name not in known:
@@ -174,11 +174,11 @@ def _log_name(pane: str) -> str:
 
 
 def pending(kept: Mapping[str, bytes]) -> dict[str, PendingDelivery]:
-    """Return what was on its way to the outbox, oldest first, by key."""
+    """Return the messages that may not be in the outbox yet, oldest first, by key."""
     return {key: msgspec.json.decode(value, type=PendingDelivery) for key, value in kept.items() if key.startswith(OUT)}
 
 
 def remembered(kept: Mapping[str, bytes]) -> dict[str, RememberedPane]:
-    """Return the panes that were heard."""
+    """Return the panes that were observed."""
     places = {key: value for key, value in kept.items() if key.startswith(PLACE)}
     return {key[len(PLACE) :]: msgspec.json.decode(value, type=RememberedPane) for key, value in places.items()}

@@ -1,4 +1,4 @@
-"""The pulse as a service takes it: of its own sessions, its journal, and the user's settings."""
+"""Takes a service's pulse from its sessions, its journal and the user's settings."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -7,7 +7,7 @@ from streamrelay.pulse import ALL_PARTS, Part, Pulse, SessionNow, Sources, take_
 from streamrelay.service.core import Core
 
 RECENT = 3600.0
-"""Seconds in which what a session said counts as what it does now."""
+"""Seconds for which a session's output counts as its current work."""
 _FOLDERS = ("list-panes", "-a", "-F", "#{pane_id}\t#{pane_current_path}")
 _MAX_TEXT_LENGTH = 1_000
 
@@ -15,7 +15,7 @@ _MAX_TEXT_LENGTH = 1_000
 async def pulse(
     core: Core, *, scope: Sequence[str] = (), parts: Collection[Part] = ALL_PARTS, among: Collection[str] = ()
 ) -> Pulse:
-    """Take the pulse of those sessions (all, if none is named); `scope` are a rhythm's words for history."""
+    """Take the pulse of the given sessions, or of all; `scope` holds a rhythm's search words for history."""
     settings = core.pulse
 
     async def sessions() -> Sequence[SessionNow]:
@@ -35,7 +35,7 @@ async def _sessions(core: Core, among: Collection[str]) -> Sequence[SessionNow]:
     listed = (line.partition("\t") for line in await core.server.query(_FOLDERS))
     folders = {pane: folder for pane, _, folder in listed}
     now = time.time()
-    # The newest of each pane: they come the newest first.
+    # Keeps the newest output of each pane: the list begins with the newest.
     recent = {one.pane: one for one in reversed(await core.journal.recent(now - RECENT)) if one.origin == "program"}
     told = []
     for session in await core.sessions.all():

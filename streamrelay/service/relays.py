@@ -18,14 +18,14 @@ class Relays:
     """Relays by their ids."""
 
     def __init__(self, seats: SessionAssignments) -> None:
-        """Take who sits where; the participants of a relay have a seat there until they have left it."""
+        """Take the session assignments, which include the participants of each relay until they leave."""
         self.all: dict[str, RelayMachine] = {}
         self._seats = seats
         self._changed: set[str] = set()
 
     @classmethod
     def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments) -> Self:
-        """Go on with what was kept."""
+        """Restore from the kept values."""
         relays = cls(seats)
         for key, value in kept.items():
             if key.startswith(RELAY):
@@ -35,7 +35,7 @@ class Relays:
         return relays
 
     def changes(self) -> dict[str, bytes | None]:
-        """Return what is to be kept anew since this was last asked, by key; None for what is gone."""
+        """Return the values changed since the last call, by key; None for a deleted one."""
         changed, self._changed = self._changed, set()
         now = {relay_id: self.all.get(relay_id) for relay_id in changed}
         return {
@@ -44,11 +44,11 @@ class Relays:
 
     @property
     def present(self) -> list[Participant]:
-        """Who takes part in any of them."""
+        """The participants of all relays."""
         return [participant for relay in self.all.values() for participant in _there(relay)]
 
     def found(self, relay_id: str) -> RelayMachine:
-        """Return a relay by its id; raises TargetNotFound for one that is not there."""
+        """Return a relay by its id; raises TargetNotFound for an unknown id."""
         if relay_id not in self.all:
             raise TargetNotFound(f"there is no relay {relay_id}")
         return self.all[relay_id]
@@ -58,7 +58,7 @@ class Relays:
         return [relay for relay in self.all.values() if any(p.pane == pane for p in relay.participants)]
 
     def open(self, relay_id: str, participants: Sequence[Participant], rules: Rules) -> RelayMachine:
-        """Open a relay; raises SessionTaken for a session that is in another one, UsageError as a relay does."""
+        """Open a relay; raises SessionTaken for a session in another one, and UsageError for invalid participants."""
         relay = RelayMachine(relay_id, participants, rules)
         self._seats.take(relay_id, [participant.session for participant in participants])
         self.all[relay_id] = relay
@@ -66,7 +66,7 @@ class Relays:
         return relay
 
     def follow(self, relay: RelayMachine, effects: Iterable[Effect]) -> tuple[list[Effect], list[str]]:
-        """Return what follows from what a relay decides, and the sessions that have left it by that."""
+        """Return a relay's effects with their consequences, and the sessions that have left it."""
         self._changed.add(relay.relay_id)
         result: list[Effect] = []
         for effect in effects:

@@ -1,4 +1,4 @@
-"""Calls of a service that are about sessions of other machines."""
+"""The service's calls for sessions on other machines."""
 
 import secrets
 import time
@@ -27,7 +27,7 @@ MAX_WAITING = 10_000
 
 
 def split(core: Core, name: str) -> RemoteName | None:
-    """Return what is meant where a session is on another machine; None for one of here."""
+    """Return the remote name of a session on another machine; None for a local one."""
     return None if core.federation is None else core.federation.node.far(name)
 
 
@@ -41,7 +41,7 @@ def _federation(core: Core) -> Federation:
 
 
 async def create_link(core: Core, a: str, b: str, policy: Policy | None) -> Link | None:
-    """Link a session of here with one elsewhere; None where both are here."""
+    """Link a local session with a remote one; return None if both are local."""
     there_a, there_b = split(core, a), split(core, b)
     if there_a is None and there_b is None:
         return None
@@ -62,7 +62,7 @@ async def create_link(core: Core, a: str, b: str, policy: Policy | None) -> Link
 def _linked(
     core: Core, own: Party, other: Party, policy: Policy | None, now: float, *, reverse: bool = False
 ) -> list[Effect]:
-    """Link two, unless they are, whoever keeps that."""
+    """Link two sessions, unless this machine or the peer's has a link between them already."""
     node = _federation(core).node
     if node.link_between(own.session, other.session) is not None:
         return []
@@ -71,9 +71,9 @@ def _linked(
 
 
 async def wish(core: Core, wished: Wish) -> bool:
-    """Have a link that another machine keeps closed, extended or paused; False where it is none of those.
+    """Close, extend or pause a link that another machine keeps; return False if this machine keeps it.
 
-    Raises NotAllowed for last words that may not cross it.
+    Raises NotAllowed for last words that the link may not deliver.
     """
     if core.federation is None or wished.link not in core.federation.node.images:
         return False
@@ -94,7 +94,7 @@ async def wish(core: Core, wished: Wish) -> bool:
 
 
 async def pause(core: Core, of: str, *, paused: bool) -> bool:
-    """Have links that other machines keep paused there: one, or all of them; True where there is no more to it."""
+    """Pause one link, or all links, that other machines keep; return True if nothing is left to pause here."""
     links = [] if core.federation is None else list(core.federation.node.images)
     for link in links:
         if of in {"", link}:
@@ -111,20 +111,20 @@ async def close_all(core: Core) -> int:
 
 
 def problems(core: Core) -> list[str]:
-    """Return what is wrong between machines, in words."""
+    """Return the problems of the federation, as text."""
     federation = core.federation
     if federation is None:
         return []
     away = sorted(set(federation.node.peers) - federation.present)
     found = [f"federation: {federation.problem}"] if federation.problem else [f"node {peer} is away" for peer in away]
-    return [*found, *(f"from {peer or 'somebody'}: {why}" for peer, why in federation.refused.items())]
+    return [*found, *(f"from {peer or 'an unknown sender'}: {why}" for peer, why in federation.refused.items())]
 
 
 # Messages
 
 
 async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResult:
-    """Have a message delivered on another machine: it waits here, on disk, for as long as that takes."""
+    """Send a message to another machine; it waits here, on disk, until that machine takes it."""
     federation = _federation(core)
     node = federation.node
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
@@ -132,10 +132,10 @@ async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResul
     check_chosen_id(message_id)
     if len(request.text) > MAX_TEXT_LENGTH:
         raise NotAllowed(
-            f"{len(request.text):,} characters are more than the {MAX_TEXT_LENGTH:,} that may go elsewhere"
+            f"the message has {len(request.text):,} characters; at most {MAX_TEXT_LENGTH:,} may go to another machine"
         )
     if node.channels[there.node].waiting >= MAX_WAITING:
-        raise PeerAway(f"{MAX_WAITING:,} messages wait for {there.node} already", data={"node": there.node})
+        raise PeerAway(f"{MAX_WAITING:,} messages already wait for {there.node}", data={"node": there.node})
     who, other, warning = await _between(core, request, there)
     caller = None if who.session is None else party(who.session)
     again = _is_known(node.away.get(message_id), there, other)
@@ -171,9 +171,9 @@ async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResul
 
 
 def _is_known(sent: SentAway | None, there: RemoteName, other: Party | None) -> bool:
-    """Tell whether a message was sent before; raises UsageError for one that was sent to somebody else.
+    """Return whether a message was sent before; raises UsageError if it was sent to another session.
 
-    Where nobody can say who is meant, it is taken for whom it was sent to, if that is on the same machine.
+    If the peer cannot resolve the target now, a message to the same machine counts as the same message.
     """
     if sent is None:
         return False
@@ -181,13 +181,13 @@ def _is_known(sent: SentAway | None, there: RemoteName, other: Party | None) -> 
     if sent.node != there.node or sent.pane not in names:
         raise UsageError(
             f"the message id {sent.message_id} was used for a message to {sent.pane}",
-            hint="each message to another machine has an id of its own",
+            hint="choose another id, or omit it",
         )
     return True
 
 
 def _sent_to_home(core: Core, sending: OutgoingMessage, there: RemoteName) -> tuple[list[Effect], bool]:
-    """Post a message as it is, where what is to be made of it is known there alone; and whether a link is closed."""
+    """Post a message unchanged, for the peer to decide what to do with it; return whether a link is closed."""
     node = _federation(core).node
     if sending.again:
         return [], False
@@ -216,31 +216,31 @@ def _sent_to_home(core: Core, sending: OutgoingMessage, there: RemoteName) -> tu
 
 
 async def _between(core: Core, request: SendMessage, there: RemoteName) -> tuple[Caller, Party | None, str]:
-    """Return who says it, whom it is for as far as that can be told now, and what cannot be done but delivering it.
+    """Return the caller, the target if it is known now, and a warning about everything but the delivery.
 
-    A session that the other machine does not know raises TargetNotFound; where the other machine cannot be asked the
-    message waits for it.
+    Raises TargetNotFound for a session that the other machine does not know. The message waits for a machine that is
+    unreachable.
     """
     caller = await calling(core, request.caller, unknown_agent=request.unknown_agent)
     try:
         other = await _federation(core).find(there)
     except (PeerAway, RedisLost) as error:
         left_out = " No link is made." if request.direct else " No link is closed." if request.close_link else ""
-        waits = f"{there.node} cannot be reached, and the message waits for it: {error.message}.{left_out}"
+        waits = f"{there.node} is unreachable, and the message waits for it: {error.message}.{left_out}"
         return caller, None, "; ".join(filter(None, (caller.warning, waits)))
     if caller.is_heard and not (request.direct or request.close_link):
-        return caller, other, f"nobody is told when {there} stops: that goes within one machine only"
+        return caller, other, f"you will get no message when {there} stops: that works only within one machine"
     return caller, other, caller.warning
 
 
 def deliveries(core: Core, message_id: str) -> list[Delivery]:
-    """Return how a message stands that went to another machine; nothing for any other."""
+    """Return the state of a message to another machine; empty for a local message."""
     sent = None if core.federation is None else core.federation.node.away.get(message_id)
     return [] if sent is None else [_delivery(sent)]
 
 
 def all_deliveries(core: Core) -> list[Delivery]:
-    """Return how the messages stand that went to other machines, oldest first."""
+    """Return the states of the messages to other machines, oldest first."""
     return [] if core.federation is None else [_delivery(sent) for sent in core.federation.node.away.all]
 
 

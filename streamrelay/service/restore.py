@@ -1,8 +1,9 @@
-"""Going on where an earlier service ended, however it ended.
+"""Restores a service from the state of an earlier one, however that one ended.
 
-Each pane that was heard is heard again by its log, and what its program said meanwhile is asked of tmux; only then is
-anything decided or typed. What was on its way to the outbox goes there first. Who is gone is taken leave of. Another
-tmux server has none of it: then everything has ended with the old one, and nothing is sent again by itself.
+First the messages that may not be in the outbox go there. Then the service observes each pane again: it replays the
+pane's log, and asks tmux for the output that the program printed meanwhile. Only then does it decide or type anything.
+Sessions that are gone leave their conversations. If the tmux server is another one, all conversations have ended with
+the old one, and the service sends nothing again by itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ from streamrelay.service.persistence import SERVER, RememberedPane, ServiceStore
 
 @dataclass(frozen=True, slots=True)
 class Restorer:
-    """What it takes to go on."""
+    """Restores a service from the state of an earlier one."""
 
     server: Server
     machine: ServiceMachine
@@ -34,7 +35,7 @@ class Restorer:
     writer: WriterKind
 
     async def restore(self, before: Mapping[str, bytes], is_ours: Callable[[str], bool]) -> list[str]:
-        """Go on with what was kept before; return in words what could not be. `is_ours` tells panes of here."""
+        """Restore from the kept values; return the failures as text. `is_ours` tells local panes from a peer's."""
         info = self.server.info
         key = server_key(info.address, info.pid, await self.server.started())
         if before.get(SERVER, key.encode()) != key.encode():
@@ -76,17 +77,17 @@ class Restorer:
         except StreamrelayError as error:
             self._leave(info.pane, error.code)
             await self.kept.forget(info.pane)
-            return [f"pane {info.pane} is not heard any more: {error.message}"]
+            return [f"pane {info.pane} is no longer observed: {error.message}"]
         return []
 
     async def _type_again(self, info: PaneInfo) -> list[str]:
-        """Have a pane typed to that something waits for, unless whoever else types into it sees to that."""
+        """Deliver the messages that wait for a pane, unless another process types into that pane."""
         memory = await self.kept.remember(info.pane, info.command, allow_shell=False)
         try:
             await self.runner.admit(info, memory=memory)
         except StreamrelayError as error:
             await self.kept.forget(info.pane)
-            return [f"what waits for pane {info.pane} is not typed from here: {error.message}"]
+            return [f"cannot type the messages that wait for pane {info.pane}: {error.message}"]
         return []
 
     def _take_leave(self, pane: str, remembered_pane: RememberedPane) -> None:
@@ -99,7 +100,7 @@ class Restorer:
         self.runner.decide(lambda now: self.machine.leave(pane, reason, now))
 
     async def _begin_anew(self, before: Mapping[str, bytes], key: str) -> None:
-        """Close what the old server had; who was to get something will not, as far as anybody can tell."""
+        """Close everything of the old tmux server; its undelivered messages end as failed."""
         receipts = [
             Receipt(message_id=out.message.message_id, pane=out.pane, state="failed", reason="server_lost")
             for out in pending(before).values()

@@ -1,4 +1,4 @@
-"""Messages to sessions, and sessions that are started with one."""
+"""Sends messages to sessions, and starts sessions with a first message."""
 
 import asyncio
 import contextlib
@@ -21,14 +21,14 @@ from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.permission import UNKNOWN, asking, check_start
 
 PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
-"""Seconds for which a program that was started is waited for, without and with something to be given to it."""
+"""Seconds to wait until a started program is ready, without and with a prompt for it."""
 RECOGNITION_TIMEOUT = 15.0
-"""Seconds for which a question that was seen is waited for when its pane is heard anew."""
+"""Seconds to wait until a known question is recognised again after its pane is reattached."""
 _LAST_WORDS_TIMEOUT = 3.0
 
 
 async def send(core: Core, request: SendMessage) -> SendResult:
-    """Deliver a message, and link, listen or close as it says; what of that cannot be done is a warning."""
+    """Deliver a message, and link, listen or close as requested; a failure of those is only a warning."""
     if (there := remote_sessions.split(core, request.to)) is not None:
         return await remote_sessions.send(core, request, there)
     target = await core.find(request.to)
@@ -74,9 +74,9 @@ async def send(core: Core, request: SendMessage) -> SendResult:
 
 
 async def deliveries(core: Core, message_id: str) -> list[Delivery]:
-    """Return how a message stands, one entry a target.
+    """Return the state of a message, one entry per target.
 
-    Of this tmux server alone: others share the outbox, and their panes have the same ids.
+    Only for this tmux server: others share the outbox, and their panes have the same ids.
     """
     return [
         *_of_server(await _entries(core, message_id), core.server_key),
@@ -85,7 +85,7 @@ async def deliveries(core: Core, message_id: str) -> list[Delivery]:
 
 
 async def last_deliveries(core: Core, message_id: str) -> list[Delivery]:
-    """Return the same, or for what only a server knew that had this one's socket before, how it was left there."""
+    """Return the same; for a message to an earlier tmux server at this socket, its last state there."""
     if found := await deliveries(core, message_id):
         return found
     return last_of(await _entries(core, message_id), core.server_key, core.server.info.address)
@@ -97,7 +97,7 @@ async def _entries(core: Core, message_id: str) -> list[OutboxEntry]:
 
 
 def last_of(entries: Iterable[OutboxEntry], server: str, address: str) -> list[Delivery]:
-    """Return how a message stands on a tmux server, or on the last one that had its socket before it."""
+    """Return the state of a message on a tmux server, or on the latest earlier server at its socket."""
     found = [entry for entry in entries if entry.server == server or entry.server.startswith(f"{address} ")]
     last = server if any(entry.server == server for entry in found) else found[-1].server if found else ""
     return _of_server(found, last)
@@ -108,7 +108,7 @@ def _of_server(entries: Iterable[OutboxEntry], server: str) -> list[Delivery]:
 
 
 def delivery_of(entry: OutboxEntry) -> Delivery:
-    """Return how a message to one pane stands."""
+    """Return the state of a message to one pane."""
     return Delivery(
         message_id=entry.message_id,
         pane=entry.pane,
@@ -122,10 +122,10 @@ def delivery_of(entry: OutboxEntry) -> Delivery:
 
 
 async def start(core: Core, request: StartSession) -> Session:
-    """Start a session, connect it with who asked for it, and give it what it is to do, as soon as it takes that.
+    """Start a session, connect it with its caller, and type its prompt as soon as it accepts input.
 
-    Raises NotAllowed for what may not be given to it, and InGathering for a caller that may give nobody anything now:
-    then no session is left.
+    Raises NotAllowed for a prompt that may not be sent, and InGathering for a caller in a gathering; in both cases no
+    session remains.
     """
     session = await begin(core, request)
     try:
@@ -146,7 +146,7 @@ async def start(core: Core, request: StartSession) -> Session:
         elif request.caller:
             await _connect(core, request, session)
     except StreamrelayError:
-        # Whoever asked is not told its id, and could not end it.
+        # The caller never learns the session's id, so it could not end the session.
         with contextlib.suppress(StreamrelayError):
             await end(core, session.session)
         raise
@@ -154,7 +154,7 @@ async def start(core: Core, request: StartSession) -> Session:
 
 
 async def begin(core: Core, request: StartSession) -> Session:
-    """Start a session for whoever may; it is not heard yet. Raises NotAllowed for whoever may not."""
+    """Start a session without observing it yet; raises NotAllowed if the caller may not start sessions."""
     await _check_start(core, request)
     core.being_born += 1
     try:
@@ -164,7 +164,7 @@ async def begin(core: Core, request: StartSession) -> Session:
 
 
 async def until_heard(core: Core, session: Session, patience: float = PATIENCE) -> Session:
-    """Return a session that was just started when it takes what it is given, heard as the program that it is by now."""
+    """Wait until a new session accepts input; return it, observed as the program that it runs by then."""
     core.arriving.add(session.pane)
     try:
         async with core.sessions.failing_start(session):
@@ -172,18 +172,18 @@ async def until_heard(core: Core, session: Session, patience: float = PATIENCE) 
             session = await core.sessions.until_ready(session, patience)
     finally:
         core.arriving.discard(session.pane)
-    # What it asked of its terminal before it was heard tells by its looks alone, and by now it has some. It may also be
-    # another program than at first: many agents are started by a script.
+    # The program's terminal requests before the attach are lost, but by now its screen reveals them. The program may
+    # also have changed: a script starts many agents.
     await core.dismiss(session.pane)
     await core.admit(session, allow_shell=True)
     if session.state == "needs_human":
-        # The question that stands there has to be recognised anew, or whoever asked is told nothing of it.
+        # The question on the screen must be recognised again, or the caller would not learn of it.
         session = await core.sessions.until_ready(session, RECOGNITION_TIMEOUT)
     return session
 
 
 async def _check_start(core: Core, request: StartSession) -> None:
-    """Raise NotAllowed for whoever may not start sessions."""
+    """Raise NotAllowed if the caller may not start sessions."""
     caller = (await core.find(request.caller)).session if request.caller else ""
     there = await core.sessions.all()
     asks = asking(there, caller, request.within) or (UNKNOWN if request.unknown_agent else "")
@@ -205,7 +205,7 @@ async def _check_start(core: Core, request: StartSession) -> None:
 
 
 async def _connect(core: Core, request: StartSession, session: Session) -> None:
-    """Link a new session with who asked for it, or have that one told when it stops."""
+    """Link a new session with its caller, or make a listener that tells the caller when it stops."""
     caller = await core.find(request.caller)
     await core.admit(caller)
     parties = party(caller), party(session)
@@ -220,7 +220,7 @@ async def _connect(core: Core, request: StartSession, session: Session) -> None:
 
 
 async def end(core: Core, name: str) -> None:
-    """End a session that was started here, and with it its links and listeners."""
+    """End a session that streamrelay started, with its links and listeners."""
     session = await core.find(name)
     place = core.runner.participant(session.pane)
     await core.sessions.end(session.session)

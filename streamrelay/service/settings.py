@@ -1,4 +1,4 @@
-"""What people decided that holds for everything, whatever is made or ends."""
+"""The decisions of people that apply to all conversations, current and later ones."""
 
 import msgspec
 
@@ -6,26 +6,26 @@ MAX_SEPARATED_PAIRS = 1_000
 
 
 class Settings(msgspec.Struct):
-    """As it stands, and as it is kept."""
+    """The settings, in the form in which they are stored."""
 
     paused: bool = False
     muted: set[str] = msgspec.field(default_factory=set)
-    """Sessions."""
+    """The ids of muted sessions."""
     watched: set[str] = msgspec.field(default_factory=set)
-    """Panes that are heard whether or not they take part in anything."""
+    """Panes that are observed although they may take part in no conversation."""
     apart: list[tuple[str, str]] = msgspec.field(default_factory=list)
-    """Pairs of sessions, the latest last, of which one closed a link that waited for a person: spent, or paused."""
+    """Pairs whose link waited for a person (spent or paused) when one of them closed it; the latest last."""
 
     def part(self, a: str, b: str) -> None:
-        """Let two sessions not begin anew what waited for a person."""
+        """Keep two sessions from linking again by themselves."""
         self.apart = [*self.apart, _pair(a, b)][-MAX_SEPARATED_PAIRS:]
 
     def are_apart(self, a: str, b: str) -> bool:
-        """Whether only a person links two sessions again."""
+        """Whether only a person may link two sessions again."""
         return _pair(a, b) in self.apart
 
     def join(self, a: str, b: str) -> None:
-        """A person has linked them."""
+        """Take that a person has linked them again."""
         self.apart = [pair for pair in self.apart if pair != _pair(a, b)]
 
 

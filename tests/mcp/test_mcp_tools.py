@@ -192,7 +192,7 @@ async def test_bad_arguments_are_a_tool_error_that_says_what_to_do(client, servi
 
 @pytest.mark.parametrize("name", ["to", "text", "message_id"])
 def test_half_of_a_cut_emoji_is_refused(name):
-    with pytest.raises(UsageError, match=r"U\+D83D is no character"):
+    with pytest.raises(UsageError, match=r"U\+D83D is not a character"):
         read_arguments(SendMessage, {"to": "Bob", "text": "x", name: "hello \ud83d"})
 
 

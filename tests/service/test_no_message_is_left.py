@@ -37,7 +37,7 @@ async def until_let_go(service: LocalService, pane: str) -> None:
 async def test_half_of_a_cut_emoji_is_refused_and_ends_nothing(stage: Stage) -> None:
     bob = stage.start("Bob")
     async with stage.service() as service:
-        with pytest.raises(UsageError, match=r"U\+D83D is no character"):
+        with pytest.raises(UsageError, match=r"U\+D83D is not a character"):
             await service.send_message(SendMessage(to=bob, text="cut \ud83d"))
         await service.send_message(SendMessage(to=bob, text="whole \U0001f600"))
         await stage.until_heard("Bob", "whole \U0001f600")
@@ -88,7 +88,7 @@ async def test_a_disk_that_refuses_once_keeps_no_other_pane_from_being_let_go(
             await stage.until_heard(name, "a")
         for pane in (ann, bob):
             await until_let_go(service, pane)
-        assert (await service.status()).problems == (f"pane {refused[0]} is not let go of: the disk is full",)
+        assert (await service.status()).problems == (f"cannot stop observing pane {refused[0]}: the disk is full",)
 
 
 async def test_the_longest_id_of_a_message_ends_nothing_when_its_sender_is_told_of_the_answer(stage: Stage) -> None:
@@ -123,7 +123,9 @@ async def test_the_service_starts_while_another_process_types_into_a_pane(stage:
         with only_writer(server.info, bob, "send"):
             async with stage.service() as service:
                 (problem,) = (await service.status()).problems
-                assert problem.startswith(f"what waits for pane {bob} is not typed from here: `streamrelay send` (pid ")
+                assert problem.startswith(
+                    f"cannot type the messages that wait for pane {bob}: `streamrelay send` (pid "
+                )
     async with stage.service():
         await stage.until_heard("Bob", "hello")
 

@@ -262,7 +262,7 @@ def test_what_a_session_sends_has_the_size_and_rate_of_its_link(kept: Kept):
         sending = OutgoingMessage(message_id="m", text=text, target=BOB, caller=caller, then="listen", policy=Policy())
         return kept.machine.send(sending, link_id="l", at=0.0, now=kept.now)[1]
 
-    with pytest.raises(NotAllowed, match="11 characters are more than the 10") as refused:
+    with pytest.raises(NotAllowed, match="the message has 11 characters; at most 10 are allowed") as refused:
         send("x" * 11)
     assert refused.value.hint
     assert send("x" * 11, caller=None), "a person says what he likes"
