@@ -1,24 +1,25 @@
-"""The ceremony's rules, as a pure machine: happenings and time in, effects out.
+"""The rules of a gathering (a moderated round table), as a pure machine: happenings and time in, effects out.
 
-* Everybody gets a seed. Then the circle breathes: *inhale*, *hold*, *exhale*, each of so many rounds, then the *close*.
-  Each round is announced to all, the harvester included. In a round the piece goes to each speaker once, in ascending
-  order of numbers, whoever is named in passing. The harvester is in no order.
-* Who gets the piece is prompted privately. Its time runs from when that prompt has reached it, or it speaks; at the
-  latest `reach_seconds` after the piece came to it, so that nobody who cannot be reached stops the circle.
-* Of its N beats, 1 to N-1 ask whether its thread is alive, and at the Nth nothing is said but that its turn is up; for
-  its last words it has `last_words_seconds`. A beat or last question that has not reached it is withdrawn when the next
-  one comes, and all that has not when the piece goes on: what is late is said to nobody.
-* The piece goes on when its holder passes, by phrase (`gathering.pass_detection`) or tool; when its last words are
-  said, or its turn ends without any; when its time is up; when its session is gone. It goes on once.
-* Only the holder is heard. With `each` what it says goes to all others at once; with `digest` to each speaker with the
-  piece, to the harvester with the announcement of a round, to all with that of the close. What others say meanwhile is
-  told as withheld and goes to nobody, and nobody is answered. Of a flood, so much of a tenure is heard and no more.
-* In the close the harvester gets the whole conversation with who said what, and is waited for until its turn is over,
-  it rests (one that prints), or `harvest_seconds` are. That is the harvest.
-* Who leaves is not waited for; while there is one speaker, the circle goes on. Without any it comes to its close.
-* What happens in a pause happens when it is over, in order; no time passes in it. Closed early, the piece rests at once
-  and the harvest is made of what there is; closed again, there is none.
-* Beats count from where the tenure began, not from when the last one was carried out: lateness does not add up.
+* Every member gets a seed prompt. Three phases follow: *inhale*, *hold* and *exhale*, each with its number of rounds;
+  then the *close*. Each round is announced to all members, including the harvester. In a round each speaker gets the
+  talking piece once, in ascending order of numbers; a name in a passing phrase does not change that order. The
+  harvester never gets the piece.
+* The next holder gets a private prompt. Its time starts when that prompt reaches it or when it speaks, and at the
+  latest `reach_seconds` after the piece came to it, so that an unreachable speaker does not stop the circle.
+* A tenure has N beats. Beats 1 to N-1 ask whether the holder still has something to say. Beat N asks for its last
+  words, for which it has `last_words_seconds`. A prompt that has not reached the holder is withdrawn when the next one
+  comes or when the piece goes on, so that no member gets an outdated prompt.
+* The piece goes on once for each tenure: when its holder passes it, by a phrase (`gathering.pass_detection`) or the
+  tool; after its last words, or a turn that ends without any; when its time is up; when its session is gone.
+* Only the holder's output is delivered. With `each`, all others get it at once. With `digest`, each speaker gets it
+  with the piece, the harvester with the announcement of a round, and all with the announcement of the close. Output of
+  other members is reported as withheld and not delivered. A tenure has a limit of contributions and characters.
+* At the close the harvester gets the whole conversation with the names. Its harvest ends with its turn, after a rest
+  (for a program that prints lines), or after `harvest_seconds`.
+* The circle does not wait for a member that leaves. It goes on while one speaker remains; without any, it closes.
+* Time stops during a pause, and events wait until its end. The first early close ends the tenure at once and asks for
+  the harvest; the second one ends the gathering without it.
+* Beats count from the start of the tenure, not from the previous beat, so delays do not add up.
 """
 
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ from streamrelay.gathering.steps import (
 from streamrelay.relay.attribution import content
 
 HARVEST_REST = 5.0
-"""Seconds of silence after which what a harvester that prints has said is the harvest."""
+"""Seconds of silence that end the harvest of a program that prints lines."""
 MAX_HELD = 256
 
 
@@ -56,7 +57,7 @@ class Ceremony:
     """One gathering."""
 
     def __init__(self, gathering_id: str, plan: Plan, members: Sequence[Member], texts: Texts) -> None:
-        """Take who is in the circle; raises InvalidGathering for what cannot be held, UsageError for a bad text."""
+        """Take plan, members and texts; raises InvalidGathering for invalid ones, and UsageError for a bad text."""
         check_members(members)
         check_plan(plan)
         self.gathering_id = gathering_id
@@ -71,9 +72,9 @@ class Ceremony:
     def restored(
         cls, stored: StoredGathering, record: Sequence[RecordEntry], texts: Texts, now: float | None = None
     ) -> Self:
-        """Go on with what was kept; on a clock that shows `now` what was left at the last step is left.
+        """Restore a gathering; with a new clock that shows `now`, the remaining times stay what they were.
 
-        Without `now` it is the clock from before.
+        Without `now`, the old clock continues.
         """
         ceremony = cls(stored.gathering, stored.plan, stored.members, texts)
         standing = msgspec.convert(msgspec.to_builtins(stored.standing), CeremonyState)
@@ -84,13 +85,13 @@ class Ceremony:
         return ceremony
 
     def stored(self) -> StoredGathering:
-        """Return all but the record, as values of its own."""
+        """Return an independent copy of the state, without the record."""
         standing = msgspec.convert(msgspec.to_builtins(self.standing), CeremonyState)
         return StoredGathering(self.gathering_id, self.plan, self.members, standing, len(self._told.record))
 
     @property
     def record(self) -> Sequence[RecordEntry]:
-        """What happened so far; it only grows."""
+        """The entries so far; the record only grows."""
         return self._told.record
 
     @property
@@ -100,19 +101,19 @@ class Ceremony:
 
     @property
     def holder(self) -> Member | None:
-        """Who holds the piece."""
+        """The member who holds the piece, if one does."""
         tenure = self.standing.tenure
         return None if tenure is None else self._by_number[tenure.speaker]
 
     @property
     def present(self) -> tuple[Member, ...]:
-        """Who is still there."""
+        """The members who have not left."""
         return self._told.present
 
     # What happens
 
     def begin(self, now: float, pulse: str = "") -> list[Effect]:
-        """Seed everybody, announce the first round, give the piece to the first speaker; once."""
+        """Send all seeds, announce the first round, and give the piece to the first speaker; does so only once."""
         if self.standing.round or self.closed:
             return []
         self.standing.now = self.standing.began = now
@@ -120,7 +121,7 @@ class Ceremony:
         return [self._told.opened(), *seeds, *self._begin_round("inhale", 1, now)]
 
     def handle(self, happening: AnyHappening, now: float) -> list[Effect]:
-        """Take what has happened; raises PieceNotHeld for who passes what it does not hold."""
+        """Take a happening; raises PieceNotHeld if a member passes the piece without holding it."""
         standing = self.standing
         if isinstance(happening, Passed):
             self._check_holder(happening.number)
@@ -137,7 +138,7 @@ class Ceremony:
         return self._take(happening, now)
 
     def deadline(self) -> float | None:
-        """Return when `advance` is due; None while nothing is waited for."""
+        """Return when `advance` is due; None without a pending deadline."""
         standing = self.standing
         if self.closed or standing.paused_at is not None:
             return None
@@ -146,7 +147,7 @@ class Ceremony:
         return due if rests is None or due is None else min(due, rests)
 
     def advance(self, now: float) -> list[Effect]:
-        """Let time pass, and do what is due."""
+        """Advance the clock and do what is due."""
         effects: list[Effect] = []
         while (due := self.deadline()) is not None and due <= now:
             self.standing.now = now
@@ -157,7 +158,7 @@ class Ceremony:
     # What people decide
 
     def pause(self, now: float) -> list[Effect]:
-        """Let no time pass, and nothing happen, until it goes on."""
+        """Stop the clock and hold all happenings until `resume`."""
         standing = self.standing
         if self.closed or not standing.round or standing.paused_at is not None:
             return []
@@ -165,7 +166,7 @@ class Ceremony:
         return [self._told.paused(True)]
 
     def resume(self, now: float) -> list[Effect]:
-        """Go on: with the time that was left, after what happened meanwhile."""
+        """Handle the held happenings, then continue with the time that was left."""
         standing = self.standing
         if standing.paused_at is None:
             return []
@@ -178,7 +179,7 @@ class Ceremony:
         return effects
 
     def close(self, now: float, reason: str = "stopped") -> list[Effect]:
-        """Come to the close at once, and have the harvest made; in the close, end without waiting for it."""
+        """Go to the close and ask for the harvest; during the close, end without waiting for the harvest."""
         standing = self.standing
         if self.closed:
             return []
@@ -217,10 +218,10 @@ class Ceremony:
         return []
 
     def _hold(self, happening: AnyHappening) -> list[Effect]:
-        """Keep what happens in a pause; of what is said, no more than a pause holds."""
+        """Hold a happening until the pause ends, and at most `MAX_HELD` outputs."""
         held = self.standing.held
         if isinstance(happening, Said) and len(held) >= MAX_HELD:
-            why = f"{MAX_HELD} things wait already for the pause to be over"
+            why = f"{MAX_HELD} outputs already wait for the end of the pause"
             return [self._told.withheld(happening, "too_many_waiting", why)]
         held.append(happening)
         return []
@@ -272,7 +273,7 @@ class Ceremony:
         return [self._told.piece("begun")]
 
     def _due(self, tenure: Tenure, now: float) -> list[Effect]:
-        """Do what time brings to a tenure: that it begins, its next beat, its end."""
+        """Do what is due in a tenure: its start, its next beat, its end."""
         if not tenure.begun:
             return self._begin_tenure(tenure, tenure.due)
         if tenure.beat == self.plan.beats_per_turn:
@@ -294,12 +295,12 @@ class Ceremony:
         return [*self._let_go(how), *self._give(now)]
 
     def _let_go(self, how: PassedHow) -> list[Effect]:
-        """Take the piece from its holder, and back what it was not told yet."""
+        """Take the piece from its holder, and withdraw prompts that have not reached it."""
         tenure = self.standing.tenure
         if tenure is None:
             return []
         if tenure.turn_prompt and (told := self.standing.heard.get(tenure.speaker, 0)) > tenure.heard_before:
-            # What it was to be told with that prompt, it has not heard.
+            # The holder has not got the digest in the withdrawn prompt.
             self.standing.taken_back[tenure.turn_prompt] = told
             self.standing.heard[tenure.speaker] = tenure.heard_before
         late = tuple(prompt for prompt in (tenure.turn_prompt, tenure.beat_prompt) if prompt)
@@ -321,7 +322,7 @@ class Ceremony:
             return [*effects, *self._complete(standing.closing)]
         return effects
 
-    # Who is heard
+    # Output of members
 
     def _said(self, said: Said, now: float) -> list[Effect]:
         text = content(said.text.split("\n"))
@@ -331,7 +332,7 @@ class Ceremony:
         if self.standing.harvest_due is not None and said.number == self._harvester.number:
             return self._harvest(text, said.whole, now)
         if tenure is None or said.number != tenure.speaker:
-            return [self._told.withheld(said, "without_piece", "somebody else holds the piece, or nobody does")]
+            return [self._told.withheld(said, "without_piece", "the speaker did not hold the piece")]
         effects = [*self._begin_tenure(tenure, now), *self._contribute(tenure, said, text)]
         if passes(text, [member.name for member in self.members], self._by_number):
             return [*effects, *self._pass("phrase", now)]
@@ -376,7 +377,7 @@ class Ceremony:
     def _check_holder(self, number: int) -> None:
         holder = self.holder
         if holder is None or holder.number != number:
-            who = f"{holder.label} does" if holder else "nobody does"
+            who = f"{holder.label} does" if holder else "no member does"
             raise PieceNotHeld(
                 f"{self._told.label(number)} does not hold the piece: {who}",
                 data={"gathering": self.gathering_id, "holder": holder.label if holder else ""},

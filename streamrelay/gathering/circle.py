@@ -1,14 +1,16 @@
-"""A ceremony among panes: what their streams say goes in as what happened, what follows comes out as messages. Pure.
+"""Runs a ceremony among panes: turns pane events into happenings, and effects into messages. Pure.
 
-* Heard is who holds the piece, from the turn on that answers the prompt which gave it to him: what he says before that
-  answers somebody else's words, although it may end later. The same holds for the harvester and its harvest.
-* An agent is heard by whole turns. A program that prints is heard from when the prompt has reached it, by bursts that
-  `REST` seconds of quiet close; one that is under way when the time is up still counts.
-* A person who sits at an agent is heard by what he types, and the agent's answers are not his. At any other program he
-  is heard by what that prints, like everybody. A person without a pane has a page or a command line: what is meant for
-  him is told as an event and so has reached him, and what he says comes in as a call.
-* Who passes by the tool does so in the midst of a turn. What he says in it is known when it is over; then he passes.
-* What everybody else says is in the journal, and goes to nobody. Nobody is told so: that would make them speak again.
+* Output of the holder counts from the turn that answers the prompt with the piece. An earlier turn answers another
+  message, although it may end later. The same rule applies to the harvester and its harvest.
+* An agent's output counts by whole turns. The output of a program that prints lines counts once the prompt has reached
+  it, by bursts that `REST` seconds of quiet end. When the time is up, an unfinished burst still counts.
+* A person who types into an agent's pane speaks by their typed text; the agent's answers are not theirs. At any other
+  program they speak by its output. A person without a pane uses a page or a command line: prompts reach them as events,
+  and their contributions arrive as calls.
+* A member that passes by the tool calls it in the middle of a turn. The piece goes on when that turn is over, because
+  only then is its output known.
+* The journal has the output of all other members, but it is not delivered. They get no notice of that, since a notice
+  would make them speak again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +33,7 @@ _REACHED = frozenset({"submitted", "turn_started", "answered"})
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a member lives; a person on a page lives in no pane."""
+    """A member with its session and pane; a person on a page has no pane."""
 
     number: int
     name: str
@@ -45,26 +47,26 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def participant(self) -> Participant:
-        """The same as one who gets messages."""
+        """The seat as a recipient of messages."""
         return Participant(self.session, self.pane, self.name, self.number, self.session_name)
 
 
 class Hearing(msgspec.Struct):
-    """Who is heard: from the turn on that answers a prompt, when that is known."""
+    """The member whose output counts, from the turn that answers a prompt, once that turn is known."""
 
     number: int
     prompt: str
     turn: int | None = None
     asked: dict[int, str] = msgspec.field(default_factory=dict)
-    """What each turn since then answers."""
+    """The prompt that each turn since then answers."""
 
     def answered_by(self, turn: int) -> str:
-        """Return the last that was asked up to a turn."""
+        """Return the latest prompt up to a turn."""
         return next((self.asked[each] for each in sorted(self.asked, reverse=True) if each <= turn), "")
 
 
 class StoredCircle(msgspec.Struct, frozen=True, kw_only=True):
-    """A circle as it is kept, without the record of its ceremony."""
+    """The stored state of a circle, without the record of its ceremony."""
 
     ceremony: StoredGathering
     seats: tuple[Seat, ...]
@@ -93,22 +95,22 @@ class Circle:
         self.closed_at: float | None = None
         self.end_sessions = end_sessions
         self.settled = False
-        """Whether all is done that was to be done after its end."""
+        """Whether export and cleanup after its end are done."""
         self.muted: set[int] = set()
         self.asked: dict[int, str] = {}
-        """The last that was meant for each person without a pane alone."""
+        """The latest private prompt for each person without a pane."""
         self._by_pane = {seat.pane: seat for seat in seats if seat.pane}
         self._hearing: Hearing | None = None
         self._utterances = OutputCollector(rest=REST)
         self._in_turns: set[str] = set()
         self._at_work: set[str] = set()
-        """The panes in which a turn has begun and is not over."""
+        """The panes with a turn in progress."""
         self._passing = False
-        """Whether who is heard passes when its turn is over."""
+        """Whether the piece goes on when the holder's turn ends."""
 
     @classmethod
     def restored(cls, stored: StoredCircle, record: Sequence[RecordEntry], texts: Texts, now: float) -> Self:
-        """Go on with a circle as it was stored, by a clock that shows `now`."""
+        """Restore a stored circle, with a clock that shows `now`."""
         ceremony = Ceremony.restored(stored.ceremony, record, texts, now)
         circle = cls(ceremony, stored.seats, started_at=stored.started_at, end_sessions=stored.end_sessions)
         circle.closed_at, circle.settled = stored.closed_at, stored.settled
@@ -119,7 +121,7 @@ class Circle:
         return circle
 
     def stored(self) -> StoredCircle:
-        """Return all that is needed to go on later, but for the record."""
+        """Return the state from which `restored` continues, without the record."""
         return StoredCircle(
             ceremony=self.ceremony.stored(),
             seats=tuple(self.seats.values()),
@@ -137,7 +139,7 @@ class Circle:
 
     @property
     def gathering_id(self) -> str:
-        """What it is known by."""
+        """The id of the gathering."""
         return self.ceremony.gathering_id
 
     @property
@@ -146,30 +148,30 @@ class Circle:
         return self.ceremony.closed
 
     def has(self, pane: str) -> bool:
-        """Tell whether somebody takes part from a pane, and has not left."""
+        """Return whether a member takes part from a pane and has not left."""
         seat = self._by_pane.get(pane)
         return seat is not None and seat.number not in self.ceremony.standing.gone
 
     @property
     def present(self) -> list[Seat]:
-        """Who takes part from a pane, and has not left."""
+        """The seats with a pane whose members have not left."""
         return [seat for seat in self._by_pane.values() if self.has(seat.pane)]
 
     # What is heard
 
-    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
-        """Note whether what is said in a pane from here on is said by whole turns."""
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the message
+        """Set whether a pane's output counts by whole turns from here on."""
         seat = self._by_pane.get(pane)
         if seat is not None:
             (self._in_turns.add if whole else self._in_turns.discard)(pane)
             self._utterances.speaks_in_turns(pane, whole and not seat.is_human)
 
     def begin(self, now: float, pulse: str = "") -> list[Effect]:
-        """Seed everybody, and give the piece to the first."""
+        """Send all seeds and give the piece to the first speaker."""
         return self._carry(self.ceremony.begin(now, pulse), now)
 
     def concerns(self, event: Event) -> bool:
-        """Tell whether an event of a pane can change anything here: most of what is printed does not."""
+        """Return whether an event of a pane can change the circle; most output cannot."""
         if not self.has(event.pane):
             return False
         if isinstance(event, Text):
@@ -197,19 +199,19 @@ class Circle:
                 return []
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
-        """A member's session is gone, after its last words."""
+        """Take the end of a member's session, after its last output."""
         seat = self._by_pane.get(pane)
         if seat is None or self.closed:
             return []
         return [*self._say(self._utterances.complete(pane), now), *self._happen(steps.Left(seat.number, reason), now)]
 
     def deadline(self) -> float | None:
-        """Return when `advance` is due; None while nothing is waited for."""
+        """Return when `advance` is due; None without a pending deadline."""
         due = [each for each in (self._utterances.deadline(), self.ceremony.deadline()) if each is not None]
         return None if self.closed else min(due, default=None)
 
     def advance(self, now: float) -> list[Effect]:
-        """Let time pass."""
+        """Advance the clock."""
         if self.closed:
             return []
         due = self.ceremony.deadline()
@@ -222,25 +224,28 @@ class Circle:
     # What people decide
 
     def say(self, number: int, text: str, now: float) -> list[Effect]:
-        """Say something for a person who holds the piece or makes the harvest; raises UsageError and PieceNotHeld."""
+        """Contribute for a person who holds the piece or makes the harvest; raises UsageError and PieceNotHeld."""
         seat = self.seats.get(number)
         if seat is None or not seat.is_human:
-            raise UsageError(f"{number} is no person in {self.gathering_id}", hint="an agent speaks in its own session")
+            raise UsageError(
+                f"participant {number} of {self.gathering_id} is not a person",
+                hint="an agent speaks in its own session",
+            )
         harvests = self.ceremony.standing.harvest_due is not None and number == self.ceremony.members[-1].number
         if self._speaker != number and not harvests:
             raise PieceNotHeld(f"{seat.name} does not hold the piece now")
         return self._happen(steps.Said(number, text, whole=harvests), now)
 
     def pass_piece(self, number: int | None, session: str, now: float) -> list[Effect]:
-        """Pass the piece, for a member or for whoever holds it; raises PieceNotHeld for one that does not.
+        """Pass the piece for a member, or for its current holder; raises PieceNotHeld if the member does not hold it.
 
-        A session that passes itself is let finish the turn in which it does.
+        A session that passes the piece itself may finish its current turn first.
         """
         speaker = self._speaker
         if number is None and session:
             number = next((seat.number for seat in self.seats.values() if seat.session == session), 0)
         if speaker is None or number not in {None, speaker}:
-            who = "nobody holds the piece" if speaker is None else f"{self.seats[speaker].name} holds the piece"
+            who = "no member holds the piece" if speaker is None else f"{self.seats[speaker].name} holds the piece"
             raise PieceNotHeld(f"{who} now", hint="only who holds it can pass it")
         if session and self.seats[speaker].pane in self._at_work:
             self._passing = True
@@ -248,24 +253,24 @@ class Circle:
         return [*self._printed_said(speaker, now), *self._happen(steps.Passed(speaker), now)]
 
     def sense(self, signals: str, now: float) -> list[Effect]:
-        """Take what is going on, in one line, for the beats to come."""
+        """Take a one-line summary of the current work, for the coming beats."""
         return [] if self.closed else self._happen(steps.Sensed(signals), now)
 
     def mute(self, session: str, *, muted: bool) -> None:
-        """Pass on nothing of what a session says, or pass it on again."""
+        """Mute a session or unmute it."""
         for seat in self.seats.values():
             if session and seat.session == session:
                 (self.muted.add if muted else self.muted.discard)(seat.number)
 
     def pause(self, now: float, *, paused: bool) -> list[Effect]:
-        """Let the piece rest where it is, or go on."""
+        """Pause the circle, or resume it."""
         return self._carry(self.ceremony.pause(now) if paused else self.ceremony.resume(now), now)
 
     def close(self, now: float, reason: str = "stopped") -> list[Effect]:
-        """Close it early: it is harvested; a second time, at once."""
+        """Close the circle early after its harvest; a second call closes it at once."""
         return self._carry(self.ceremony.close(now, reason), now)
 
-    # What is made of it
+    # From events to happenings
 
     @property
     def _speaker(self) -> int | None:
@@ -303,7 +308,7 @@ class Circle:
         return effects
 
     def _expect(self, seat: Seat, injected: Injected) -> None:
-        """Know which turn answers a prompt."""
+        """Note which turn answers a prompt."""
         hearing = self._hearing
         if hearing is None or hearing.number != seat.number:
             return
@@ -313,7 +318,7 @@ class Circle:
             hearing.asked[injected.turn] = injected.message_id
 
     def _printed(self, seat: Seat) -> list[OutputUnit]:
-        """Return the burst that is under way where somebody prints; a turn that is not over is none."""
+        """Return the unfinished burst of a program that prints lines; an unfinished turn does not count."""
         if not seat.pane or (seat.pane in self._in_turns and not seat.is_human):
             return []
         burst = self._utterances.complete(seat.pane)
@@ -337,7 +342,7 @@ class Circle:
         return self._carry(self.ceremony.handle(happening, now), now)
 
     def _carry(self, effects: Iterable[steps.Effect], now: float) -> list[Effect]:
-        """Return what a service is to do, and tell the ceremony at once of what has reached a page by that."""
+        """Return the effects for the service, and report prompts for a page as reached at once."""
         result: list[Effect] = []
         for effect in effects:
             match effect:
@@ -365,7 +370,7 @@ class Circle:
     def _prompt(self, prompt: steps.Prompt, now: float) -> list[Effect]:
         seat = self.seats[prompt.to]
         if prompt.kind in {"turn", "harvest"}:
-            # A page has no turns: what is said on it is said now.
+            # A page has no turns: its text counts at once.
             self._hearing = Hearing(seat.number, prompt.message_id, None if seat.pane else 0)
             self._passing = False
             for pane in self._by_pane:

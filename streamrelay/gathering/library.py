@@ -1,8 +1,8 @@
-"""Rhythms and texts where they stand: those that come with streamrelay, and the user's own, which go first.
+"""Loads the rhythms and texts of gatherings: the shipped ones, overridden by the user's own.
 
-The user's stand in the folder of the configuration: `gatherings/rhythms/NAME.md`, a procedure file for each rhythm,
-and `gatherings/prompts/NAME.md` for each text. A procedure file begins with TOML between two lines of `+++`; what is
-behind them is what the rhythm is for. One that has the name of a shipped rhythm needs only the keys it changes.
+The user's files are in the configuration folder: `gatherings/rhythms/NAME.md`, a procedure file for each rhythm, and
+`gatherings/prompts/NAME.md` for each text. A procedure file begins with TOML between two lines of `+++`; the text after
+it describes the rhythm. A file with the name of a shipped rhythm needs only the keys that it changes.
 """
 
 import tomllib
@@ -24,7 +24,7 @@ FENCE = "+++"
 
 
 def user_folder() -> Path:
-    """Return the folder of the user's own rhythms and texts: `gatherings` in that of the configuration."""
+    """Return the folder of the user's own rhythms and texts: `gatherings` in the configuration folder."""
     return config_folder() / "gatherings"
 
 
@@ -35,7 +35,7 @@ def load_texts(folder: Path | None = None) -> Texts:
     for name, source, text in texts_in(own, ".md"):
         if name not in texts:
             known = ", ".join(sorted(texts))
-            raise ConfigError(source, "", "there is no such text", hint=f"the texts are {known}")
+            raise ConfigError(source, "", "unknown text", hint=f"the texts are {known}")
         try:
             check_template(name.replace("-", "_"), text)
         except UsageError as error:
@@ -54,12 +54,12 @@ def load_rhythms(folder: Path | None = None) -> dict[str, Rhythm]:
 
 
 def find_rhythm(name: str, folder: Path | None = None) -> Rhythm:
-    """Return a rhythm by its name; raises InvalidGathering for one that is not there, ConfigError as `load_rhythms`."""
+    """Return a rhythm by its name; raises InvalidGathering for an unknown name, and ConfigError as `load_rhythms`."""
     rhythms = load_rhythms(folder)
     if name not in rhythms:
         raise InvalidGathering(
-            f"there is no rhythm {name!r}",
-            hint=f"the rhythms are {', '.join(rhythms)}; docs/gatherings.md says how to add one",
+            f"unknown rhythm: {name!r}",
+            hint=f"the rhythms are {', '.join(rhythms)}; see docs/gatherings.md to add one",
             data={"fault": "rhythm", "rhythm": name},
         )
     return rhythms[name]
@@ -74,7 +74,7 @@ class _Written(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def parse_rhythm(name: str, text: str, *, source: str, over: Rhythm | None = None) -> Rhythm:
-    """Read a procedure file; what it leaves out is taken from `over`. Raises ConfigError."""
+    """Read a procedure file; `over` supplies omitted keys. Raises ConfigError."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].strip() != FENCE or FENCE not in (line.strip() for line in lines[1:]):
         raise ConfigError(source, "", f"it does not begin with TOML between two lines of {FENCE}")
@@ -102,7 +102,7 @@ def parse_rhythm(name: str, text: str, *, source: str, over: Rhythm | None = Non
     missing = [key for key in ("breath", "beats_per_turn", "beat_interval_seconds", "question") if key not in said]
     if missing:
         names = ", ".join("structure" if key == "breath" else key for key in missing)
-        raise ConfigError(source, "", f"it does not say {names}", hint="a rhythm of your own has to say all of these")
+        raise ConfigError(source, "", f"missing: {names}", hint="add these keys; a new rhythm needs all of them")
     return Rhythm(name=name, **said)  # type: ignore[arg-type]  # msgspec has checked them
 
 

@@ -1,4 +1,4 @@
-"""Who takes part in a gathering, and who may. Values and their check."""
+"""The members of a gathering, and the checks of who may take part."""
 
 import unicodedata
 from collections import Counter
@@ -15,35 +15,35 @@ MIN_SPEAKERS = 2
 
 
 class Member(msgspec.Struct, frozen=True, kw_only=True):
-    """One participant, as it is asked for; when its session is known, as it takes part."""
+    """One participant; its session is empty until it is known."""
 
     name: str
     number: int
     role: Role = "speaker"
     is_human: bool = False
     agent: str = ""
-    """The profile of the program that is started for it."""
+    """The profile of the program to start for it."""
     session: str = ""
-    """The session it lives in; empty for one that is to be started, and for a person on the web page."""
+    """Its session; empty if the session is not started yet, and for a person on the web page."""
 
     @property
     def label(self) -> str:
-        """How the others read of it: `Sage (3)`."""
+        """Its name and number, as the others see it: `Sage (3)`."""
         return f"{self.name} ({self.number})"
 
 
 def speakers(members: Sequence[Member]) -> tuple[Member, ...]:
-    """Return who holds the piece, in the order in which it goes around: ascending numbers."""
+    """Return the speakers in the order in which they get the piece: by ascending numbers."""
     return tuple(sorted((member for member in members if member.role == "speaker"), key=lambda member: member.number))
 
 
 def harvester(members: Sequence[Member]) -> Member:
-    """Return who listens for all of them."""
+    """Return the harvester, who listens and summarises."""
     return next(member for member in members if member.role == "harvester")
 
 
 def check_members(members: Sequence[Member]) -> None:
-    """Raise InvalidGathering, with the fault in `data`, for a circle that cannot be held."""
+    """Raise InvalidGathering, with the fault in `data`, for invalid members."""
     for member in members:
         _check_name(member.name)
         if member.number < 1:
@@ -52,19 +52,19 @@ def check_members(members: Sequence[Member]) -> None:
                 hint="numbers begin at 1",
                 data={"fault": "number", "number": member.number},
             )
-    _check_different("number", "the order of speaking is that of the numbers; give each its own", members)
-    _check_different("name", "the others know each participant by its name; give each its own", members)
+    _check_different("number", "members speak in the order of their numbers; give each a different one", members)
+    _check_different("name", "the name identifies a participant; give each a different one", members)
     if twice := [name for name, count in Counter(m.session for m in members if m.session).items() if count > 1]:
         raise InvalidGathering(
-            f"session {twice[0]} is to take part twice",
-            hint="a session has one seat; name another one, or an agent to be started",
+            f"session {twice[0]} takes part twice",
+            hint="name another session, or an agent to start",
             data={"fault": "duplicate_session", "session": twice[0]},
         )
     count = len(speakers(members))
     if count < MIN_SPEAKERS:
         raise InvalidGathering(
             f"a gathering has at least two speakers, not {count}",
-            hint="add another speaker; for a conversation of one with another there are links (docs/links.md)",
+            hint="add another speaker, or link two sessions instead (docs/links.md)",
             data={"fault": "speakers", "speakers": count},
         )
     count = len(members) - count
@@ -85,18 +85,18 @@ def check_not_nested(session: str, gathering: str | None) -> None:
 
 
 def _check_name(name: str) -> None:
-    # C: control characters, and those that turn the direction of writing or have no glyph; Z: line separators.
+    # C: control characters, bidirectional controls and characters without a glyph; Z: line separators.
     odd = [f"U+{ord(character):04X}" for character in name if _is_odd(character)]
     if odd:
         raise InvalidGathering(
-            f"the name {name!r} has characters that a name cannot have: {', '.join(odd)}",
-            hint="a name is shown in front of all that its bearer says; use letters, digits, blanks and signs",
+            f"the name {name!r} has invalid characters: {', '.join(odd)}",
+            hint="use letters, digits, blanks and punctuation",
             data={"fault": "name", "name": name},
         )
     if not name.strip() or name != name.strip() or len(name) > MAX_NAME_LENGTH:
         raise InvalidGathering(
-            f"{name!r} is no name",
-            hint=f"a name has 1 to {MAX_NAME_LENGTH} characters, and no blanks at its ends",
+            f"invalid name: {name!r}",
+            hint=f"use 1 to {MAX_NAME_LENGTH} characters, without blanks at either end",
             data={"fault": "name", "name": name},
         )
 

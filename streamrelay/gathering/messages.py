@@ -1,6 +1,6 @@
-"""What is said of a gathering, and to whom: every message numbered, counted and entered, every event. Pure.
+"""Makes the messages and events of a gathering: numbers, counts and records each of them. Pure.
 
-All of it stands in the `Standing` and the record; this is how they are written.
+It writes into the gathering's `CeremonyState` and its record.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ MAX_SHOWN_LENGTH = 80
 
 
 class GatheringMessages:
-    """The words of one gathering, and the account of them."""
+    """Makes and counts the messages of one gathering."""
 
     def __init__(
         self, gathering: str, plan: Plan, members: Sequence[Member], texts: Texts, standing: CeremonyState
@@ -53,27 +53,27 @@ class GatheringMessages:
 
     @property
     def present(self) -> tuple[Member, ...]:
-        """Who is still there."""
+        """The members who have not left."""
         return tuple(member for member in self._members if member.number not in self.standing.gone)
 
     def label(self, number: int) -> str:
-        """Return how people read of a member."""
+        """Return a member's name and number, as people see it."""
         return self._by_number[number].label if number in self._by_number else str(number)
 
     # To one
 
     def seed(self, member: Member, pulse: str) -> Prompt:
-        """Tell a member who it is, and what this is."""
+        """Tell a member its role and the plan of the gathering."""
         return self._prompt(member, "seed", self._prompts.seed(member, pulse))
 
     def turn(self, member: Member) -> Prompt:
-        """Tell a speaker that the piece comes to it, and what it has not heard."""
+        """Give a speaker the piece, with the contributions that it has not got yet."""
         standing = self.standing
         head = self._prompts.turn(member, standing.phase, standing.round, self._since(member))
         return self._prompt(member, "turn", head, self._digest(member))
 
     def beat(self, member: Member, beat: int) -> Prompt:
-        """Ask a speaker whether its thread is alive."""
+        """Ask a speaker whether it still has something to say."""
         standing = self.standing
         text = self._prompts.beat(member, standing.phase, standing.round, beat, self._signals())
         return self._prompt(member, "beat", text)
@@ -84,14 +84,14 @@ class GatheringMessages:
         return self._prompt(member, "last", text)
 
     def harvest_prompt(self) -> Prompt:
-        """Give the harvester all that was said."""
+        """Give the harvester the whole conversation."""
         head = self._prompts.harvest(self._harvester)
         return self._prompt(self._harvester, "harvest", head, conversation(self.record, self._members))
 
     # To all
 
     def opened(self) -> PublishGatheringEvent:
-        """Tell that it begins."""
+        """Report the start of the gathering."""
         return PublishGatheringEvent(
             GatheringOpened(
                 gathering=self._gathering,
@@ -104,7 +104,7 @@ class GatheringMessages:
         )
 
     def announce(self) -> list[Effect]:
-        """Announce a round to all, and to those who hear only then what was said before."""
+        """Announce a round to all members, with the earlier contributions for those who get them only now."""
         standing = self.standing
         phase, number = standing.phase, standing.round
         self.enter("phase")
@@ -124,7 +124,7 @@ class GatheringMessages:
         return [told, *([self._announcement(alike, text)] if alike else []), *effects]
 
     def contribution(self, number: int, text: str) -> list[Effect]:
-        """Let others hear what a speaker said, now or with the piece."""
+        """Deliver a contribution to the others, now or with the piece."""
         speaker = self._by_number[number]
         effects = self._say("said", speaker, text)
         others = [member for member in self.present if member is not speaker]
@@ -135,17 +135,17 @@ class GatheringMessages:
         return effects
 
     def harvest(self, text: str) -> list[Effect]:
-        """Take what the harvester said in the close."""
+        """Take a part of the harvest."""
         return self._say("harvest", self._harvester, text)
 
-    # As events alone
+    # Events without a message
 
     def piece(
         self, state: Literal["given", "begun", "beat", "last_words", "passed"], how: str = ""
     ) -> PublishGatheringEvent:
-        """Tell what becomes of the piece; somebody holds it."""
+        """Report a change of the tenure; a member must hold the piece."""
         tenure = self.standing.tenure
-        assert tenure is not None  # noqa: S101  # it is told of while there is one
+        assert tenure is not None  # noqa: S101  # called only during a tenure
         return PublishGatheringEvent(
             Piece(
                 gathering=self._gathering,
@@ -159,7 +159,7 @@ class GatheringMessages:
         )
 
     def withheld(self, said: Said, reason: WithheldReason, why: str) -> PublishGatheringEvent:
-        """Tell that something goes to nobody."""
+        """Report an output that is not delivered."""
         counts = self.standing.withheld
         counts[reason] = counts.get(reason, 0) + 1
         event = RelayWithheld(
@@ -169,19 +169,19 @@ class GatheringMessages:
         return PublishGatheringEvent(event)
 
     def left(self, number: int, reason: str) -> PublishGatheringEvent:
-        """Tell that somebody is gone."""
+        """Report that a member has left."""
         self.enter("left", number, reason)
         return PublishGatheringEvent(
             GatheringLeft(gathering=self._gathering, participant=self.label(number), reason=reason)
         )
 
-    def paused(self, paused: bool) -> PublishGatheringEvent:  # what is told, not how
-        """Tell of a pause, or of its end."""
+    def paused(self, paused: bool) -> PublishGatheringEvent:  # the flag is the message
+        """Report a pause or its end."""
         self.enter("paused" if paused else "resumed")
         return PublishGatheringEvent(GatheringPaused(gathering=self._gathering, paused=paused))
 
     def closed(self) -> list[Effect]:
-        """Tell that it is over."""
+        """Report the end of the gathering."""
         standing = self.standing
         self.enter("closed", text=standing.closed)
         closed = GatheringClosed(
@@ -194,7 +194,7 @@ class GatheringMessages:
         return [PublishGatheringEvent(closed), Closed(standing.closed)]
 
     def enter(self, kind: EntryKind, number: int = 0, text: str = "", message_id: str = "") -> None:
-        """Write into the record."""
+        """Append an entry to the record."""
         standing = self.standing
         entry = RecordEntry(
             t=round(standing.now - standing.began, 3), kind=kind, phase=standing.phase, round=standing.round,
@@ -202,7 +202,7 @@ class GatheringMessages:
         )  # fmt: skip
         self.record.append(entry)
 
-    # What they have in common
+    # Parts of messages
 
     def _say(self, kind: Literal["said", "harvest"], speaker: Member, text: str) -> list[Effect]:
         standing = self.standing
@@ -233,7 +233,7 @@ class GatheringMessages:
         return f"{self._gathering}-{self.standing.messages}"
 
     def _digest(self, member: Member) -> str:
-        """Return what others said that a member was not told; from here on it was."""
+        """Return the others' contributions that a member has not got, and mark them as delivered."""
         if self._plan.listening == "each":
             return ""
         begin = self.standing.heard.get(member.number, 0)
@@ -241,18 +241,18 @@ class GatheringMessages:
         return conversation([entry for entry in self.record[begin:] if entry.number != member.number], self._members)
 
     def _since(self, member: Member) -> str:
-        """Return who held the piece since a member did, in one sentence."""
+        """Return a sentence about who held the piece since a member did."""
         passed = [entry.number for entry in self.record if entry.kind == "passed"]
         if not passed:
             return "You are the first to speak."
         own = max((at for at, number in enumerate(passed) if number == member.number), default=-1)
         since = ", ".join(self.label(number) for number in passed[own + 1 :])
         if not since:
-            return "Nobody else has held it since."
+            return "No other speaker has held it since."
         return f"{'Since you held it,' if own >= 0 else 'Before you'} it was with {since}."
 
     def _signals(self) -> str:
-        """Return how the circle stands, and what else is going on, in one line."""
+        """Return a line about the state of the circle and the current work."""
         standing, breath = self.standing, self._plan.breath
         later = BREATH[BREATH.index(standing.phase) + 1 :] if standing.phase != "close" else ()
         rounds = breath.rounds(standing.phase)

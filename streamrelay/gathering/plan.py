@@ -1,7 +1,7 @@
-"""How a gathering is to go, as plain values: its breath, its beats, its question, and how the others listen.
+"""The plan of a gathering, as plain values: its rounds, its beats, its question, and when the others get contributions.
 
-A rhythm has all of it (`streamrelay.gathering.library` reads them from procedure files); what is said besides goes
-first: single counts of rounds before a structure, a structure before the rhythm's.
+A rhythm supplies all values (`streamrelay.gathering.library` reads rhythms from procedure files). A request overrides
+them: a structure replaces the rhythm's, and a single count of rounds replaces the structure's.
 """
 
 import math
@@ -25,7 +25,7 @@ MAX_WAIT = 86_400.0
 
 
 class Breath(msgspec.Struct, frozen=True):
-    """How often the piece goes around in each phase."""
+    """The number of rounds in each phase."""
 
     inhale: int
     hold: int
@@ -35,7 +35,7 @@ class Breath(msgspec.Struct, frozen=True):
         return f"{self.inhale}-{self.hold}-{self.exhale}"
 
     def rounds(self, phase: Phase) -> int:
-        """Return how many rounds a phase has; the close is one."""
+        """Return the number of rounds of a phase; the close has one."""
         return 1 if phase == "close" else int(getattr(self, phase))
 
     @classmethod
@@ -45,8 +45,8 @@ class Breath(msgspec.Struct, frozen=True):
         found = re.fullmatch(r"\s*(\d{1,3})-(\d{1,3})-(\d{1,3})\s*", written, re.ASCII)
         if found is None:
             raise InvalidGathering(
-                f"{text!r} is no structure",
-                hint=f"{', '.join(STRUCTURES)}, or rounds of inhale, hold and exhale like 2-2-2",
+                f"invalid structure: {text!r}",
+                hint=f"use {', '.join(STRUCTURES)}, or the rounds of inhale, hold and exhale like 2-2-2",
                 data={"fault": "structure", "structure": text},
             )
         return cls(*(int(count) for count in found.groups()))
@@ -56,22 +56,22 @@ STRUCTURES: Mapping[str, str] = {"minimal": "1-1-1", "standard": "2-2-2", "exten
 
 
 class Rhythm(msgspec.Struct, frozen=True, kw_only=True):
-    """What a kind of gathering is like: how it goes unless something else is said, and what it looks at."""
+    """A kind of gathering: the defaults for its plan, and its subject."""
 
     name: str
     breath: Breath
     beats_per_turn: int
     beat_interval_seconds: float
     question: str
-    """What it opens with."""
+    """The question that opens it."""
     keywords: tuple[str, ...] = ()
-    """Its scope, as words to search history for."""
+    """Words to search history for."""
     about: str = ""
-    """What it is for, in the words of its procedure."""
+    """Its purpose, from its procedure file."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """How one gathering goes. Times are seconds."""
+    """The plan of one gathering. Times are in seconds."""
 
     rhythm: str
     breath: Breath
@@ -81,25 +81,25 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     keywords: tuple[str, ...] = ()
     about: str = ""
     previous: str = ""
-    """The gathering of this rhythm before it."""
+    """The id of the previous gathering of this rhythm."""
     trail: str = ""
-    """What that one's harvest left for this one."""
+    """The part of that gathering's harvest that is meant for this one."""
     listening: Listening = "each"
-    """Whether what a speaker says is delivered as it is said, or with the piece to whoever gets it."""
+    """When the others get a contribution: `each` at once, `digest` when they get the piece."""
     last_words_seconds: float = 30.0
-    """How long the last words are waited for."""
+    """Time to wait for the last words."""
     reach_seconds: float = 60.0
-    """How long a speaker's time waits for the prompt that gives it the piece to reach it."""
+    """Time to wait until the prompt with the piece reaches the speaker; then the speaker's time starts anyway."""
     harvest_seconds: float = 600.0
-    """How long the harvest is waited for."""
+    """Time to wait for the harvest."""
     most_contributions: int = 32
-    """How many contributions of one tenure are heard."""
+    """Contributions that count in one tenure."""
     longest_tenure: int = 65_536
-    """How many characters of one tenure are heard."""
+    """Characters that count in one tenure."""
 
     @property
     def tenure_seconds(self) -> float:
-        """How long a speaker has the piece at most, from when it has reached it."""
+        """The longest time for which a speaker keeps the piece, from the moment when its prompt has arrived."""
         return self.beats_per_turn * self.beat_interval_seconds + self.last_words_seconds
 
 
@@ -120,7 +120,7 @@ def plan_for(
     previous: str = "",
     trail: str = "",
 ) -> Plan:
-    """Return the plan of a gathering of that rhythm; None and empty stand for what the rhythm says.
+    """Return the plan of a gathering; the rhythm supplies values that are None or empty.
 
     Raises InvalidGathering, with the fault in `data`.
     """
@@ -149,7 +149,7 @@ def plan_for(
 
 
 def check_plan(plan: Plan) -> None:
-    """Raise InvalidGathering for a plan that does not come to an end, or has no middle."""
+    """Raise InvalidGathering for a plan with invalid counts or times."""
     for phase in BREATH:
         rounds = plan.breath.rounds(phase)
         if not 1 <= rounds <= MAX_ROUNDS:
@@ -169,13 +169,13 @@ def check_plan(plan: Plan) -> None:
         if not (math.isfinite(seconds) and 0 < seconds <= MAX_WAIT):
             raise InvalidGathering(
                 f"{what} cannot be {seconds:g}",
-                hint="it is more than 0 seconds, and a day at most",
+                hint="use more than 0 seconds, and at most a day",
                 data={"fault": what, "seconds": str(seconds)},
             )
     if plan.listening not in {"each", "digest"}:
         raise InvalidGathering(
-            f"there is no listening {plan.listening!r}",
-            hint="each (every contribution as it is made) or digest (with the piece)",
+            f"invalid listening: {plan.listening!r}",
+            hint="use each (every contribution at once) or digest (with the piece)",
             data={"fault": "listening", "listening": plan.listening},
         )
 

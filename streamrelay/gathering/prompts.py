@@ -1,9 +1,9 @@
-"""What the circle says on its own account: templates, and what is put into their fields. Pure.
+"""The prompts of a gathering: templates, and the values of their fields. Pure.
 
-Each template is a Markdown file of its name (`streamrelay.gathering.library`), and a user may have other words. What
-is filled in is never read as a template.
+Each template is a Markdown file of its name (`streamrelay.gathering.library`), which a user can replace. Inserted
+values are never read as templates.
 
-| template | said when, to whom | fields, besides those of all |
+| template | when, to whom | fields, besides the common ones |
 |---|---|---|
 | `seed` | at the beginning, to each | `part`, `circle`, `pulse`, `trail`, `about` |
 | `speaker`, `harvester` | the `part` of a seed | none |
@@ -14,9 +14,10 @@ is filled in is never read as a template.
 | `harvest` | at the close, to the harvester, before the whole conversation | none |
 | `inhale`, `hold`, `exhale` | the `ask` of a phase | none |
 
-`{phase}`, `{PHASE}`, `{round}`, `{rounds}` and `{ask}` are those that begin or last. Of all: `{gathering}`,
-`{previous}`, `{rhythm}`, `{structure}`, `{inhale}`, `{hold}`, `{exhale}` (rounds), `{ask_inhale}`, `{ask_hold}`,
-`{ask_exhale}`, `{beats}`, `{interval}`, `{question}`, `{harvester}`, and `{name}` and `{number}` of whom it is said to.
+`{phase}`, `{PHASE}`, `{round}`, `{rounds}` and `{ask}` belong to the current or beginning phase. The common fields are
+`{gathering}`, `{previous}`, `{rhythm}`, `{structure}`, `{inhale}`, `{hold}`, `{exhale}` (rounds), `{ask_inhale}`,
+`{ask_hold}`, `{ask_exhale}`, `{beats}`, `{interval}`, `{question}`, `{harvester}`, and the recipient's `{name}` and
+`{number}`.
 """
 
 import re
@@ -46,7 +47,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     exhale: str
 
     def check(self) -> None:
-        """Raise UsageError for a template with a field that nothing fills."""
+        """Raise UsageError for a template with an unknown field."""
         for name in self.__struct_fields__:
             check_template(name, getattr(self, name))
 
@@ -69,16 +70,16 @@ _ASKS = ("inhale", "hold", "exhale")
 
 
 def check_template(name: str, template: str) -> None:
-    """Raise UsageError for a template of that name with a field that nothing fills."""
+    """Raise UsageError if the template of that name has an unknown field."""
     fields = () if name in _ASKS else (*_OWN_FIELDS.get(name, ()), *_OF_A_PHASE, *_OF_ALL)
     filled(template, **dict.fromkeys(fields, ""))
 
 
 class Prompts:
-    """The words of one gathering."""
+    """The prompts of one gathering."""
 
     def __init__(self, gathering: str, plan: Plan, members: Sequence[Member], texts: Texts) -> None:
-        """Take the texts; raises UsageError for a template with a field that nothing fills."""
+        """Take the texts; raises UsageError for a template with an unknown field."""
         texts.check()
         self._texts = texts
         self._members = members
@@ -98,7 +99,7 @@ class Prompts:
         }
 
     def seed(self, member: Member, pulse: str) -> str:
-        """What a member is told at the beginning."""
+        """Return the first prompt for a member."""
         text = self._fill(
             self._texts.seed, member,
             part=self._fill(getattr(self._texts, member.role), member),
@@ -110,25 +111,25 @@ class Prompts:
         return re.sub(r"\n{3,}", "\n\n", text)
 
     def announcement(self, phase: Phase, number: int) -> str:
-        """What all are told when a round begins."""
+        """Return the announcement of a round to all members."""
         return self._fill(self._texts.close if phase == "close" else self._texts.phase, None, phase, number)
 
     def turn(self, member: Member, phase: Phase, number: int, since: str) -> str:
-        """What a speaker is told when the piece comes to it."""
+        """Return the prompt that gives a speaker the piece."""
         return self._fill(self._texts.turn, member, phase, number, since=since)
 
     def beat(self, member: Member, phase: Phase, number: int, beat: int, signals: str) -> str:
-        """What a speaker is told at a beat; `beats` is a number here."""
+        """Return the prompt for a beat; `beats` is a number here."""
         return self._fill(
             self._texts.beat, member, phase, number, beat=beat, beats=self._plan.beats_per_turn, signals=signals
         )
 
     def last_words(self, member: Member, phase: Phase, number: int) -> str:
-        """What a speaker is told at the last beat."""
+        """Return the prompt for the last beat."""
         return self._fill(self._texts.last_words, member, phase, number)
 
     def harvest(self, member: Member) -> str:
-        """What the harvester is told at the close, before the whole conversation."""
+        """Return the harvester's prompt at the close; the whole conversation follows it."""
         return self._fill(self._texts.harvest, member, "close", 1)
 
     def _ask(self, phase: Phase) -> str:

@@ -1,6 +1,6 @@
-"""How a gathering stands, and what was said in it, as values that are kept.
+"""The state and the record of a gathering, as values to store.
 
-The record only grows, so that a keeper can write each entry once; the rest is small, and is written anew.
+The record only grows, so a store writes each entry once. The state is small, and the store rewrites it.
 """
 
 from typing import Literal
@@ -13,14 +13,14 @@ from streamrelay.gathering.plan import Phase, Plan
 from streamrelay.gathering.steps import AnyHappening
 
 PassedHow = Literal["phrase", "tool", "time", "last_words", "left", "closed"]
-"""What made the piece go on: the speaker's words, the tool, the end of its time, its last words said, its session's
-end, the end of the gathering."""
+"""Why the piece went on: a passing phrase, the tool, the end of the speaker's time, its last words, the end of its
+session, the end of the gathering."""
 
 EntryKind = Literal["phase", "said", "passed", "left", "paused", "resumed", "harvest", "closed"]
 
 
 class RecordEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that happened, for the transcript."""
+    """One entry for the transcript."""
 
     t: float
     """Seconds since the gathering began."""
@@ -28,9 +28,9 @@ class RecordEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     phase: Phase
     round: int
     number: int = 0
-    """Whose it is; 0 for the circle's."""
+    """The member's number; 0 for the circle itself."""
     text: str = ""
-    """What was said; for anything but words the reason."""
+    """The output; for an entry without output, the reason."""
     message_id: str = ""
 
 
@@ -39,25 +39,25 @@ class Tenure(msgspec.Struct):
 
     speaker: int
     due: float
-    """When the next thing happens by itself; before it has begun, when it begins at the latest."""
+    """When the next beat or the end is due; before the tenure has begun, when it begins at the latest."""
     begun: bool = False
-    """Whether its time runs."""
+    """Whether the speaker's time runs."""
     beat: int = 0
-    """The last beat that was."""
+    """The number of the latest beat."""
     turn_prompt: str = ""
-    """The prompt that gives it the piece, while it has not reached it."""
+    """The id of the prompt with the piece, until it reaches the speaker."""
     heard_before: int = 0
-    """Up to which entry it had been told before that one."""
+    """The number of record entries that the speaker had got before that prompt."""
     beat_prompt: str = ""
-    """That of the last beat, while it has not reached it."""
+    """The id of the latest beat's prompt, until it reaches the speaker."""
     last_prompt: str = ""
-    """The one that asked for its last words."""
+    """The id of the prompt that asked for the last words."""
     contributions: int = 0
     characters: int = 0
 
 
 class CeremonyState(msgspec.Struct):
-    """How a gathering stands."""
+    """The state of a gathering."""
 
     now: float = 0.0
     """The time of the last step."""
@@ -66,33 +66,33 @@ class CeremonyState(msgspec.Struct):
     round: int = 0
     """0 before it has begun."""
     to_speak: list[int] = msgspec.field(default_factory=list)
-    """Who has not held the piece in this round."""
+    """The speakers who have not held the piece in this round."""
     tenure: Tenure | None = None
     harvest_due: float | None = None
-    """Until when the harvest is waited for; None unless it is."""
+    """When the wait for the harvest ends; None without one."""
     harvest_rests: float | None = None
-    """When what the harvester has said counts as all of it."""
+    """When the harvest counts as complete unless the harvester prints more."""
     paused_at: float | None = None
     held: list[AnyHappening] = msgspec.field(default_factory=list)
-    """What happened in a pause."""
+    """Happenings that wait for the end of a pause."""
     signals: str = ""
     messages: int = 0
-    """How many were numbered."""
+    """The number of the latest message."""
     gone: dict[int, str] = msgspec.field(default_factory=dict)
     heard: dict[int, int] = msgspec.field(default_factory=dict)
-    """Up to which entry of the record each member was told."""
+    """The number of record entries that each member has got."""
     taken_back: dict[str, int] = msgspec.field(default_factory=dict)
-    """Prompts with a digest that were withdrawn, and up to which entry they told; one of them may reach its member."""
+    """Withdrawn prompts with a digest, and its last entry; such a prompt may still reach its member."""
     withheld: dict[str, int] = msgspec.field(default_factory=dict)
     traffic: dict[str, Traffic] = msgspec.field(default_factory=dict)
-    """What it costs each member, by its label: every message that it gets is a prompt to it."""
+    """The cost for each member, by its label: an agent answers every message as a prompt."""
     closing: str = ""
-    """Why it came to its close early; empty otherwise."""
+    """Why it went to its close early; empty otherwise."""
     closed: str = ""
-    """Why it is over; empty while it is not."""
+    """Why it ended; empty while it is in progress."""
 
     def shift(self, seconds: float) -> None:
-        """Have everything that is due happen that much later."""
+        """Delay all deadlines by these seconds."""
         if self.tenure is not None:
             self.tenure.due += seconds
         if self.harvest_due is not None:
@@ -101,7 +101,7 @@ class CeremonyState(msgspec.Struct):
             self.harvest_rests += seconds
 
     def move(self, seconds: float) -> None:
-        """Have all times be those of a clock that shows so much more."""
+        """Move all times to a clock that is ahead by these seconds."""
         self.shift(seconds)
         self.began += seconds
         self.now += seconds
@@ -110,7 +110,7 @@ class CeremonyState(msgspec.Struct):
 
 
 class StoredGathering(msgspec.Struct, frozen=True):
-    """A gathering as it is kept; `entries` is how many entries its record has."""
+    """The stored form of a gathering; `entries` is the number of entries in its record."""
 
     gathering: str
     plan: Plan

@@ -1,6 +1,6 @@
-"""What happens to a ceremony, and what follows from it: the values that go in and come out.
+"""The inputs and outputs of a ceremony: happenings go in, effects come out.
 
-Members are known by their numbers; whoever carries effects out knows where they live.
+They name members by number; the code that carries effects out knows their panes.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ PromptKind = Literal["seed", "turn", "beat", "last", "harvest"]
 
 
 class Happening(msgspec.Struct, frozen=True, tag=True):
-    """Something that a ceremony is told of."""
+    """An input of a ceremony."""
 
 
 class Said(Happening, frozen=True):
-    """A member said something; `whole` where that is a whole turn, `answers` the prompt that its turn began with."""
+    """The output of a member; `whole` if it is a whole turn, `answers` the prompt that began the turn."""
 
     number: int
     text: str
@@ -27,21 +27,21 @@ class Said(Happening, frozen=True):
 
 
 class Stopped(Happening, frozen=True):
-    """A member's turn, begun with the prompt `answers`, is over; what it said in it, if anything, was told before."""
+    """The end of a member's turn that the prompt `answers` began; its output, if any, came before as `Said`."""
 
     number: int
     answers: str = ""
 
 
 class Reached(Happening, frozen=True):
-    """A prompt has reached its member: it was submitted, or is shown on its page."""
+    """A prompt has reached its member: streamrelay has submitted it, or the page shows it."""
 
     number: int
     prompt: str
 
 
 class Passed(Happening, frozen=True):
-    """Whoever holds the piece passes it: by the tool, a command or a button."""
+    """The holder passes the piece by the tool, a command or a button."""
 
     number: int
 
@@ -54,7 +54,7 @@ class Left(Happening, frozen=True):
 
 
 class Sensed(Happening, frozen=True):
-    """What is going on, in one line, for the beats to come."""
+    """A one-line summary of the current work, for the coming beats."""
 
     signals: str
 
@@ -64,19 +64,19 @@ AnyHappening = Said | Stopped | Reached | Passed | Left | Sensed
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Tell one member something, privately."""
+    """Send one member a private message."""
 
     message_id: str
     to: int
     kind: PromptKind
     text: str
     head: str = ""
-    """What of it is to be read at once where the rest is put into a file."""
+    """The part to type at once if the whole text goes into a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """Tell members something on the circle's own account."""
+    """Send members an announcement of the circle."""
 
     message_id: str
     to: tuple[int, ...]
@@ -86,7 +86,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Contribute:
-    """Let members hear what the speaker said: `text` is that alone, who says it is to be put in front."""
+    """Deliver a contribution to members: `text` is without the speaker's name, which the caller adds."""
 
     message_id: str
     speaker: int
@@ -96,7 +96,7 @@ class Contribute:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Take back prompts that have not reached a member, if that is still possible."""
+    """Withdraw prompts that have not reached a member, if that is still possible."""
 
     to: int
     message_ids: tuple[str, ...]
@@ -104,14 +104,14 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class PublishGatheringEvent:
-    """Let an event be known."""
+    """Publish an event."""
 
     event: Event
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The gathering is over; nothing more comes."""
+    """End the gathering; no effect follows."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""What is left of a gathering: the conversation as text, the transcript and the harvest as Markdown and JSON. Pure."""
+"""Exports a gathering: the conversation as text, the transcript and the harvest as Markdown and JSON. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,17 +17,17 @@ MAX_TRAIL_LENGTH = 2_000
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
-    """A gathering as it is exported."""
+    """The export of a gathering."""
 
     format: int = FORMAT
     gathering: str
     started_at: float = 0.0
-    """Unix time; 0 where it is not known."""
+    """Unix time; 0 if unknown."""
     plan: Plan
     members: tuple[Member, ...]
     entries: tuple[RecordEntry, ...]
     closed: str = ""
-    """Why it is over; empty while it is not."""
+    """Why it ended; empty while it is in progress."""
     harvest: str = ""
     trail: str = ""
 
@@ -35,7 +35,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 def transcript(
     gathering: str, plan: Plan, members: Sequence[Member], record: Sequence[RecordEntry], *, started_at: float = 0.0
 ) -> Transcript:
-    """Return all of a gathering as one value."""
+    """Return the export of a gathering."""
     harvest = "\n".join(entry.text for entry in record if entry.kind == "harvest")
     closed = next((entry.text for entry in record if entry.kind == "closed"), "")
     return Transcript(
@@ -45,9 +45,9 @@ def transcript(
 
 
 def conversation(record: Iterable[RecordEntry], members: Iterable[Member]) -> str:
-    """Return what was said, each contribution under the name of who said it.
+    """Return the contributions, each under its speaker's name.
 
-    A line that reads like such a name is quoted: nobody speaks for somebody else.
+    A line that looks like such a name is quoted, so that no member can speak for another.
     """
     headers = {member.number: filled(ATTRIBUTED, name=member.name, number=member.number, text="") for member in members}
     names = {header.strip() for header in headers.values()}
@@ -65,9 +65,9 @@ def as_json(exported: Transcript) -> str:
 
 
 def as_markdown(exported: Transcript) -> str:
-    """Return a transcript as Markdown: who took part, each round with who said what and when, the harvest.
+    """Return a transcript as Markdown: the members, the contributions of each round with names and times, the harvest.
 
-    What was said is quoted, so that nothing in it is taken for a part of the transcript.
+    Contributions are quoted, so that their text cannot pass for a part of the transcript.
     """
     plan = exported.plan
     names = {member.number: member.label for member in exported.members}
@@ -135,7 +135,7 @@ def _clock(seconds: float) -> str:
 
 
 def trail(harvest: str) -> str:
-    """Return what a harvest leaves to the next gathering: what stands below its last heading that names the trail."""
+    """Return the part of a harvest for the next gathering: the text below its last heading that names the trail."""
     lines = harvest.split("\n")
     headings = [at for at, line in enumerate(lines) if _TRAIL.match(line)]
     if not headings:

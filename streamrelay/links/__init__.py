@@ -1,1 +1,1 @@
-"""Links: two sessions hear each other, within a budget. A relay of two, a registry of them, and who runs it."""
+"""Links: relays of two sessions with a budget, the registry of links, and the session that runs one."""

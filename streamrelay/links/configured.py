@@ -1,4 +1,4 @@
-"""What the configuration says of links and relays, as those rooms have it."""
+"""Converts the configuration of links and relays into their own types."""
 
 from typing import TypeVar
 
@@ -12,22 +12,22 @@ Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
 def link_policy(table: LinkTable) -> Policy:
-    """Return the policy of a link for which nothing else is said."""
+    """Return the default policy of a link."""
     return _taken(Policy, table)
 
 
 def link_texts(table: LinkTable) -> Texts:
-    """Return what streamrelay says to the sides of links; without `notices`, only to listeners."""
+    """Return the texts that streamrelay types into linked sessions; without `notices`, only those for listeners."""
     texts = _taken(Texts, table.texts)
     return texts if table.notices else msgspec.structs.replace(texts, spent="", extended="", closed="", ended="")
 
 
 def relay_rules(table: RelayTable) -> Rules:
-    """Return the rules of a relay for which nothing else is said."""
+    """Return the default rules of a relay."""
     return _taken(Rules, table)
 
 
 def _taken(kind: type[Kind], table: Table) -> Kind:
-    """Return a value that has what a table says of its fields; tests/config compares the names."""
+    """Return a value whose fields come from a table; tests/config compares the names."""
     said = msgspec.structs.asdict(table)
     return kind(**{name: said[name] for name in kind.__struct_fields__ if name in said})

@@ -1,4 +1,4 @@
-"""A link as plain values: its parties, its policy, the texts that streamrelay itself says."""
+"""A link as plain values: its parties, its policy, and streamrelay's own texts."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ CHECKPOINTS = ("[checkpoint]",)
 
 
 class Party(msgspec.Struct, frozen=True):
-    """One side of a link: an opaque session id, the pane it lives in, and the title its peer knows it by."""
+    """One side of a link: an opaque session id, its pane, and the title by which its peer knows it."""
 
     session: str
     pane: str
@@ -23,29 +23,29 @@ class Party(msgspec.Struct, frozen=True):
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """What may cross one link, how much and how fast; 0 stands for no limit."""
+    """What one link delivers, how much and how fast; 0 means no limit."""
 
     budget: Count = BUDGET
     """Deliveries, both directions together."""
     direction: Literal["both", "from_a", "from_b"] = "both"
-    """Whose words cross: those of both, or of the first or second party alone."""
+    """Whose output the link delivers: that of both parties, or only of the first or second."""
     checkpoints: tuple[str, ...] = CHECKPOINTS
-    """What answers to checkpoints begin with; of either the first 50 characters count."""
+    """The beginnings of answers to checkpoints; the first 50 characters of both are compared."""
     acknowledgements: Count = ACKNOWLEDGEMENTS
-    """How many turns in a row that say nothing new cross."""
+    """The number of turns in a row without new content that the link delivers."""
     phrases: tuple[str, ...] = ()
-    """What else counts as saying nothing new, as literal sentences."""
+    """Further sentences without new content, literally."""
     hops: Count = HOPS
-    """How many times an answer may follow an answer."""
+    """How often an answer may follow an answer."""
     longest: Count = 0
-    """Characters of one delivery."""
+    """The most characters of one delivery."""
     per_minute: Count = 0
-    """Deliveries within 60 seconds."""
+    """The most deliveries within 60 seconds."""
     start_sessions: bool = True
     """Whether its sides may start sessions."""
 
     def rules(self, frame: str = FRAME) -> Rules:
-        """Return the rules of the relay that a link is."""
+        """Return the rules of the link's relay."""
         return Rules(
             budget=self.budget,
             when_spent="wait",
@@ -60,9 +60,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
-    """What streamrelay types into a session on its own account; a user may have other words, or none (empty).
+    """The texts that streamrelay itself types into a session; a user can replace them, or leave one empty for none.
 
-    `{title}` is the other one's, `{deliveries}` how many were made, `{text}` what was said.
+    `{title}` is the peer's title, `{deliveries}` the number of deliveries, `{text}` the delivered output.
     """
 
     frame: str = FRAME
@@ -77,7 +77,7 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
     gone: str = "[streamrelay] {title} has ended."
 
     def check(self) -> None:
-        """Raise UsageError for a template with a field that nothing fills."""
+        """Raise UsageError for a template with an unknown field."""
         for name in self.__struct_fields__:
             if name != "frame":
                 filled(getattr(self, name), title="", deliveries=0)
@@ -87,10 +87,10 @@ class Texts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """One link as it stands, and as it is kept."""
+    """The state of one link, also in its stored form."""
 
     parties: tuple[Party, Party]
-    """The one who asked for it, and its peer."""
+    """The party that asked for the link, and its peer."""
     policy: Policy
     created_at: float
     """Unix time."""
@@ -98,23 +98,23 @@ class Link(msgspec.Struct, frozen=True):
 
     @property
     def link_id(self) -> str:
-        """Its id, which its deliveries carry too."""
+        """The id of the link and of its relay."""
         return self.relay.relay
 
     @property
     def deliveries(self) -> int:
-        """How many were made."""
+        """The number of deliveries so far."""
         return self.relay.standing.deliveries
 
     @property
     def remaining(self) -> int | None:
-        """How many are left; None without a budget."""
+        """The number of deliveries left; None without a budget."""
         standing = self.relay.standing
         return standing.budget - standing.deliveries if standing.budget else None
 
     @property
     def state(self) -> Literal["open", "spent", "suspended"]:
-        """What it does now with what is said."""
+        """Whether the link delivers output now."""
         standing = self.relay.standing
         return "suspended" if standing.suspended_by else "spent" if standing.spent else "open"
 
@@ -125,7 +125,7 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """Who is to be told, once, that another one has stopped."""
+    """A caller that gets one message when its target stops."""
 
     listener_id: str
     caller: Party
@@ -133,14 +133,14 @@ class Listener(msgspec.Struct, frozen=True):
 
 
 class StoredLinks(msgspec.Struct, frozen=True):
-    """All links and listeners, as they are kept."""
+    """The stored form of all links and listeners."""
 
     links: tuple[Link, ...] = ()
     listeners: tuple[Listener, ...] = ()
 
 
 def participants(a: Party, b: Party) -> tuple[Participant, Participant]:
-    """Return two parties as a relay takes them; who has the same title as its peer is told apart by its session."""
+    """Return two parties as participants of a relay; equal titles get the session id appended."""
     names = (a.title, b.title) if a.title != b.title else (f"{a.title} {a.session}", f"{b.title} {b.session}")
     first, second = (
         Participant(party.session, party.pane, name, number, party.session_name)

@@ -1,6 +1,6 @@
-"""What is logged of links: that one was made at INFO, each delivery at DEBUG, and never what was said.
+"""Logs links: a new link at INFO, each delivery at DEBUG, and never the text.
 
-At INFO a session is its id. Its title is whatever a program or a person made of it, and may say what is worked on.
+At INFO a session appears by its id. A program or a person sets its title, which may reveal the current work.
 """
 
 import logging
@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 def note(event: Event, registry: LinkRegistry) -> None:
-    """Log an event, given the links as they stand after it."""
+    """Log an event; `registry` has the links after it."""
     match event:
         case LinkCreated():
             logger.info("%s links %s and %s, budget %d", event.link, *event.parties, event.budget)

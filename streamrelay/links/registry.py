@@ -1,13 +1,13 @@
-"""All links and listeners of one place: who is linked with whom, and what follows from what they say. Pure.
+"""The registry of the links and listeners of one service. Pure.
 
-* There is one link between two sessions, whoever asked for it; asking again changes nothing. A session can be linked
-  with several others; each of them gets what it says, within the budget of that link.
-* What crosses one link is decided by a relay of two (`streamrelay.relay.machine`). Here is what a link adds: when its
-  budget is spent both sides are told, and it waits for a person to extend it; when one side closes it or ends, the
-  other is told; while one of the two is in a relay or circle, it is suspended.
-* A listener is the one-way kind: its caller is told when the target stops, once, and hears nothing of what it said.
-  Two sessions that are linked need none, so there is never both.
-* A session that ends takes its links and listeners with it at once.
+* Two sessions have at most one link; a second request, from either side, changes nothing. A session can have links with
+  several others; each of them gets its output, within the budget of that link.
+* A relay of two (`streamrelay.relay.machine`) decides what a link delivers. The registry adds the notices: both sides
+  get one when the budget is spent, and the link then waits for a person to extend it; a side gets one when the other
+  closes the link or ends. While one of the two is in a relay or gathering, the link is suspended.
+* A listener is one-way: its caller gets one message when the target stops, without the target's output. Linked sessions
+  need no listener, so a pair never has both.
+* When a session ends, its links and listeners end at once.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ from streamrelay.relay.rules import Close, Effect, Notice, Participant, PublishE
 
 
 class _Entry:
-    """A link and the machine of it."""
+    """A link and its relay machine."""
 
     def __init__(self, parties: tuple[Party, Party], policy: Policy, created_at: float, machine: RelayMachine) -> None:
         self.parties = parties
@@ -60,10 +60,10 @@ class _Entry:
 
 
 class LinkRegistry:
-    """The links between some sessions."""
+    """The links and listeners between sessions."""
 
     def __init__(self, texts: Texts | None = None) -> None:
-        """Raises UsageError for a template that makes no sense."""
+        """Take the texts; raises UsageError for an invalid template."""
         self._texts = texts or Texts()
         self._texts.check()
         self._entries: dict[frozenset[str], _Entry] = {}
@@ -74,7 +74,7 @@ class LinkRegistry:
 
     @classmethod
     def restored(cls, stored: StoredLinks, texts: Texts | None = None) -> Self:
-        """Go on with what was stored. Suspensions are not in it: who suspended them says so again, if it lasts."""
+        """Restore the stored links. Suspensions are not stored: a relay or gathering that lasts suspends them again."""
         registry = cls(texts)
         for link in stored.links:
             machine = RelayMachine.restored(link.relay)
@@ -84,23 +84,23 @@ class LinkRegistry:
         return registry
 
     def stored(self) -> StoredLinks:
-        """Return all that is needed to go on later."""
+        """Return the state from which `restored` continues."""
         return StoredLinks(tuple(self.links()), tuple(self._listeners.values()))
 
     def changes(self) -> dict[str, Link | None]:
-        """Return the links that are not as they were when this was last asked, by id; None for those that are gone."""
+        """Return the links changed since the last call, by id; None for a closed one."""
         changed, self._changed = self._changed, set()
         now = {entry.link_id: entry for entry in self._entries.values()} if changed else {}
         return {link_id: now[link_id].link() if link_id in now else None for link_id in changed}
 
     @property
     def listeners(self) -> tuple[Listener, ...]:
-        """Who is to be told when somebody stops."""
+        """All listeners."""
         return tuple(self._listeners.values())
 
     @property
     def closed(self) -> bool:
-        """Whether nothing is left to be done for anybody."""
+        """Whether no link and no listener is left."""
         return not self._entries and not self._listeners
 
     # Who is linked with whom
@@ -108,7 +108,7 @@ class LinkRegistry:
     def create(
         self, a: Party, b: Party, *, link_id: str, at: float, policy: Policy | None = None
     ) -> tuple[Link, list[Effect]]:
-        """Link two sessions; where they are linked already, return that link as it is. `at` is Unix time."""
+        """Link two sessions; if they are linked already, return that link unchanged. `at` is Unix time."""
         if a.session == b.session:
             raise UsageError("a session cannot be linked with itself", data={"session": a.session})
         entry = self._entries.get(_pair(a, b))
@@ -134,19 +134,19 @@ class LinkRegistry:
         return [entry.link() for entry in self._entries.values()]
 
     def between(self, session: str, other: str) -> Link | None:
-        """Return the link between two sessions, in whatever order."""
+        """Return the link between two sessions, in either order."""
         entry = self._entries.get(frozenset((session, other)))
         return None if entry is None else entry.link()
 
     def refusal(self, session: str, other: str, text: str, now: float) -> tuple[Refusal, str] | None:
-        """Return why a message of one side to the other may not cross their link now (see `RelayMachine.refusal`)."""
+        """Return why the link may not deliver a message of one side to the other now (see `RelayMachine.refusal`)."""
         entry = self._entries.get(frozenset((session, other)))
         return None if entry is None else entry.machine.refusal(entry.pane_of(session), text, now)
 
     def carry(
         self, session: str, other: str, text: str, *, message_id: str, now: float, typing: Typing | None = None
     ) -> list[Effect]:
-        """Deliver a message of one side to the other over their link; nothing where there is none."""
+        """Deliver a message of one side to the other over their link; do nothing without a link."""
         entry = self._entries.get(frozenset((session, other)))
         if entry is None:
             return []
@@ -161,7 +161,7 @@ class LinkRegistry:
     # What people and sessions decide
 
     def extend(self, session: str, other: str, deliveries: int, now: float) -> list[Effect]:
-        """Add to a budget, and open a link that is spent; nothing where there is none, or no budget."""
+        """Add to a link's budget, and reopen a spent link; do nothing without a link or a budget."""
         entry = self._entries.get(frozenset((session, other)))
         if entry is None or not entry.machine.standing.budget:
             return []
@@ -174,9 +174,9 @@ class LinkRegistry:
     def sever(
         self, session: str, other: str, *, by: str = "", last_words: str = "", reason: str = "closed"
     ) -> list[Effect]:
-        """End a link; whoever did not ask for it is told. `last_words` of the session `by` are delivered before that.
+        """End a link and notify each side that did not ask for it, after delivering the `last_words` of the side `by`.
 
-        They are a message of their own, which no budget holds back.
+        The last words are a separate message that ignores the budget.
         """
         entry = self._entries.get(frozenset((session, other)))
         if entry is None:
@@ -190,7 +190,7 @@ class LinkRegistry:
         return [*effects, *self._consequences(entry, entry.machine.close(reason), by=by)]
 
     def end_session(self, session: str, reason: str, now: float) -> list[Effect]:
-        """A session is gone: so are its links and listeners; peers and callers are told."""
+        """End a session's links and listeners, and notify its peers and callers."""
         effects: list[Effect] = []
         for entry in self._of(session):
             left = entry.machine.leave(entry.pane_of(session), reason, now)
@@ -202,7 +202,7 @@ class LinkRegistry:
         return effects
 
     def suspend(self, session: str, by: str) -> list[Effect]:
-        """Let nothing cross the links of a session while it is in the relay or circle `by`; empty for no longer."""
+        """Suspend a session's links while it is in the relay or gathering `by`; an empty `by` resumes them."""
         if by:
             self._suspended[session] = by
         else:
@@ -210,14 +210,14 @@ class LinkRegistry:
         return [effect for entry in self._of(session) for effect in self._suspend(entry)]
 
     def pause(self, now: float, *, paused: bool = True, link_id: str = "") -> list[Effect]:
-        """Let nothing cross any link, or one, until the pause is over."""
+        """Pause or resume all links, or one."""
         effects: list[Effect] = []
         for entry in [entry for entry in self._entries.values() if link_id in {"", entry.link_id}]:
             effects += self._consequences(entry, entry.machine.pause(now, paused=paused))
         return effects
 
     def mute(self, session: str, *, muted: bool = True) -> list[Effect]:
-        """Let nothing of what one session says cross."""
+        """Mute a session on all its links, or unmute it."""
         effects: list[Effect] = []
         for entry in self._of(session):
             for party, unheard in zip(entry.parties, ("from_b", "from_a"), strict=True):
@@ -226,9 +226,9 @@ class LinkRegistry:
         return effects
 
     def listen(self, caller: Party, target: Party, *, listener_id: str) -> bool:
-        """Have a session told, once, when another one stops; False where a link tells it more than that.
+        """Send the caller one message when the target stops; return False if a link makes that superfluous.
 
-        What it is told has `listener_id` for its message id.
+        The message has the id `listener_id`.
         """
         if self.between(caller.session, target.session) is not None:
             return False
@@ -237,8 +237,8 @@ class LinkRegistry:
 
     # What is heard
 
-    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # what is told, not how
-        """Note whether what is said in a pane from here on is to cross by whole turns."""
+    def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the message
+        """Set whether links deliver a pane's output by whole turns from here on."""
         (self._in_turns.add if whole else self._in_turns.discard)(pane)
         for entry in self._entries.values():
             entry.machine.speaks_in_turns(pane, whole)
@@ -256,7 +256,7 @@ class LinkRegistry:
         return effects
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
-        """The session in a pane is gone, or its program is."""
+        """Take the end of a pane's session or program."""
         parties = [party for entry in self._entries.values() for party in entry.parties]
         parties += [party for each in self._listeners.values() for party in (each.caller, each.target)]
         effects: list[Effect] = []
@@ -265,12 +265,12 @@ class LinkRegistry:
         return effects
 
     def deadline(self) -> float | None:
-        """Return when `advance` is due; None while nothing is waited for."""
+        """Return when `advance` is due; None without a pending deadline."""
         due = [entry.machine.deadline() for entry in self._entries.values()]
         return min((each for each in due if each is not None), default=None)
 
     def advance(self, now: float) -> list[Effect]:
-        """Let time pass."""
+        """Advance the clock."""
         effects: list[Effect] = []
         for entry in [entry for entry in self._entries.values() if entry.is_due(now)]:
             effects += self._consequences(entry, entry.machine.advance(now))
@@ -282,7 +282,7 @@ class LinkRegistry:
         return [entry for pair, entry in self._entries.items() if session in pair]
 
     def _consequences(self, entry: _Entry, effects: Iterable[Effect], by: str = "") -> list[Effect]:
-        """Return what a link makes of what its relay decides."""
+        """Turn the effects of a link's relay into effects of the link, with its notices and events."""
         self._changed.add(entry.link_id)
         result: list[Effect] = []
         for effect in effects:
@@ -313,7 +313,7 @@ class LinkRegistry:
         return [PublishEvent(LinkSuspended(link=entry.link_id, by=by))]
 
     def _notify(self, entry: _Entry, kind: str, template: str, listeners: Iterable[Participant]) -> list[Effect]:
-        """Return a notice for each listener; its id is one that no other notice of this link has."""
+        """Return a notice for each recipient, with an id that is unique within this link."""
         machine = entry.machine
         effects: list[Effect] = []
         for listener in listeners if template else ():

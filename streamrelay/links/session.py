@@ -1,4 +1,4 @@
-"""A link between two panes of one server, at work until it is closed."""
+"""Runs one link between two panes of a server until it is closed."""
 
 import secrets
 import time
@@ -20,7 +20,7 @@ from streamrelay.relay.steps import RelayCounts
 
 
 class LinkSession:
-    """One link; a pane is a session here, and its id the session's."""
+    """One link between panes; the session ids are the pane ids here."""
 
     def __init__(
         self,
@@ -33,10 +33,11 @@ class LinkSession:
         typing: TypingOptions | None = None,
         attended: bool = True,
     ) -> None:
-        """Take two `(title, pane)` pairs; a pane without a title is known by its tmux session's name.
+        """Take two `(title, pane)` pairs; a pane without a title gets its tmux session's name.
 
-        Where nobody attends who could extend it, a link that is spent is closed, when both sides have been told.
-        Raises ShellRefused when one side is a shell and nobody allowed that, UsageError when both are the same.
+        Without a person who attends and could extend the link, it closes when its budget is spent and both sides have
+        got the notice. Raises ShellRefused if one side is a shell without `allow_shell`, and UsageError if both are the
+        same pane.
         """
         typing = typing or TypingOptions(writer="link")
         infos = [info for _, info in (a, b)]
@@ -49,7 +50,7 @@ class LinkSession:
         link_id = f"link-{secrets.token_hex(4)}"
         self.link, self._opening = self._registry.create(first, second, link_id=link_id, at=time.time(), policy=policy)
         self.closed: LinkClosed | None = None
-        """How it ended."""
+        """The event with which the link ended."""
         self._attended = attended
         self._runner = RelayRunner(
             server, self._registry, labels={p.pane: p.title for p in self.link.parties}, typing=typing
@@ -58,23 +59,23 @@ class LinkSession:
 
     @property
     def counts(self) -> RelayCounts:
-        """What was done so far."""
+        """The counts of the link's relay so far."""
         return self._runner.counts
 
     @property
     def error(self) -> StreamrelayError | None:
-        """What ended the link, where that was not meant."""
+        """The error that ended the link, if one did."""
         return self._runner.error
 
     @property
     def traffic(self) -> Mapping[str, Traffic]:
-        """What it cost each side so far, by label."""
+        """The traffic of each side so far, by label."""
         link = self.now
         return {} if link is None else link.relay.standing.traffic
 
     @property
     def now(self) -> Link | None:
-        """The link as it stands; None when it is closed."""
+        """The current state of the link; None when it is closed."""
         return self._registry.between(*self._sessions)
 
     @property
@@ -83,7 +84,7 @@ class LinkSession:
         return a.session, b.session
 
     async def run(self, publish: Publish) -> LinkClosed | None:
-        """Link until the link is closed; every event goes to `publish`. Returns how it ended."""
+        """Run the link until it is closed; `publish` gets every event. Return the event with which it ended."""
         onward = Publisher(publish)
 
         def tell(event: Event) -> None:
@@ -94,19 +95,19 @@ class LinkSession:
         return self.closed
 
     def extend(self, deliveries: int) -> None:
-        """Add to the budget, and open the link if it is spent."""
+        """Add to the budget, and reopen a spent link."""
         self._runner.decide(lambda now: self._registry.extend(*self._sessions, deliveries, now))
 
     def close(self, by: str, last_words: str = "") -> None:
-        """Close it for one of the sides (its session), which says a last thing; the other one is told."""
+        """Close the link for one side (its session) after delivering its last words, and notify the other side."""
         self._runner.decide(lambda _: self._registry.sever(*self._sessions, by=by, last_words=last_words))
 
     def toggle_pause(self) -> None:
-        """Let nothing cross until this is called again; what is said meanwhile crosses then."""
+        """Pause the link, or resume it and deliver the output that waited."""
         self._runner.decide(lambda now: self._registry.pause(now, paused=not self._paused))
 
     def toggle_mute(self, number: int) -> None:
-        """Let nothing of what the first or second side says cross, or let it cross again."""
+        """Mute the first or second side, or unmute it."""
 
         def decide(_now: float) -> list[Effect]:
             link = self.now
@@ -118,7 +119,7 @@ class LinkSession:
         self._runner.decide(decide)
 
     def stop(self) -> None:
-        """End the link for the person who attends it."""
+        """End the link for the attending person."""
         self._runner.decide(lambda _: self._registry.sever(*self._sessions, reason="stopped"))
 
     @property

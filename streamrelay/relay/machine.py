@@ -198,21 +198,21 @@ class RelayMachine:
     # Messages that a participant sends explicitly
 
     def refusal(self, pane: str, text: str, now: float) -> tuple[Refusal, str] | None:
-        """Return why a message that a participant sends may not go out now, and that in words; None if it may.
+        """Return the reason, as code and text, why a participant's message may not go out now; None if it may.
 
-        What is said waits for a pause or a budget; a message is refused, so that its sender knows, and decides.
+        Output waits during a pause or for a budget. A message is refused instead, so that its sender can decide.
         """
         standing = self.standing
         if standing.suspended_by:
             return "suspended", f"one of its participants is in {standing.suspended_by}"
         if pane in standing.muted:
-            return "muted", "nothing of what you say is to cross it"
+            return "muted", "a person has muted you"
         if standing.paused:
             return "paused", "it is paused by a person"
         if standing.spent:
             return "spent", f"its budget is spent after {self.deliveries} deliveries"
         if not self._in_time(now):
-            return "rate", "as many deliveries have crossed it within a minute as may"
+            return "rate", "it has reached its limit of deliveries a minute"
         return self._judge(OutputUnit(pane, (text,), whole_turn=True, heard_at=now), text)
 
     def send(self, pane: str, text: str, message_id: str, now: float, policy: Policy | None = None) -> list[Effect]:
@@ -231,7 +231,7 @@ class RelayMachine:
             return [self._withhold(speaker, text, *withheld)]
         hop = self.standing.loop_guard.hop_of(output.pane)
         if len(self.standing.held) >= MAX_HELD:
-            return [self._withhold(speaker, text, "too_many_waiting", f"{MAX_HELD} messages wait already")]
+            return [self._withhold(speaker, text, "too_many_waiting", f"{MAX_HELD} messages already wait")]
         self.standing.held.append(HeldOutput(output.pane, text, hop, output.heard_at))
         return self._release(now)
 
@@ -252,11 +252,11 @@ class RelayMachine:
         if rules.hops and hop > rules.hops:
             return (
                 "hops",
-                f"it is answer {hop} in a chain of which {rules.hops} go out; a person's word begins a new one",
+                f"it is answer {hop} in a chain of at most {rules.hops}; a person's message begins a new chain",
             )
         no_news = loop_guard.judge(output.pane, text, rules.phrases)
         if no_news and hop > 1 and 0 < rules.acknowledgements < loop_guard.in_a_row:
-            why = f"turn {loop_guard.in_a_row} in a row that says nothing new; {rules.acknowledgements} go out"
+            why = f"turn {loop_guard.in_a_row} in a row without new content; at most {rules.acknowledgements} go out"
             return ("acknowledgement" if no_news == "acknowledgement" else "repetition"), why
         return None
 

@@ -86,7 +86,7 @@ EVENTS: list[Event] = [
         relay="relay-1",
         speaker="Ann (1)",
         reason="acknowledgement",
-        why="turn 3 in a row that says nothing new; 2 go out",
+        why="turn 3 in a row without new content; at most 2 go out",
         count=1,
         text="Thanks!",
         **COMMON,

@@ -105,7 +105,7 @@ class TestClose:
         assert ceremony.handle(Said(REX, "And another thing."), 9e9) == []
         assert [ceremony.close(9e9), ceremony.pause(9e9), ceremony.resume(9e9), ceremony.advance(9e9)] == [[]] * 4
         assert ceremony.deadline() is None
-        with pytest.raises(PieceNotHeld, match="nobody does"):
+        with pytest.raises(PieceNotHeld, match="no member does"):
             ceremony.handle(Passed(REX), 9e9)
 
 

@@ -85,7 +85,7 @@ def test_a_user_has_other_words(tmp_path, circle):
         ("beat.md", "[{beat}/{beets}]", "beets"),
         ("inhale.md", "Inhale for {name}", "name"),
         ("phase.md", "To {name}", "name"),
-        ("sead.md", "You", "no such text"),
+        ("sead.md", "You", "unknown text"),
     ],
 )
 def test_a_text_of_the_users_that_makes_no_sense_is_named(tmp_path, name, text, wrong):
