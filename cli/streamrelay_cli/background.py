@@ -1,7 +1,7 @@
-"""Writing where a slow reader must not stop the listening: in a thread, which nobody waits for at the end.
+"""Writes output in a thread, so that a slow reader does not stop the event loop; the process can end without it.
 
-Whoever awaits a write waits for the reader, and meanwhile the event loop reads panes and hears signals. What comes in
-faster than it goes out waits in the subscription, which is bounded and says what it lost.
+A coroutine that awaits a write waits for the reader, while the event loop keeps reading panes and signals. Events that
+arrive faster than the reader reads wait in the subscription, which is bounded and counts the lost ones.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ class BackgroundWriter:
         threading.Thread(target=self._write_all, name="output", daemon=True).start()
 
     async def write(self, data: bytes) -> None:
-        """Write, and return when it is written; raises the OSError that writing raised."""
+        """Write the data, and return when it is written; raises the OSError of the write."""
         loop = asyncio.get_running_loop()
         written: asyncio.Future[None] = loop.create_future()
 
@@ -48,5 +48,5 @@ class BackgroundWriter:
             try:
                 tell(error)
             except RuntimeError:
-                # The loop is closed: nobody waits any more.
+                # The loop is closed, so no coroutine waits for this write.
                 return

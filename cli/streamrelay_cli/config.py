@@ -1,7 +1,7 @@
-"""The configuration as the commands see it: what an option is when nobody gives it, and `streamrelay config`.
+"""The command `streamrelay config`, and the defaults that the configuration gives the options of all commands.
 
-An option takes the key of its name: `link --budget` that of `link.budget`, `--tmux`, which many commands have, the key
-`tmux`. So what is asked for with an option can be set once for all, and `--help` shows what holds here.
+An option has the key of its name: `link --budget` has `link.budget`, and the shared option `--tmux` has `tmux`. So the
+configuration can set each option permanently, and `--help` shows the current defaults.
 """
 
 import re
@@ -24,19 +24,19 @@ from streamrelay_cli.options import AsJson, ConnectionAnywhere, Printing, takes_
 from streamrelay_cli.output import Output
 
 TABLES = {"send": "delivery", "gather": "gathering"}
-"""The table of a command that has none of its own name."""
+"""The tables of the commands whose table has another name."""
 WITHOUT = frozenset({"config", "doctor", "tmux", "uninstall"})
-"""Commands that a configuration which makes no sense does not stop."""
+"""Commands that run in spite of an invalid configuration."""
 HELP = ("-h", "--help")
 WIDTH = 48
-"""Columns within which `config show` has its sources below each other."""
+"""The column at which `config show` aligns its sources."""
 
 _PASSWORD = re.compile(r"(?<=//)(?P<user>[^:/]*):[^?#]*@|(?<=[?&]password=)[^&#]*", re.IGNORECASE)
-"""All between user and host, even where it should have been quoted, and what redis-py takes from behind the `?`."""
+"""Matches a password: between user and host, also unquoted, and the one that redis-py reads from the query."""
 
 
 def configure(context: typer.Context) -> None:
-    """Give the command that runs the configuration: as the defaults of its options, and as `settings`."""
+    """Load the configuration for the command to run: as the defaults of its options, and as `settings`."""
     if context.resilient_parsing or context.invoked_subcommand in {None, "config"}:
         return
     try:
@@ -52,17 +52,17 @@ def configure(context: typer.Context) -> None:
 
 
 def settings(context: typer.Context) -> Settings:
-    """Return the configuration that a command runs with."""
+    """Return the configuration of the running command."""
     return context.obj if isinstance(context.obj, Settings) else Settings()
 
 
 def delivery_policy(settings: Settings) -> Policy:
-    """Return how messages of a conversation are typed."""
+    """Return the policy for typing messages of a conversation."""
     return Policy(needs_human=settings.delivery.needs_human, commands=settings.delivery.commands)
 
 
 def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  # typer has no public name for commands
-    """Return what the configuration says of a command's options, and of its commands' if it has any."""
+    """Return the configured defaults of a command's options, and of its subcommands'."""
     keys = all_keys()
     found: dict[str, Any] = {}
     for parameter in command.params:
@@ -91,7 +91,7 @@ def show(
     found = (_without_secrets(one) for one in load(flags=_flags(context, connection)))
     shown = [one for one in found if _is_within(one.key, key)]
     if not shown:
-        raise UsageError(f"there is no key {key!r}", hint="without a key, all are listed")
+        raise UsageError(f"unknown key: {key!r}", hint="list all keys with: streamrelay config show")
     if as_json:
         for one in shown:
             output.json({"key": one.key, "value": one.value, "from": one.source.kind, "where": one.source.where})
@@ -116,9 +116,9 @@ def path(as_json: AsJson = False) -> None:
     output.lines(str(file) for _, file, _ in files)
     for _, file, there in files:
         if not there:
-            output.note(f"{file} is not there: the defaults hold")
+            output.note(f"{file} does not exist: the defaults apply")
     if project is None:
-        output.note(f"there is no {PROJECT_FILE} here or above")
+        output.note(f"no {PROJECT_FILE} in this folder or above")
 
 
 @takes_options
@@ -132,7 +132,7 @@ def init(
     """
     file = Path.cwd() / PROJECT_FILE if project else user_file()
     if file.exists():
-        raise UsageError(f"{file} exists already", hint="edit it; `streamrelay config show` shows what holds")
+        raise UsageError(f"{file} already exists", hint="edit it; see the current values with: streamrelay config show")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -153,7 +153,7 @@ def _commented(keys: Iterable[Key]) -> Iterator[str]:
 
 
 def _flags(context: typer.Context, connection: ConnectionAnywhere) -> Layer:
-    """Return what was given on the command line, as the last layer."""
+    """Return the options of the command line, as the last layer."""
     values: dict[str, object] = {}
     places: dict[str, str] = {}
     for parameter in context.command.params:
@@ -166,7 +166,7 @@ def _flags(context: typer.Context, connection: ConnectionAnywhere) -> Layer:
 
 
 def _without_secrets(setting: Setting) -> Setting:
-    """Return a setting as it may be seen over somebody's shoulder: an address has no password."""
+    """Return a setting without the password in an address, so that it is safe to show."""
     if setting.key != "federation.redis_url":
         return setting
     return setting._replace(value=_PASSWORD.sub(_hidden, str(setting.value)))
@@ -181,7 +181,7 @@ def _is_within(key: str, table: str) -> bool:
 
 
 def _as_toml(shown: list[Setting]) -> Iterator[str]:
-    """Yield lines that could stand in a file, each with its source behind it; a key without a value is no line."""
+    """Yield the lines of a valid file, each with its source as a comment; a key without a value is commented out."""
     texts = [_assignment(one.key, one.value) for one in shown]
     width = min(max(map(len, texts)), WIDTH)
     for one, text in zip(shown, texts, strict=True):

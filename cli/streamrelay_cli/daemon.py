@@ -101,7 +101,7 @@ def start(
         before = running_pid(address)
         await background.revive(address, [*command(chosen, mcp_port, web), "--log-level", log_level.value])
         if (pid := running_pid(address)) == before:
-            output.note(f"a daemon runs already (process {pid})")
+            output.note(f"a daemon already runs (process {pid})")
         else:
             output.note(f"the daemon of {address.tmux} runs (process {pid}); its log is {address.log}")
         return 0
@@ -195,7 +195,9 @@ def install(
         chosen = options.server()
         address = address_of(chosen)
         if (pid := running_pid(address)) is not None:
-            raise DaemonRunning(f"a daemon runs already (process {pid})", hint="streamrelay daemon stop, then install")
+            raise DaemonRunning(
+                f"a daemon already runs (process {pid})", hint="stop it with: streamrelay daemon stop; then install"
+            )
         unit = units.unit_for(address, [*command(chosen, mcp_port, web), "--wait"], os.environ)
         refused = units.install(unit)
         output.line(str(unit.file))
@@ -203,7 +205,7 @@ def install(
             output.note(f"written, but not started: {words}")
         if refused:
             raise StreamrelayError(
-                "the unit is written, and nobody took it up", hint="start it by hand, or log in anew"
+                "the unit is written, but the supervisor did not start it", hint="start it by hand, or log in again"
             )
         return 0
 

@@ -1,6 +1,6 @@
-"""`streamrelay delivery`: the messages that wait, how one stands, and cancelling one before it is typed.
+"""`streamrelay delivery`: list waiting messages, show a message's state, cancel a message before it is typed.
 
-A daemon that runs for the tmux server is asked. Without one the commands read the outbox themselves.
+The commands ask the daemon of the tmux server; without one they read the outbox themselves.
 """
 
 import time
@@ -32,7 +32,7 @@ Ids = Annotated[list[str], typer.Argument(help="The ids that `send` and `deliver
 
 
 class _Deliveries(Protocol):
-    """What a daemon and the outbox answer alike."""
+    """The calls that a daemon and the outbox share."""
 
     async def get_delivery(self, message_id: str) -> list[Delivery]: ...
 
@@ -135,12 +135,12 @@ def cancel(
 
 @asynccontextmanager
 async def _asked(tmux: Tmux) -> AsyncIterator[tuple[_Deliveries, Sequence[Session]]]:
-    """Give whoever knows the messages of a tmux server, and its sessions."""
+    """Yield the daemon or the outbox of a tmux server, and the server's sessions."""
     async with service_if_any(tmux) as service:
         if service is not None:
             yield service, await service.sessions()
             return
-    # This loads the whole service, which a command that asks a daemon does not need.
+    # Imported late: this loads the whole service, which a command that asks a daemon does not need.
     from streamrelay.service.deliveries import StoredDeliveries
 
     async with Server(tmux) as server, open_outbox() as outbox:
@@ -185,7 +185,7 @@ def _age(since: float) -> str:
 
 
 def _advise(output: Output, deliveries: Iterable[Delivery], sessions: Iterable[Session]) -> None:
-    """Say what a person is to do, for each session that a message waits for."""
+    """Print what a person should do, for each session that a message waits for."""
     held = {one.pane for one in deliveries if one.state == "queued"}
     for line in attention_lines(session for session in sessions if session.pane in held):
         output.note(line)

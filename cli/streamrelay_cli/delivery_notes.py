@@ -1,4 +1,4 @@
-"""What a person is told while a message is under way: its receipts, why it waits, what to do, and how to cancel it.
+"""Notes for the user about a message in flight: its receipts, why it waits, what to do, and how to cancel it.
 
 notes = DeliveryNotes(output, message_id, sessions=service.sessions, queues=True)
 await notes.beside(send_through(service, request, publish=notes.take))
@@ -20,9 +20,9 @@ from streamrelay_cli.options import ServerOptions
 from streamrelay_cli.output import Output
 
 ANSWER_NOTE = 5.0
-"""Seconds after which a person is told that the answer is waited for."""
+"""Seconds until a note says that the command waits for the answer."""
 STATE_TIMEOUT = 3.0
-"""Seconds for which a daemon is asked how a message stands when the command is interrupted."""
+"""Seconds to wait for the daemon's state of a message when the command is interrupted."""
 
 Result = TypeVar("Result")
 
@@ -43,7 +43,7 @@ class DeliveryNotes:
         name: str = "",
         server: ServerOptions | None = None,
     ) -> None:
-        """Take what the notes are about; with `waits` the command waits for the answer, `limit` seconds in all."""
+        """Take the message; with `waits` the command waits for the answer, at most `limit` seconds in all."""
         self.receipt: Receipt | None = None
         self._output = output
         self._message_id = message_id
@@ -61,7 +61,7 @@ class DeliveryNotes:
 
     @property
     def cancel_command(self) -> str:
-        """What cancels the message."""
+        """The command that cancels the message."""
         return f"streamrelay delivery cancel {self._message_id}{self._options}"
 
     def take(self, event: Event) -> None:
@@ -79,9 +79,9 @@ class DeliveryNotes:
             self._held.put_nowait("needs_human")
 
     async def beside(self, delivering: Coroutine[Any, Any, Result]) -> Result:
-        """Deliver, and say meanwhile why the message waits."""
+        """Run the delivery, and print meanwhile why the message waits."""
         result = await until_first(delivering, self._explain())
-        # A note that was being made when the delivery ended was cut off.
+        # The end of the delivery may have cut off a note.
         unsaid = [self._saying, *(self._held.get_nowait() for _ in range(self._held.qsize()))]
         for why in unsaid:
             if why not in {"", "answer"}:
@@ -99,9 +99,9 @@ class DeliveryNotes:
             await self._say(why)
 
     async def _say(self, why: str) -> None:
-        """Say why the message waits, each line once."""
+        """Print why the message waits, each line once."""
         session: Session | None = None
-        # Whoever delivers the message says what is wrong with the connection.
+        # The delivering process reports a lost connection itself.
         with contextlib.suppress(StreamrelayError):
             session = next((one for one in await self._sessions() if one.pane == self._pane), None)
         for line in self._lines(why, session):
@@ -116,7 +116,7 @@ class DeliveryNotes:
             case "needs_human" if session is not None:
                 yield from attention_lines([session])
             case "draft":
-                yield f"somebody's draft stands in the input box of {who}"
+                yield f"the input box of {who} contains a draft"
                 yield f"  send it or delete it there{there}"
             case "at_work":
                 yield f"{who} is at work; the message is typed when it takes messages again"
@@ -141,7 +141,7 @@ class DeliveryNotes:
     # When the command is interrupted
 
     def say_what_became_of_it(self) -> None:
-        """Say what became of a message that this process itself was about to type, now that it gives up."""
+        """Print the final state of a message that this process itself delivers, when the command gives up."""
         state = self.receipt.state if self.receipt is not None else None
         match state:
             case None:
@@ -152,7 +152,7 @@ class DeliveryNotes:
                 self._output.log(f"{self._message_id} was pasted before that: {state}")
 
     async def say_what_remains(self, get_delivery: Callable[[str], Awaitable[list[Delivery]]]) -> None:
-        """Say whether a message that a daemon delivers stays queued, and how to cancel it."""
+        """Print whether a message that the daemon delivers stays queued, and how to cancel it."""
         found: list[Delivery] = []
         with contextlib.suppress(TimeoutError, StreamrelayError):
             async with asyncio.timeout(STATE_TIMEOUT):

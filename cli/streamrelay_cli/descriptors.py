@@ -1,8 +1,8 @@
-"""Standard input, output and error where whoever started the command has closed them (`>&-`).
+"""Opens the standard descriptors that the parent process has closed (`>&-`).
 
-Python has None for a stream without a descriptor, and the next file that is opened would get its number. So every
-command begins with all three: what reads finds nothing, what is printed as data fails with `Bad file descriptor` as it
-would of any other program, and what is told on standard error is told to nobody.
+Python sets a stream without a descriptor to None, and the next opened file would get its number. So every command opens
+all three first: reading standard input finds its end, printing data fails with `Bad file descriptor` as in any other
+program, and messages on standard error are lost.
 """
 
 import os
@@ -10,14 +10,14 @@ import sys
 
 _STREAMS = (
     ("stdin", os.O_RDONLY, "r"),
-    # Whoever expects data is not to take its absence for success: writing to what is open for reading is an error.
+    # Opened for reading, so that writing fails: a consumer must not take missing data for success.
     ("stdout", os.O_RDONLY, "w"),
     ("stderr", os.O_WRONLY, "w"),
 )
 
 
 def open_closed() -> None:
-    """Open what is closed of the three standard descriptors, for this process and those it starts."""
+    """Open the closed standard descriptors, for this process and its children."""
     for descriptor, (name, flags, mode) in enumerate(_STREAMS):
         if getattr(sys, name) is not None:
             continue

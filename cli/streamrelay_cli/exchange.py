@@ -25,7 +25,7 @@ Checkpoints = Annotated[
 
 
 class ExchangeRules(TypedDict):
-    """The part of its rules that a conversation takes from its options."""
+    """The rules of a conversation that options set."""
 
     acknowledgements: int
     hops: int
@@ -36,7 +36,7 @@ class ExchangeRules(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What holds in a conversation, whoever takes part."""
+    """The limits of a conversation, for all its participants."""
 
     acknowledgements: Acknowledgements = ACKNOWLEDGEMENTS
     hops: Hops = HOPS
@@ -45,7 +45,7 @@ class Exchange:
     checkpoints: Checkpoints = field(default_factory=list)
 
     def rules(self) -> ExchangeRules:
-        """Return the same as the rules of a relay and the policy of a link have it."""
+        """Return the limits as fields of a relay's rules or a link's policy."""
         return ExchangeRules(
             acknowledgements=self.acknowledgements,
             hops=self.hops,

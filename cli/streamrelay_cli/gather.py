@@ -293,13 +293,13 @@ def _one(text: str, number: int, *, is_human: bool, harvests: bool) -> Invited:
 
 
 def person_of(gathering: Gathering) -> int:
-    """Return the one person of a gathering who speaks by a page or a command; raises UsageError."""
+    """Return the number of the only person without a session; raises UsageError if there is none or several."""
     people = [one for one in gathering.participants if one.is_human and not one.pane]
     holds = [one for one in people if one.number == gathering.speaker]
     if len(people) != 1 and not holds:
         raise UsageError(
-            "nobody in it speaks by this command" if not people else "several persons take part",
-            hint="who has a session speaks there" if not people else "say for whom: --number",
+            "no participant speaks by this command" if not people else "several people speak by this command",
+            hint="a participant with a session speaks there" if not people else "name one with: --number N",
         )
     return (holds or people)[0].number
 

@@ -1,6 +1,6 @@
-"""A gathering as it goes, in a terminal: the circle, who holds the piece, the beat as a bar, what was said last.
+"""The live view of a gathering in a terminal: the circle, the holder of the piece, the beat as a bar, the last output.
 
-Where standard output is no terminal, what is said is printed as it comes, and nothing else.
+If standard output is not a terminal, the view prints only the contributions, as they come.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _ENTER, _ERASE, _ESCAPE = "\n\r", "\x7f\b", "\x1b"
 
 
 class GatheringView:
-    """One gathering, shown until it is over or whoever looks has seen enough."""
+    """Shows one gathering until it ends or the user leaves the view."""
 
     def __init__(self, output: Output, service: Service, gathering: Gathering) -> None:
         self._output = output
@@ -42,12 +42,12 @@ class GatheringView:
         self._live: Live | None = None
         self._enough = asyncio.Event()
         self._typing: str | None = None
-        """What a person is about to say; None while nobody is."""
+        """The text that the user is typing; None outside of typing."""
         self._trouble = ""
         self._asking: set[asyncio.Task[None]] = set()
 
     async def show(self, after: int) -> None:
-        """Show it, with what has happened since a place in the journal."""
+        """Show the gathering, with the events after a place in the journal."""
         if not sys.stdout.isatty():
             await self._follow(after)
             return
@@ -83,7 +83,7 @@ class GatheringView:
                 pass
 
     def _seats(self) -> list[str]:
-        """Return the labels of the people who speak from here or from the page."""
+        """Return the labels of the people who speak from this view or from the page."""
         return [f"{one.name} ({one.number})" for one in self._now.participants if one.is_human and not one.pane]
 
     def _say(self, who: str, text: str) -> None:
@@ -103,7 +103,7 @@ class GatheringView:
             self._live.update(self.picture(time.time()), refresh=True)
 
     def picture(self, at: float) -> Group:
-        """Return what is shown at a moment (Unix time)."""
+        """Return the view for a moment (Unix time)."""
         now = self._now
         title = f"{now.rhythm} gathering, {now.phase} {now.round}/{now.rounds}, {now.state}"
         said = Table.grid(padding=(0, 1))
@@ -144,7 +144,7 @@ class GatheringView:
         return f"keys: {speaks}n passes the piece, p {'goes on' if self._now.state == 'paused' else 'pauses'}, q leaves"
 
     def _person(self) -> int | None:
-        """Return the person who holds the piece, and speaks here."""
+        """Return the number of the person who holds the piece and speaks from this view."""
         now = self._now
         return next(
             (one.number for one in now.participants if one.is_human and not one.pane and one.number == now.speaker),

@@ -1,8 +1,8 @@
-"""`streamrelay hook AGENT`: what an agent's stop hook runs; tells the daemon, and is never in the agent's way.
+"""`streamrelay hook AGENT`: an agent's stop hook runs it; it reports the stop to the daemon without delaying the agent.
 
-The agent waits for it, at every turn, so it imports nothing but the standard library, of that as little as it can, and
-nothing of streamrelay: that would take a second. Whatever goes wrong, it says nothing and succeeds: without a daemon
-there is nobody to tell, and to some agents a failure means that they are to go on.
+The agent waits for it at every turn, so it imports only a few modules of the standard library and none of streamrelay,
+which would take a second. It prints nothing and always succeeds, also without a daemon, because some agents take a
+failing hook as an order to go on.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 PATH = "/v1/hooks"
 MAX_REPORT_SIZE = 16 * 2**20
 PLACES = ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME")
-"""What says where an agent keeps its files."""
+"""The variables that locate an agent's files."""
 PATIENCE = 2.0
-"""Seconds: a daemon that takes longer has other troubles."""
+"""Seconds to wait for the daemon."""
 
 
 def tell(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
-    """Tell the daemon what the agent `words[0]` reports, in `words[1]` or on standard input; returns 0."""
+    """Send the daemon the report of the agent `words[0]`, from `words[1]` or standard input; return 0."""
     pane, server = environment.get("TMUX_PANE", ""), environment.get("TMUX", "").rsplit(",", 2)[0]
     if words and pane and server:
         with contextlib.suppress(OSError, ValueError):
@@ -38,9 +38,10 @@ def tell(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> i
 
 
 def socket_paths(server: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield where the daemon of a tmux server may answer (streamrelay.daemon.address, which this is tested against).
+    """Yield the sockets at which the daemon of a tmux server may answer.
 
-    Both places: an agent may not have all of the variables that the daemon has.
+    A test compares them with streamrelay.daemon.address. There are two, because an agent may lack a variable that the
+    daemon has.
     """
     server = os.path.realpath(server)
     name = f"daemon-{os.path.basename(server)[:24]}-{hashlib.sha256(os.fsencode(server)).hexdigest()[:8]}"  # noqa: PTH119
@@ -56,7 +57,7 @@ def _read_input() -> bytes:
 
 
 def _post(address: str, body: bytes) -> bool:
-    """Post to a unix socket; return whether anybody listens there."""
+    """Post to a unix socket; return whether a process listens there."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(PATIENCE)
         try:
@@ -66,6 +67,6 @@ def _post(address: str, body: bytes) -> bool:
         head = f"POST {PATH} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
         head += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         connection.sendall(head.encode() + body)
-        # It has been taken when there is an answer, whichever.
+        # Any answer means that the daemon took the report.
         connection.recv(1)
         return True

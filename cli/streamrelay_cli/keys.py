@@ -1,4 +1,4 @@
-"""Single keys on the terminal a command was started from, while it runs."""
+"""Reads single keys from the terminal of a running command."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ def has_terminal() -> bool:
 
 
 def is_typed() -> bool:
-    """Tell whether this command was typed at a terminal: it has the foreground, which no agent gives to its tools."""
+    """Tell whether a person typed this command at a terminal: it has the foreground, which agents' tools never get."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     except OSError:
@@ -32,20 +32,21 @@ def is_typed() -> bool:
 
 
 def _named_terminal() -> Path:
-    """Return where the terminal of a command that `has_terminal` is opened."""
+    """Return the path of the terminal of a command that `has_terminal`."""
     try:
         return Path(os.ttyname(sys.stdin.fileno()))
     except OSError:
-        # A container may have been given one of the machine's. Only then: no Mac's event loop can wait for this one.
+        # A container may use a terminal of the machine, which has no name inside it. Otherwise avoid /dev/tty: no event
+        # loop on macOS can wait for it.
         return Path("/dev/tty")
 
 
 @contextmanager
 def pressed_keys(take: Callable[[str], None]) -> Iterator[bool]:
-    """Hand every key to `take`, unechoed; Ctrl-C stays what it is. False where there is no terminal for that.
+    """Pass every key to `take` without echo, except Ctrl-C; yield False without a terminal.
 
-    The terminal is opened anew for that: an event loop may make what it reads from non-blocking (uvloop does), and that
-    would hold for the standard streams of whoever started us, too, and for longer than we live.
+    It opens the terminal again, because an event loop may set its input to non-blocking (uvloop does). On the inherited
+    descriptor, that would also change the parent process's streams and outlast this process.
     """
     if not has_terminal():
         yield False

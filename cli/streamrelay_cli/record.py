@@ -154,7 +154,7 @@ async def _say_all(
         if stay:
             await asyncio.Event().wait()
 
-    # What is said here is said by whoever records, not by a peer.
+    # The person who records sends these messages, not a peer.
     writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=report, allow_shell=True)
     await until_first(writer.run(), send())
 

@@ -1,6 +1,6 @@
-"""Standard output of the process: a reader that goes away, or a full disk, becomes an error of ours.
+"""Standard output of the process: raises streamrelay's own errors if its reader goes away or the disk is full.
 
-It imports nothing of the engine, because `--help` and `--version` print through it.
+It imports nothing of the library, because `--help` and `--version` print through it.
 """
 
 import io
@@ -13,38 +13,38 @@ from typing import Any
 from streamrelay.errors import StreamrelayError
 
 READER_GONE = 141
-"""Exit code when nobody reads standard output any more (128 + SIGPIPE)."""
+"""Exit code when the reader of standard output has gone (128 + SIGPIPE)."""
 
 
 class ReaderGoneError(Exception):
-    """Standard output was closed by whoever read it."""
+    """The reader of standard output has closed it."""
 
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Have what writing to standard output raises be ReaderGoneError or StreamrelayError."""
+    """Turn errors of writing to standard output into ReaderGoneError or StreamrelayError."""
     try:
         yield
     except BrokenPipeError as error:
         raise ReaderGoneError from error
     except OSError as error:
-        raise StreamrelayError(f"standard output cannot be written: {error.strerror}") from error
+        raise StreamrelayError(f"cannot write to standard output: {error.strerror}") from error
 
 
 class _StandardOutput(io.FileIO):
-    """Standard output whose errors are ours, whoever prints: the help and the version are not printed by `Output`."""
+    """Standard output that raises streamrelay's errors also for the help and the version, which bypass `Output`."""
 
     def write(self, data: Any, /) -> int:  # collections.abc.Buffer came with Python 3.12
-        """Write what can be written at once; return how much that was."""
+        """Write as much as possible at once; return the number of bytes."""
         with writing():
             return super().write(data)
 
 
 @contextmanager
 def own_standard_output() -> Iterator[None]:
-    """Have all that is printed meanwhile raise ReaderGoneError or StreamrelayError where it cannot be.
+    """Inside the context, let failing writes raise ReaderGoneError or StreamrelayError.
 
-    Standard output is not to be used afterwards.
+    Standard output must not be used afterwards.
     """
     was = sys.stdout
     raw = _StandardOutput(was.fileno(), "w", closefd=False)
@@ -57,5 +57,5 @@ def own_standard_output() -> Iterator[None]:
         try:
             sys.stdout.flush()
         except (ReaderGoneError, StreamrelayError):
-            # It has been said; Python would try to print the same once more as it ends.
+            # The error is reported; otherwise Python would try to flush the same data again at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), raw.fileno())

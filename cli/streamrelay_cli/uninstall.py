@@ -1,4 +1,4 @@
-"""`streamrelay uninstall`: nothing of ours stays in tmux, nor, if that is wanted, in the user's folders."""
+"""`streamrelay uninstall`: removes everything of streamrelay from tmux and, on request, from the user's folders."""
 
 from pathlib import Path
 from typing import Annotated
@@ -49,7 +49,7 @@ def uninstall(
         if dry_run:
             done = planned(found, _take_hooks(dry_run=True), files, folders)
         else:
-            # First what may refuse; last the folders, because whoever reads the hooks makes one of them.
+            # First the steps that may refuse; the folders last, because reading the hooks creates one of them.
             done = [*await clear_server(tmux, found), *_take_hooks(), *clear_files(files), *clear_folders(folders)]
         if as_json:
             for one in done:
@@ -68,7 +68,7 @@ def uninstall(
 
 
 def _take_hooks(*, dry_run: bool = False) -> list[Removal]:
-    """Take our hooks out of agents' configurations; return what was taken, or would be."""
+    """Remove our hooks from agents' configurations; return the removed ones, or those to remove."""
     hooks = own_hooks()
     installed = [hooks.show(agent) for agent in hooks.agents]
     found = [hook for hook in installed if hook.command is not None]
@@ -79,7 +79,7 @@ def _take_hooks(*, dry_run: bool = False) -> list[Removal]:
 
 
 def _kept(*, data: bool) -> list[str]:
-    """Say what stays, and how it goes."""
+    """Return what stays, and how to remove it."""
     kept = [] if data else [folder for folder in (state_home(), user_folder()) if folder.is_dir()]
     notes = [f"kept: {folder} (--data deletes it)" for folder in kept]
     files = (Path.home() / ".tmux.conf", user_folder().parent / "tmux" / "tmux.conf")

@@ -113,7 +113,7 @@ class SessionsTable(Table, frozen=True, kw_only=True):
     """Sessions that are started: docs/operations.md."""
 
     start: Annotated[
-        Literal["anyone", "people", "nobody"], _about("Who may start sessions; `people` are those who are no session.")
+        Literal["anyone", "people", "nobody"], _about("Who may start sessions; `people` excludes agents in sessions.")
     ] = "anyone"
     most: Annotated[_Count, _about("Sessions started here that may run at a time; 0 for any number.")] = 32
 

@@ -1,10 +1,11 @@
-"""Who calls, where the server is a process of its own: the session of the pane in which it was started.
+"""Finds the caller of an MCP server that runs as its own process: the session of the pane it was started in.
 
-`$TMUX_PANE` says it, unless the agent keeps its environment from its servers (Codex does); then the pane says it whose
-first process is an ancestor of ours. A pane of another tmux server is nobody's here: `%3` is another one there.
+`$TMUX_PANE` names the pane. Codex does not pass its environment to MCP servers; then the caller's pane is the one whose
+first process is an ancestor of this process. A pane of another tmux server does not count, because pane ids like `%3`
+are unique only within a server.
 
-The same agents keep from us where the tmux server and our own files are. Where the system shows it (Linux), that is
-looked up in the environment of the nearest ancestor that has it.
+Such agents also hide the variables that locate the tmux server and streamrelay's own files. On Linux, this module reads
+them from the environment of the nearest ancestor that has them.
 """
 
 import os
@@ -32,10 +33,9 @@ _WHERE = (
 def pane_of(
     environment: Mapping[str, str], server_socket: str, panes: Mapping[int, str], ancestors: Sequence[int]
 ) -> str:
-    """Return the pane in which a process with that environment and those ancestors runs, or nothing.
+    """Return the pane of a process with that environment and those ancestors, or an empty string.
 
-    `panes` are those of the server at `server_socket`, by the id of their first process; `ancestors` begin with the
-    nearest.
+    `panes` maps the first processes of the panes at `server_socket` to the panes; `ancestors` begins with the parent.
     """
     pane = environment.get("TMUX_PANE", "")
     around = environment.get("TMUX", "").rsplit(",", 2)[0]
@@ -46,7 +46,7 @@ def pane_of(
 
 
 async def own_pane(server_socket: str) -> str:
-    """Return the pane of the tmux server at that socket in which this process runs, or nothing."""
+    """Return this process's pane in the tmux server at that socket, or an empty string."""
     try:
         lines = await Tmux(socket_path=server_socket).run("list-panes", "-a", "-F", "#{pane_pid}\t#{pane_id}")
     except StreamrelayError:
@@ -57,7 +57,7 @@ async def own_pane(server_socket: str) -> str:
 
 
 def kept_from_us() -> dict[str, str]:
-    """Return the variables that say where everything is, as far as an ancestor has them and this process has not."""
+    """Return the locating variables that an ancestor has and this process lacks."""
     found: dict[str, str] = {}
     for pid in ancestors(os.getpid()):
         try:
@@ -72,7 +72,7 @@ def kept_from_us() -> dict[str, str]:
 
 
 def ancestors(pid: int) -> list[int]:
-    """Return the ids of a process's ancestors, the nearest first; fewer where they cannot be learned."""
+    """Return the ids of a process's ancestors, the parent first; the list ends where the system hides the next one."""
     found: list[int] = []
     while pid > 1 and len(found) < _MAX_ANCESTORS:
         pid = _parent(pid)
@@ -82,7 +82,7 @@ def ancestors(pid: int) -> list[int]:
 
 def _parent(pid: int) -> int:
     with suppress(OSError, ValueError, IndexError):
-        # The name of the program stands in parentheses and may hold anything.
+        # The program's name is in parentheses and may contain any character.
         return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
     with suppress(OSError, ValueError):
         done = subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, check=False, timeout=5)
@@ -91,5 +91,5 @@ def _parent(pid: int) -> int:
 
 
 async def session_in(service: Service, pane: str) -> str:
-    """Return the session that lives in a pane, or nothing; the service is asked in any case."""
+    """Return the session in a pane, or an empty string; asks the service even without a pane."""
     return next((session.session for session in await service.sessions() if pane and session.pane == pane), "")

@@ -1,7 +1,7 @@
-"""Journaled events as an agent reads them: who said what, and what became of it.
+"""Converts journaled events into entries for agents: who said what, and whether it was delivered.
 
-Lines that one session says in one turn are one entry. What streamrelay itself types (`injected`) is left out: it is
-there already, as what its speaker said.
+The lines of one turn are one entry. Text that streamrelay types (`injected`) is left out, because its speaker's output
+is an entry already.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,16 +30,15 @@ from streamrelay.mcp.results import Entry, label
 from streamrelay.sessions.model import Session
 
 MAX_CHARACTERS = 20_000
-"""Of one answer: an agent reads all of it into its context."""
+"""The limit of one answer: an agent reads all of it into its context."""
 
 
 def read(
     events: Iterable[Event], limit: int, sessions: Mapping[str, Session] | None = None
 ) -> tuple[list[Entry], int | None]:
-    """Return the entries of at most `limit` events, and the place of the last one looked at (None if there is none).
+    """Return the entries of at most `limit` events, and the `seq` of the last event read (None without one).
 
-    `sessions` are those that are there now, by their pane. Stops early when the entries hold more text than one answer
-    should.
+    `sessions` are the running sessions by pane. The function stops early at `MAX_CHARACTERS` of text.
     """
     entries: list[Entry] = []
     speaking: tuple[str, int, str] | None = None
@@ -62,7 +61,7 @@ def read(
 
 
 def moment(at: float) -> str:
-    """Return a Unix time as people and agents read it, in UTC."""
+    """Return a Unix time as readable text, in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
@@ -112,7 +111,7 @@ def _of_conversations(event: Event) -> tuple[str, str] | None:
         case RelayDelivered(speaker=speaker, listeners=listeners):
             return f"what {label(speaker)} said goes to {', '.join(map(label, listeners))}", ""
         case RelayWithheld(speaker=speaker, why=why):
-            return f"what {label(speaker)} said goes to nobody ({label(why)})", ""
+            return f"what {label(speaker)} said was not delivered ({label(why)})", ""
         case RelayClosed(relay=relay, reason=reason):
             return f"relay {relay} is closed ({reason})", ""
         case _:

@@ -137,7 +137,7 @@ async def pass_piece(service: Service, caller: str, _asked: PassPiece) -> PieceP
     """Pass the piece for the caller."""
     held = _of(await service.gatherings(), caller) if caller else None
     if held is None:
-        raise PieceNotHeld("you are in no gathering that is being held", hint="" if caller else descriptions.NOBODY)
+        raise PieceNotHeld("you are in no gathering in progress", hint="" if caller else descriptions.UNKNOWN_CALLER)
     now = await service.pass_piece(held.gathering, session=caller)
     own = next(member.number for member in now.participants if member.session == caller)
     passed = now.speaker != own

@@ -1,8 +1,8 @@
-"""The tools over streamable HTTP: an ASGI application to be mounted, for who shows the token of a session.
+"""The tools over streamable HTTP: an ASGI application that requires a session's token.
 
-Nothing is kept between two requests, so a client goes on as if nothing were when the daemon was started anew. Only
-requests for a loopback host are answered, and of a page in a browser only one from there: what a name that somebody
-else controls resolves to must not matter.
+It keeps no state between requests, so a client goes on after a restart of the daemon. It answers only requests whose
+`Host` (and `Origin`, from a browser) is a loopback address, so that a foreign domain that resolves to this machine
+cannot reach it (DNS rebinding).
 """
 
 from contextlib import AsyncExitStack
@@ -25,9 +25,9 @@ _CALLER = "streamrelay.caller"
 
 
 class HttpEndpoint:
-    """An ASGI application that answers MCP requests; an async context manager, and to be used within it.
+    """An ASGI application that answers MCP requests; use it inside its async context.
 
-    Every request needs `Authorization: Bearer TOKEN`; who calls is whose token it is.
+    Every request needs `Authorization: Bearer TOKEN`; the token's session is the caller.
     """
 
     def __init__(self, service: Service, tokens: Tokens, *, version: str = "") -> None:
@@ -50,7 +50,7 @@ class HttpEndpoint:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Told of an error, a group of tasks would raise it in a group of its own.
+        # Passing the error to the task group would raise it inside an exception group.
         await self._entered.aclose()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

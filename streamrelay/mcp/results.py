@@ -1,5 +1,5 @@
-"""What the tools answer. An agent is shown the structured form by one client and the text by another, so each says
-everything: what is, and in `next` what follows from it. Text that others wrote is told apart as theirs.
+"""The results of the tools. Some clients show an agent the structured form, others the text, so each form is complete:
+the facts, and in `next` what to do now. Text of other sessions is marked as theirs.
 """
 
 import msgspec
@@ -12,13 +12,13 @@ MAX_PATH_LENGTH = 4096
 
 
 def label(text: str, longest: int = _MAX_LABEL_LENGTH) -> str:
-    """Return a name that others chose, on one line and of bounded length."""
+    """Return a foreign name on one line, with at most `longest` characters."""
     line = " ".join(sanitised(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def quoted(text: str) -> str:
-    """Return what others said with a mark before each line, so that no line of it can pass for ours."""
+    """Return a foreign text with a mark before each line, so that no line can pass for streamrelay's own."""
     return "\n".join(f"  > {line}" for line in sanitised(text).split("\n"))
 
 
@@ -28,7 +28,7 @@ def who_is(session: str, title: str) -> str:
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The answer of one tool; what has nothing to say is left out."""
+    """The result of one tool; fields with their default value are omitted."""
 
     def told(self) -> str:
         """Return it as plain text."""

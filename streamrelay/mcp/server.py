@@ -1,8 +1,8 @@
-"""The tools as an MCP server: the same one for every transport, which only differ in how they know who calls.
+"""The MCP server with the tools. All transports use it; they differ only in how they find the caller.
 
-Nothing that goes wrong leaves as a traceback. What streamrelay refuses, and arguments that make no sense, are the
-caller's to read and to mend, so they are results marked as errors, with code, message and hint; a tool that does not
-exist is an error of the protocol. What should not have happened is logged here, and named there.
+No error leaves it as a traceback. For a refused call or invalid arguments, the caller gets a result marked as error,
+with code, message and hint, to correct its call. An unknown tool is an error of the protocol. A defect is logged here;
+its message does not reach the caller.
 """
 
 import logging
@@ -23,24 +23,24 @@ from streamrelay.service.api import Service
 from streamrelay.service.encoding import check_encodes
 
 FindCaller = Callable[[ServerRequestContext[Any, Any]], Awaitable[str]]
-"""Returns the session id of who makes a request, or nothing."""
+"""Returns the session id of a request's caller, or an empty string."""
 
 Revive = Callable[[], Awaitable[None]]
-"""Has the service served again, or raises why it cannot be."""
+"""Starts a process that serves the service again, or raises why it cannot."""
 
 _AT_HAND = {"anthropic/alwaysLoad": True}
-"""Claude Code shows an agent the other tools only when it searches for some."""
+"""Makes Claude Code load a tool at once; it shows an agent other tools only after a search."""
 _log = logging.getLogger(__name__)
 
 
 def build_server(
     service: Service, find_caller: FindCaller, *, revive: Revive | None = None, version: str = ""
 ) -> Server[Any]:
-    """Return an MCP server over a service; `revive` is called when nobody is found to serve it."""
+    """Return an MCP server for a service; it calls `revive` when no process serves the service."""
     tools = {tool.name: tool for tool in TOOLS}
 
     async def caller(context: ServerRequestContext[Any, Any]) -> str:
-        # This only asks, so it may be asked again; what is done afterwards is done once, and told if it was not.
+        # This call reads only, so it can be repeated. The tool itself runs once, and its failure is reported.
         try:
             return await find_caller(context)
         except (DaemonMissing, DaemonLost):
@@ -57,14 +57,14 @@ def build_server(
     ) -> wire.CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
-            raise MCPError(wire.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}", {"tools": list(tools)})
+            raise MCPError(wire.INVALID_PARAMS, f"unknown tool: {params.name[:100]!r}", {"tools": list(tools)})
         try:
             asked = read_arguments(tool.takes, params.arguments or {})
             return _answer(await tool.run(service, await caller(context), asked))
         except StreamrelayError as error:
             return _refusal(error)
         except Exception as error:  # noqa: BLE001  # whatever it was, an agent gets an answer
-            # The message of an error that nobody foresaw may hold anything, also what a session said.
+            # The message of an unexpected error may contain anything, including a session's output.
             _log.error("the tool %s failed: %s", tool.name, type(error).__name__)
             _log.debug("the tool %s failed", tool.name, exc_info=error)
             return _refusal(StreamrelayError("streamrelay failed at this call", hint="its log says more"))
@@ -84,7 +84,7 @@ def build_server(
 
 
 def read_arguments(kind: type[Arguments], given: Mapping[str, object]) -> Arguments:
-    """Return arguments as their struct; raises UsageError in words that name the argument."""
+    """Return arguments as their struct; raises UsageError that names the invalid argument."""
     check_encodes(given)
     try:
         return msgspec.convert(dict(given), kind, strict=False)
@@ -97,9 +97,9 @@ def read_arguments(kind: type[Arguments], given: Mapping[str, object]) -> Argume
 
 
 def schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON schema of a struct with the struct itself at its root, as the protocol demands.
+    """Return the JSON schema of a struct with the struct itself at its root, as the protocol requires.
 
-    What it refers to stands in its place: not every agent resolves references.
+    References are replaced by their content, because not every agent resolves references.
     """
     made = msgspec.json.schema(kind)
     definitions: dict[str, Any] = made["$defs"]
@@ -143,7 +143,7 @@ def _answer(result: Any) -> wire.CallToolResult:
 
 
 def _refusal(error: StreamrelayError) -> wire.CallToolResult:
-    # Other hints name commands, which an agent may run as well as a person.
+    # The other hints name commands that an agent can run, too.
     hint = descriptions.WHO_IS_THERE if isinstance(error, TargetNotFound) else error.hint
     text = f"error ({error.code}): {error.message}" + (f"\nhint: {hint}" if hint else "")
     told = {"code": error.code, "message": error.message, "hint": hint}

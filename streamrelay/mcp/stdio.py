@@ -11,9 +11,9 @@ from streamrelay.service.api import Service
 
 
 async def serve_stdio(service: Service, pane: str, *, revive: Revive | None = None, version: str = "") -> None:
-    """Serve the agent in `pane` (empty for nobody that is known) until standard input ends.
+    """Serve the agent in `pane` (empty for an unknown agent) until standard input ends.
 
-    Standard input is read by a thread that cannot be interrupted: a signal has to end the process.
+    A thread reads standard input and cannot be interrupted, so a signal must end the process.
     """
 
     async def caller(_: ServerRequestContext[Any, Any]) -> str:

@@ -1,8 +1,8 @@
-"""Who calls over HTTP: a token names a session and proves it.
+"""The tokens by which HTTP callers prove their session.
 
-A token is the session's id with its authentication code (HMAC-SHA-256) under a key that only this user can read. So
-nothing has to be kept for it, it outlives a restart of the daemon, and it is worth nothing on another tmux server:
-`scope` goes into the code, and says which one this is. A token is compared in constant time, and never logged.
+A token is the session's id with its authentication code (HMAC-SHA-256) under a key that only this user can read. No
+token is stored, and tokens outlive a restart of the daemon. The code includes the tmux server (`scope`), so a token is
+invalid on another server. Tokens are compared in constant time and never logged.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from streamrelay.delivery.state import state_home
 from streamrelay.errors import StorageError
 
 VARIABLE = "STREAMRELAY_TOKEN"
-"""The variable in which a session that was started here finds its token."""
+"""The environment variable with the token, in sessions that streamrelay starts."""
 _KEY_BYTES = 32
 _LONGEST = 500
 
@@ -32,19 +32,19 @@ class Tokens:
 
     @classmethod
     def of_server(cls, server: ServerInfo) -> Self:
-        """Return those of a running tmux server, under this user's key; raises StorageError."""
+        """Return the tokens of a running tmux server, under this user's key; raises StorageError."""
         return cls.load(state_home() / "mcp.key", f"{server.socket_path}:{server.pid}")
 
     @classmethod
     def load(cls, file: Path, scope: str) -> Self:
-        """Take the key from a file, which is made (0600) where it is not there; raises StorageError."""
+        """Read the key from a file, or create the file (0600) with a new key; raises StorageError."""
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             made = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
             made.touch(mode=0o600, exist_ok=False)
             try:
                 made.write_bytes(secrets.token_bytes(_KEY_BYTES))
-                # Whoever comes second finds the first one's, whole.
+                # Of two processes at once, the second one finds the complete key of the first.
                 os.link(made, file)
             except FileExistsError:
                 pass
@@ -52,18 +52,18 @@ class Tokens:
                 made.unlink()
             key = file.read_bytes()
         except OSError as error:
-            raise StorageError(f"{file} cannot be used: {error.strerror}") from error
+            raise StorageError(f"cannot use the key file {file}: {error.strerror}") from error
         if len(key) != _KEY_BYTES:
-            raise StorageError(f"{file} is no key: it has {len(key)} bytes")
+            raise StorageError(f"invalid key file {file}: it has {len(key)} bytes")
         return cls(key, scope)
 
     def issue(self, session: str) -> str:
-        """Return the token of a session, always the same one."""
+        """Return the token of a session; every call returns the same one."""
         name = urlsafe_b64encode(session.encode()).rstrip(b"=").decode()
         return f"{name}.{self._code(session)}"
 
     def session_of(self, token: str) -> str | None:
-        """Return whose token it is; None if it is nobody's."""
+        """Return the token's session; None for an invalid token."""
         name, _, code = token.partition(".")
         if len(token) > _LONGEST or not code.isascii():
             return None

@@ -1,4 +1,4 @@
-"""What a tool is, whichever it is."""
+"""The type of an MCP tool."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from streamrelay.service.api import Service
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: its name, what an agent reads of it, its shapes, and what may be expected of it."""
+    """One tool: its name and description, the types of its arguments and result, its function and its hints."""
 
     name: str
     title: str
@@ -22,4 +22,4 @@ class Tool:
     only_reads: bool = False
     destroys: bool = False
     at_hand: bool = False
-    """Whether an agent should know of it without having looked for it."""
+    """Whether an agent should see the tool without searching for it."""

@@ -1,4 +1,4 @@
-"""The tools: each takes who calls and its arguments, asks the service, and says what came of it."""
+"""The MCP tools: each takes its caller and arguments, calls the service, and returns the result."""
 
 import time
 from collections.abc import Sequence
@@ -33,11 +33,11 @@ _SECONDS_AN_HOUR = 3600
 
 
 async def send_message(service: api.Service, caller: str, asked: arguments.SendMessage) -> Sent:
-    """Deliver a message, and begin or end a conversation where that is asked for."""
+    """Deliver a message, and begin or end a conversation if the call asks for it."""
     if asked.direct and asked.close_link:
         raise UsageError("direct=true begins a conversation and close_link=true ends one: ask for one of them")
     if asked.close_link and not caller:
-        raise UsageError("who has no session has no conversation to end", hint=descriptions.NOBODY)
+        raise UsageError("a caller without a session has no conversation to end", hint=descriptions.UNKNOWN_CALLER)
     sent = await service.send_message(
         api.SendMessage(
             to=asked.to,
@@ -59,7 +59,7 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
         listening=sent.listening,
         removed=dict(sent.delivery.removed),
         file=sent.delivery.file or "",
-        warning=label(sent.warning) or (descriptions.NOBODY if asked.direct and not caller else ""),
+        warning=label(sent.warning) or (descriptions.UNKNOWN_CALLER if asked.direct and not caller else ""),
         next=_next(asked, sent, link, caller),
     )
 
@@ -77,7 +77,7 @@ def _next(asked: arguments.SendMessage, sent: api.SendResult, link: Link | None,
 async def close_link(service: api.Service, caller: str, asked: arguments.CloseLink) -> LinkEnded:
     """End the caller's conversation with a session."""
     if not caller:
-        raise UsageError("who has no session has no conversation to end", hint=descriptions.NOBODY)
+        raise UsageError("a caller without a session has no conversation to end", hint=descriptions.UNKNOWN_CALLER)
     links = await service.links(caller)
     if asked.peer:
         links = [link for link in links if asked.peer in _names(link, caller)]
@@ -86,7 +86,7 @@ async def close_link(service: api.Service, caller: str, asked: arguments.CloseLi
         raise UsageError(f"you have no conversation{with_whom}", hint="list_sessions shows whom you are linked with")
     if len(links) > 1:
         peers = ", ".join(f"{label(link.peer_of(caller).title)} ({link.peer_of(caller).session})" for link in links)
-        raise UsageError(f"which one? There are conversations with {peers}", hint="name one as `peer`")
+        raise UsageError(f"several conversations are open: with {peers}", hint="name one as `peer`")
     (link,) = links
     await service.close_link(link.link_id, caller, asked.last_words)
     peer = label(link.peer_of(caller).title)
@@ -103,7 +103,7 @@ async def list_sessions(service: api.Service, caller: str, _asked: arguments.Lis
     sessions = await service.sessions()
     links = {link.peer_of(caller).session: link for link in await service.links(caller)} if caller else {}
     peers = [_peer(session, caller, links.get(session.session)) for session in sessions]
-    return Sessions(you=caller, sessions=peers, next="" if caller else descriptions.NOBODY)
+    return Sessions(you=caller, sessions=peers, next="" if caller else descriptions.UNKNOWN_CALLER)
 
 
 def _peer(session: Session, caller: str, link: Link | None) -> Peer:
@@ -143,14 +143,14 @@ async def start_session(service: api.Service, caller: str, asked: arguments.Star
     if links:
         follows = descriptions.CONVERSING.format(peer=label(session.title))
     elif asked.direct and not caller:
-        follows = f"warning: {descriptions.NOBODY}."
+        follows = f"warning: {descriptions.UNKNOWN_CALLER}."
     else:
         follows = "list_sessions shows what it does; send_message talks to it; end_session ends it."
     return Started(session=_peer(session, caller, links[0] if links else None), next=follows)
 
 
 async def end_session(service: api.Service, _caller: str, asked: arguments.EndSession) -> Ended:
-    """End a session that was started here."""
+    """End a session that streamrelay started."""
     await service.end_session(asked.session)
     return Ended(session=label(asked.session))
 
@@ -167,7 +167,7 @@ async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSi
 
 
 async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistory) -> FoundWords:
-    """Search the journal, and what agents wrote down themselves."""
+    """Search the journal and the agents' own transcripts."""
     since = time.time() - asked.hours * _SECONDS_AN_HOUR if asked.hours else 0.0
     history = await service.search_history(
         api.SearchHistory(
@@ -201,7 +201,7 @@ async def search_history(service: api.Service, _caller: str, asked: arguments.Se
 
 
 async def get_delivery(service: api.Service, _caller: str, asked: arguments.GetDelivery) -> Deliveries:
-    """Say how a message stands."""
+    """Return the state of a message."""
     deliveries = await service.get_delivery(asked.message_id)
     if not deliveries:
         raise UsageError(f"no message is known by the id {label(asked.message_id)}", hint="send_message returns the id")
@@ -219,7 +219,7 @@ def _delivery(delivery: api.Delivery) -> OneDelivery:
 
 
 async def list_deliveries(service: api.Service, caller: str, asked: arguments.ListDeliveries) -> WaitingMessages:
-    """List the messages that are not submitted yet; their texts are not the caller's to read here."""
+    """List the messages that are not submitted yet, without their texts, which are not meant for the caller."""
     deliveries = await service.list_deliveries(asked.session)
     sessions = {session.pane: session for session in await service.sessions()}
     own = {session.session for session in sessions.values() if caller in {session.session, session.pane}}
@@ -245,7 +245,7 @@ def _waiting(delivery: api.Delivery, session: Session | None, *, yours: bool) ->
 async def cancel_delivery(service: api.Service, caller: str, asked: arguments.CancelDelivery) -> Deliveries:
     """Cancel a message that the caller has sent."""
     if not caller:
-        raise UsageError("a caller without a session cannot cancel a message", hint=descriptions.NOBODY)
+        raise UsageError("a caller without a session cannot cancel a message", hint=descriptions.UNKNOWN_CALLER)
     deliveries = await service.cancel_delivery(asked.message_id, caller)
     return Deliveries(
         message_id=asked.message_id, deliveries=[*map(_delivery, deliveries)], next=descriptions.NOT_TYPED

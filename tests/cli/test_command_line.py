@@ -206,7 +206,7 @@ def test_a_configuration_file_is_written_once_and_changes_nothing(tmp_path, monk
     written = read_toml(values, file=str(file), kind="user").values
     assert written.keys() == {name for name, key in keys.items() if key.default is not None}
     assert all(f"\n#{name} =" in text for name in keys)
-    assert "exists already" in invoke("config", "init", code=2)
+    assert "already exists" in invoke("config", "init", code=2)
     assert file.read_text() == text
     monkeypatch.chdir(tmp_path)
     assert invoke("config", "init", "--project").strip().endswith(".streamrelay.toml")

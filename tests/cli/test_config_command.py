@@ -64,7 +64,7 @@ def test_what_is_shown_could_stand_in_a_file(home, cli):
 def test_the_files_are_named(home, cli):
     named = cli.run("config", "path", server=False)
     assert named.stdout == f"{user_file(home)}\n"
-    assert "is not there: the defaults hold" in named.stderr
+    assert "does not exist: the defaults apply" in named.stderr
     (home / "project" / ".streamrelay.toml").write_text("nonsense\n")
     named = cli.run("config", "path", "--json", server=False)
     assert [json.loads(line)["exists"] for line in named.stdout.splitlines()] == [False, True]

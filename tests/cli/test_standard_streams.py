@@ -62,7 +62,7 @@ def closing(redirection, *words):
 
 
 def refusal(number):
-    return f"error: standard output cannot be written: {os.strerror(number)}\n"
+    return f"error: cannot write to standard output: {os.strerror(number)}\n"
 
 
 def told(done):

@@ -180,7 +180,7 @@ def test_a_full_disk_is_one_error(private_tmux):
             stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
         )  # fmt: skip
     assert ended.returncode == 1
-    assert "error: standard output cannot be written: No space left on device" in ended.stderr
+    assert "error: cannot write to standard output: No space left on device" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

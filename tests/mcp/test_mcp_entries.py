@@ -60,7 +60,7 @@ def test_what_happened_is_told_in_words():
         "message m is failed (needs_human)",
         "link l of Ann and Bob begins",
         "what Ann said goes to Bob",
-        "what Ann said goes to nobody (a person muted Ann)",
+        "what Ann said was not delivered (a person muted Ann)",
         "link l is spent after 8 deliveries",
         "link l is closed (closed)",
     ]

@@ -112,7 +112,7 @@ def test_an_answer_that_cannot_be_written_is_one_error(household):
             env=household.environment(""), check=False,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (
-        1, b"error: standard output cannot be written: No space left on device\n",
+        1, b"error: cannot write to standard output: No space left on device\n",
     )  # fmt: skip
 
 

@@ -227,7 +227,7 @@ async def test_what_nobody_foresaw_tells_nothing_of_itself(client, service, capl
 
 async def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(client):
     async with client:
-        with pytest.raises(MCPError, match="there is no tool 'start_war'") as raised:
+        with pytest.raises(MCPError, match="unknown tool: 'start_war'") as raised:
             await client.call_tool("start_war", {})
     assert raised.value.error.code == wire.INVALID_PARAMS
 

@@ -1,12 +1,12 @@
-"""Which record belongs to the agent in a pane, for each agent that keeps one; and reading it.
+"""Finds and reads the record that an agent keeps of its conversation, for the agent in a pane.
 
     record = record_of(profile, pane_pid, since)   # None for an agent without a record
-    record.read()                              # what was added since, or the reason why nothing can be read
+    record.read()                              # the new entries, or the reason why the record is unreadable
 
-A record is found from the agent's own process, and is never guessed: where several could be the one, none is read.
-Nothing is written, locked or followed through a link, and only a file of the process's own user counts that nobody else
-may write. A program that runs as the same user can still forge one. So a record is compared with the screen before a
-word of it is used (streamrelay/delta/witness/).
+The reader finds a record from the agent's own process and never guesses: of several candidates it reads none. It writes
+and locks nothing, follows no symbolic link, and reads only files that belong to its own user and that no other user may
+write. A program of the same user can still forge a record. So streamrelay/delta/witness/ compares a record with the
+screen before it uses any of it.
 """
 
 import functools
