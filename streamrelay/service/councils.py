@@ -58,7 +58,7 @@ from streamrelay.service.delivery_following import send_through
 from streamrelay.service.messages import check_may_speak
 
 MAX_OPEN = 20
-"""Sessions that are open at once. The oldest at rest that nobody looks at makes room."""
+"""Sessions that are open at once; the oldest idle session without a viewer makes room for a new one."""
 MAX_LISTED = 50
 
 
