@@ -24,7 +24,7 @@ import msgspec
 
 from benchmarks import measuring
 from benchmarks.measuring import Report, Sample, Table, progress
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.app import create_app
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.instance import listening, only_daemon
@@ -126,7 +126,7 @@ async def _in_process(folder: Path, subscribers: int, count: int, *, slow: bool)
 
 
 @asynccontextmanager
-async def _served(address: Address, service: Journaled) -> AsyncIterator[Broadcast]:
+async def _served(address: DaemonAddress, service: Journaled) -> AsyncIterator[Broadcast]:
     whole = cast(Service, service)
     broadcast = Broadcast(whole)
     await broadcast.start()
@@ -144,7 +144,7 @@ async def _served(address: Address, service: Journaled) -> AsyncIterator[Broadca
 
 
 async def _through_socket(folder: Path, subscribers: int, count: int, *, slow: bool) -> tuple[float, float]:
-    address = Address("b", "", folder / "d.sock", folder / "d.lock", folder, folder / "d.log")
+    address = DaemonAddress("b", "", folder / "d.sock", folder / "d.lock", folder, folder / "d.log")
     async with Journal(folder / "journal.db") as journal:
         service = Journaled(journal)
         async with _served(address, service) as broadcast:

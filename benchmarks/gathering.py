@@ -29,7 +29,7 @@ from benchmarks.stage import Stage
 from streamrelay.agents import parse_profile
 from streamrelay.config.settings import HistoryTable, SessionsTable
 from streamrelay.events import AnyEvent, GatheringClosed, Injected, Piece
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.relay.rules import Rules
 from streamrelay.service.api import Gathering, Invited, StartGathering
 from streamrelay.service.local import LocalService
@@ -81,7 +81,9 @@ async def _measure(stage: Stage, count: int, arguments: argparse.Namespace) -> L
         folder = Path(name)
         connection = streamrelay.connect(socket_path=stage.tmux.socket_path, tmux=stage.binary, profiles=[profile])
         async with connection as server, LocalService(server, folder=folder / "state") as service:
-            service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(most=0))
+            service.configure(
+                policy=LinkPolicy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(most=0)
+            )
             async with asyncio.timeout(_STARTING):
                 held = [await _hold(service, folder, f"G{number}-", arguments) for number in range(count)]
             tenures = 3 * SPEAKERS * (arguments.beats + 3) * arguments.interval

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Union, cast
 
 from streamrelay.agents import AgentProfile
 from streamrelay.control import Tmux, TransportName
-from streamrelay.delivery.message import Policy
-from streamrelay.delivery.sending import WAIT_TIMEOUT, Sent, send
+from streamrelay.delivery.message import DeliveryPolicy
+from streamrelay.delivery.sending import WAIT_TIMEOUT, SentMessage, send
 from streamrelay.delta.inputs import WitnessPolicy
 from streamrelay.errors import AnswerTimeout, UsageError
 from streamrelay.events import DeliveryState, Event, Receipt
@@ -46,7 +46,7 @@ class Message:
         self.pane = pane
         self.receipts: list[Receipt] = []
         """What became of it, the last one last."""
-        self._sending: asyncio.Task[Sent] | None = None
+        self._sending: asyncio.Task[SentMessage] | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -89,7 +89,7 @@ class Message:
         if self._sending is not None and self._sending.done():
             self._sending.result()
 
-    def follow(self, sending: asyncio.Task[Sent]) -> None:
+    def follow(self, sending: asyncio.Task[SentMessage]) -> None:
         """Take the task that sends it."""
         self._sending = sending
 
@@ -171,7 +171,7 @@ class Pane:
         *,
         message_id: str | None = None,
         timeout: float = WAIT_TIMEOUT,  # noqa: ASYNC109  # it bounds the answer, too
-        policy: Policy | None = None,
+        policy: DeliveryPolicy | None = None,
         allow_shell: bool = False,
     ) -> Message:
         """Type `text` into the pane when its program takes messages, and return when it is submitted.
@@ -215,7 +215,7 @@ class Server(PaneServer):
     ) -> None:
         super().__init__(tmux, transport=transport, self_check=self_check, profiles=profiles, witness=witness)
         self._libtmux = libtmux_server
-        self._sending: set[asyncio.Task[Sent]] = set()
+        self._sending: set[asyncio.Task[SentMessage]] = set()
 
     @property
     def libtmux(self) -> "libtmux.Server":
@@ -296,13 +296,13 @@ class Server(PaneServer):
 
         return target_of(target, self.info.socket_path)
 
-    def keep(self, sending: asyncio.Task[Sent]) -> asyncio.Task[Sent]:
+    def keep(self, sending: asyncio.Task[SentMessage]) -> asyncio.Task[SentMessage]:
         """Keep a message's task until it is done; it is cancelled when the server is left."""
         self._sending.add(sending)
         sending.add_done_callback(self._sent)
         return sending
 
-    def _sent(self, sending: asyncio.Task[Sent]) -> None:
+    def _sent(self, sending: asyncio.Task[SentMessage]) -> None:
         self._sending.discard(sending)
         if not sending.cancelled():
             # The caller may not have asked for the answer: an error without a reader is no defect.

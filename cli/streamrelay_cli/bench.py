@@ -17,7 +17,7 @@ import streamrelay
 from streamrelay.children import send_signal, start_child
 from streamrelay.errors import UsageError
 from streamrelay_cli.options import TmuxBinary
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 
 
@@ -66,4 +66,4 @@ def bench(
                 send_signal(process, signal.SIGTERM)
                 await process.wait()
 
-    run_to_end(Output(), main)
+    run_to_end(CommandOutput(), main)

@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from streamrelay.errors import UsageError
-from streamrelay_cli.commands import SUGGESTIONS, Entry
+from streamrelay_cli.commands import SUGGESTIONS, CommandEntry
 
 Context = Any
 """A context of the command line: typer does not export the class that its base classes declare."""
@@ -88,7 +88,7 @@ class Command(_Formatted, TyperCommand):
 class CommandGroup(_Formatted, TyperGroup):
     """A group of commands, each of which loads when it runs."""
 
-    table: Mapping[str, Entry] = {}
+    table: Mapping[str, CommandEntry] = {}
     is_root = False
 
     def __init__(self, **attributes: Any) -> None:
@@ -192,7 +192,7 @@ def _see_help(context: Context) -> str:
 class _LazyCommand(TyperCommand):
     """A command before it is loaded: what help and completion show of it."""
 
-    def __init__(self, group: CommandGroup, name: str, entry: Entry) -> None:
+    def __init__(self, group: CommandGroup, name: str, entry: CommandEntry) -> None:
         super().__init__(name, help=entry.help, hidden=entry.hidden, rich_markup_mode=None)
         self._group = group
 
@@ -241,7 +241,7 @@ def is_group(context: typer.Context) -> bool:
     return False
 
 
-def _load(name: str, entry: Entry, parent: CommandGroup) -> Any:
+def _load(name: str, entry: CommandEntry, parent: CommandGroup) -> Any:
     """Import a command's module and build the command as typer does."""
     run = _function(entry.target) if entry.target else None
     if not entry.commands:

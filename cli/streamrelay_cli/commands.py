@@ -20,7 +20,7 @@ WATCH, TALK, AGENTS, CONTROL, SETUP, EXPLORE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommandEntry:
     """One command, or one group of commands."""
 
     target: str
@@ -30,133 +30,143 @@ class Entry:
     panel: str = ""
     """Its group in `--help`."""
     hidden: bool = False
-    commands: Mapping[str, "Entry"] = field(default_factory=dict)
+    commands: Mapping[str, "CommandEntry"] = field(default_factory=dict)
     """The commands of a group."""
 
 
-COMMANDS: Mapping[str, Entry] = {
-    "watch": Entry("watch:watch", "Print what the programs in panes say, each line once.", WATCH),
-    "record": Entry("record:record", "Record a pane into a file: bytes, times, sizes, messages.", WATCH),
-    "history": Entry(
+COMMANDS: Mapping[str, CommandEntry] = {
+    "watch": CommandEntry("watch:watch", "Print what the programs in panes say, each line once.", WATCH),
+    "record": CommandEntry("record:record", "Record a pane into a file: bytes, times, sizes, messages.", WATCH),
+    "history": CommandEntry(
         "",
         "Search the journal of outputs and deliveries, or prune it.",
         WATCH,
         commands={
-            "search": Entry("search:search", "Search the journal and agents' transcripts; best match first."),
-            "prune": Entry("history:prune", "Delete old events from the journal, and free their space."),
+            "search": CommandEntry("search:search", "Search the journal and agents' transcripts; best match first."),
+            "prune": CommandEntry("history:prune", "Delete old events from the journal, and free their space."),
         },
     ),
-    "send": Entry("send:send_command", "Type a message into a pane, and report how far it came.", TALK),
-    "link": Entry("link:link", "Let two programs hear each other, within a budget.", TALK),
-    "relay": Entry("relay:relay", "Let two or more programs hear each other, until Ctrl-C.", TALK),
-    "gather": Entry(
+    "send": CommandEntry("send:send_command", "Type a message into a pane, and report how far it came.", TALK),
+    "link": CommandEntry("link:link", "Let two programs hear each other, within a budget.", TALK),
+    "relay": CommandEntry("relay:relay", "Let two or more programs hear each other, until Ctrl-C.", TALK),
+    "gather": CommandEntry(
         "",
         "Hold a gathering: a moderated round table with a talking piece.",
         TALK,
         commands={
-            "start": Entry("gather:start", "Start a gathering and its sessions, and print its id."),
-            "list": Entry("gather:list_", "List the gatherings that are held, and the last ones that were."),
-            "watch": Entry("gather:watch", "Show a gathering until it is over: circle, piece, beats, words."),
-            "status": Entry("gather:status", "Show the state of all gatherings, or of one in full."),
-            "say": Entry("gather:say", "Speak for a person who holds the talking piece."),
-            "pass": Entry("gather:pass_", "Pass the talking piece on for the participant who holds it."),
-            "pause": Entry("gather:pause", "Stop the time of a gathering; the piece stays where it is."),
-            "resume": Entry("gather:resume", "Resume a paused gathering with the time that was left."),
-            "close": Entry("gather:close", "Close a gathering before its last round, and harvest it."),
-            "transcript": Entry("gather:transcript", "Print the contributions and the harvest of a gathering."),
-            "pulse": Entry("pulse:pulse", "Print the summary of the machine that a gathering starts with."),
+            "start": CommandEntry("gather:start", "Start a gathering and its sessions, and print its id."),
+            "list": CommandEntry("gather:list_", "List the gatherings that are held, and the last ones that were."),
+            "watch": CommandEntry("gather:watch", "Show a gathering until it is over: circle, piece, beats, words."),
+            "status": CommandEntry("gather:status", "Show the state of all gatherings, or of one in full."),
+            "say": CommandEntry("gather:say", "Speak for a person who holds the talking piece."),
+            "pass": CommandEntry("gather:pass_", "Pass the talking piece on for the participant who holds it."),
+            "pause": CommandEntry("gather:pause", "Stop the time of a gathering; the piece stays where it is."),
+            "resume": CommandEntry("gather:resume", "Resume a paused gathering with the time that was left."),
+            "close": CommandEntry("gather:close", "Close a gathering before its last round, and harvest it."),
+            "transcript": CommandEntry("gather:transcript", "Print the contributions and the harvest of a gathering."),
+            "pulse": CommandEntry("pulse:pulse", "Print the summary of the machine that a gathering starts with."),
         },
     ),
-    "council": Entry(
+    "council": CommandEntry(
         "council:council",
         "Hold a conversation with several models and terminal agents at once.",
         TALK,
         commands={
-            "check": Entry("council:check", "Check the configuration, the keys, and the health of each member."),
-            "list": Entry("council:list_", "List the sessions of the council, the newest first."),
-            "export": Entry("council:export_", "Write a session as Markdown, or as JSON."),
-            "init": Entry("council:init", "Write a council.toml with every key, to start from."),
+            "check": CommandEntry("council:check", "Check the configuration, the keys, and the health of each member."),
+            "list": CommandEntry("council:list_", "List the sessions of the council, the newest first."),
+            "export": CommandEntry("council:export_", "Write a session as Markdown, or as JSON."),
+            "init": CommandEntry("council:init", "Write a council.toml with every key, to start from."),
         },
     ),
-    "start": Entry("start:start", "Start an agent or program in a tmux session of its own.", AGENTS),
-    "end": Entry("start:end", "End a session that `start` started, and its program.", AGENTS),
-    "ls": Entry("ls:ls", "List the panes of the tmux server, and the sessions in them.", AGENTS),
-    "profiles": Entry(
+    "start": CommandEntry("start:start", "Start an agent or program in a tmux session of its own.", AGENTS),
+    "end": CommandEntry("start:end", "End a session that `start` started, and its program.", AGENTS),
+    "ls": CommandEntry("ls:ls", "List the panes of the tmux server, and the sessions in them.", AGENTS),
+    "profiles": CommandEntry(
         "profiles:profiles",
         "List the programs that streamrelay knows, your own profiles first.",
         AGENTS,
-        commands={"show": Entry("profiles:show", "Print the file of a profile, to read or to start your own from.")},
+        commands={
+            "show": CommandEntry("profiles:show", "Print the file of a profile, to read or to start your own from.")
+        },
     ),
-    "learn": Entry("learn:learn", "Propose a profile for a program, from a recording of it.", AGENTS),
-    "hooks": Entry(
+    "learn": CommandEntry("learn:learn", "Propose a profile for a program, from a recording of it.", AGENTS),
+    "hooks": CommandEntry(
         "",
         "Install the hooks by which agents report the end of a turn.",
         AGENTS,
         commands={
-            "install": Entry("hooks:install", "Add the stop hook to an agent's configuration."),
-            "show": Entry("hooks:show", "Show which agents have the stop hook, and in which file."),
-            "remove": Entry("hooks:remove", "Remove the stop hook from an agent's configuration."),
+            "install": CommandEntry("hooks:install", "Add the stop hook to an agent's configuration."),
+            "show": CommandEntry("hooks:show", "Show which agents have the stop hook, and in which file."),
+            "remove": CommandEntry("hooks:remove", "Remove the stop hook from an agent's configuration."),
         },
     ),
-    "hook": Entry("hooks:hook", "Report an agent's hook to the daemon; agents run it.", AGENTS, hidden=True),
-    "status": Entry("daemon_commands:status", "Show the daemon, its links, relays and messages.", CONTROL),
-    "delivery": Entry(
+    "hook": CommandEntry("hooks:hook", "Report an agent's hook to the daemon; agents run it.", AGENTS, hidden=True),
+    "status": CommandEntry("daemon_commands:status", "Show the daemon, its links, relays and messages.", CONTROL),
+    "delivery": CommandEntry(
         "",
         "List the messages that wait, show one's status, or cancel one.",
         CONTROL,
         commands={
-            "list": Entry("delivery:list_command", "List the messages that wait, oldest first, with the reason."),
-            "show": Entry("delivery:show", "Show a message's delivery status, one line per pane."),
-            "cancel": Entry("delivery:cancel", "Cancel messages before they are pasted."),
+            "list": CommandEntry(
+                "delivery:list_command", "List the messages that wait, oldest first, with the reason."
+            ),
+            "show": CommandEntry("delivery:show", "Show a message's delivery status, one line per pane."),
+            "cancel": CommandEntry("delivery:cancel", "Cancel messages before they are pasted."),
         },
     ),
-    "pause": Entry("daemon_commands:pause", "Pause links and relays, all or one, until `--resume`.", CONTROL),
-    "mute": Entry("daemon_commands:mute", "Keep a session out of links and relays, until `--off`.", CONTROL),
-    "extend": Entry("daemon_commands:extend", "Add deliveries to a link's budget; reopen a spent link.", CONTROL),
-    "stop": Entry("daemon_commands:stop", "End links and relays, all or some.", CONTROL),
-    "daemon": Entry(
+    "pause": CommandEntry("daemon_commands:pause", "Pause links and relays, all or one, until `--resume`.", CONTROL),
+    "mute": CommandEntry("daemon_commands:mute", "Keep a session out of links and relays, until `--off`.", CONTROL),
+    "extend": CommandEntry(
+        "daemon_commands:extend", "Add deliveries to a link's budget; reopen a spent link.", CONTROL
+    ),
+    "stop": CommandEntry("daemon_commands:stop", "End links and relays, all or some.", CONTROL),
+    "daemon": CommandEntry(
         "daemon:daemon",
         "Run the service that holds sessions, messages, links and relays.",
         SETUP,
         commands={
-            "start": Entry("daemon:start", "Start the daemon in the background, and wait until it answers."),
-            "stop": Entry("daemon:stop", "End the daemon, and wait until it has ended."),
-            "status": Entry("daemon_commands:status", "Show the daemon, its links, relays and messages."),
-            "logs": Entry("daemon:logs", "Print the log of the daemon that runs in the background."),
-            "reload": Entry("daemon:reload", "Make the daemon read its profiles and configuration again."),
-            "install": Entry("daemon:install", "Start the daemon now and at every login (systemd or launchd)."),
-            "uninstall": Entry("daemon:uninstall", "Undo `install`; the journal and the outbox stay."),
+            "start": CommandEntry("daemon:start", "Start the daemon in the background, and wait until it answers."),
+            "stop": CommandEntry("daemon:stop", "End the daemon, and wait until it has ended."),
+            "status": CommandEntry("daemon_commands:status", "Show the daemon, its links, relays and messages."),
+            "logs": CommandEntry("daemon:logs", "Print the log of the daemon that runs in the background."),
+            "reload": CommandEntry("daemon:reload", "Make the daemon read its profiles and configuration again."),
+            "install": CommandEntry("daemon:install", "Start the daemon now and at every login (systemd or launchd)."),
+            "uninstall": CommandEntry("daemon:uninstall", "Undo `install`; the journal and the outbox stay."),
         },
     ),
-    "web": Entry("web:web", "Print the address of the web page, and serve it from now on.", SETUP),
-    "mcp": Entry(
+    "web": CommandEntry("web:web", "Print the address of the web page, and serve it from now on.", SETUP),
+    "mcp": CommandEntry(
         "mcp:mcp",
         "Serve the tools for agents (Model Context Protocol) on standard input and output.",
         SETUP,
-        commands={"token": Entry("mcp:token", "Print the token that identifies a session over HTTP.")},
+        commands={"token": CommandEntry("mcp:token", "Print the token that identifies a session over HTTP.")},
     ),
-    "tmux": Entry("tmux_config:tmux_command", "Print lines for ~/.tmux.conf: status line, popup, link key.", SETUP),
-    "config": Entry(
+    "tmux": CommandEntry(
+        "tmux_config:tmux_command", "Print lines for ~/.tmux.conf: status line, popup, link key.", SETUP
+    ),
+    "config": CommandEntry(
         "",
         "Show the configuration, and where each value comes from.",
         SETUP,
         commands={
-            "show": Entry("config:show", "Print every key with its value and its source."),
-            "path": Entry("config:path", "Print the paths of the configuration files."),
-            "init": Entry("config:init", "Write a configuration file with every key, commented out."),
+            "show": CommandEntry("config:show", "Print every key with its value and its source."),
+            "path": CommandEntry("config:path", "Print the paths of the configuration files."),
+            "init": CommandEntry("config:init", "Write a configuration file with every key, commented out."),
         },
     ),
-    "doctor": Entry("doctor:doctor", "Check tmux and this installation, and print the fixes.", SETUP),
-    "uninstall": Entry("uninstall:uninstall", "Remove what streamrelay left in tmux and in your folders.", SETUP),
-    "demo": Entry("demo:demo", "Show programs that talk on a private tmux server, and count.", EXPLORE),
-    "replay": Entry("replay:replay", "Print what the programs of a recording said.", EXPLORE),
-    "explain": Entry("explain:explain", "Explain why each line of a recording was said or left out.", EXPLORE),
-    "render": Entry(
+    "doctor": CommandEntry("doctor:doctor", "Check tmux and this installation, and print the fixes.", SETUP),
+    "uninstall": CommandEntry(
+        "uninstall:uninstall", "Remove what streamrelay left in tmux and in your folders.", SETUP
+    ),
+    "demo": CommandEntry("demo:demo", "Show programs that talk on a private tmux server, and count.", EXPLORE),
+    "replay": CommandEntry("replay:replay", "Print what the programs of a recording said.", EXPLORE),
+    "explain": CommandEntry("explain:explain", "Explain why each line of a recording was said or left out.", EXPLORE),
+    "render": CommandEntry(
         "render:render", "Print the screen that a file of terminal output, or a recording, makes.", EXPLORE
     ),
-    "bench": Entry("bench:bench", "Measure throughput, latency, cost and fidelity on this machine.", EXPLORE),
-    "help": Entry("helping:help_command", "Show the help of a command.", EXPLORE),
-    "version": Entry("helping:version", "Print the version.", EXPLORE, hidden=True),
+    "bench": CommandEntry("bench:bench", "Measure throughput, latency, cost and fidelity on this machine.", EXPLORE),
+    "help": CommandEntry("helping:help_command", "Show the help of a command.", EXPLORE),
+    "version": CommandEntry("helping:version", "Print the version.", EXPLORE, hidden=True),
 }
 
 SUGGESTIONS: Mapping[str, str] = {

@@ -17,11 +17,11 @@ from streamrelay.config.files import PROJECT_FILE, load, project_file, user_file
 from streamrelay.config.layers import Layer
 from streamrelay.config.resolution import Setting
 from streamrelay.config.settings import Key, Settings, all_keys, value_of
-from streamrelay.delivery.message import Policy
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import ConfigError, UsageError
 from streamrelay_cli.files import write_private
-from streamrelay_cli.options import AsJson, ConnectionAnywhere, Printing, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, ConnectionAnywhere, PrintingOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 
 TABLES = {"send": "delivery", "gather": "gathering"}
 """The tables of the commands whose table has another name."""
@@ -56,9 +56,9 @@ def settings(context: typer.Context) -> Settings:
     return context.obj if isinstance(context.obj, Settings) else Settings()
 
 
-def delivery_policy(settings: Settings) -> Policy:
+def delivery_policy(settings: Settings) -> DeliveryPolicy:
     """Return the policy for typing messages of a conversation."""
-    return Policy(needs_human=settings.delivery.needs_human, commands=settings.delivery.commands)
+    return DeliveryPolicy(needs_human=settings.delivery.needs_human, commands=settings.delivery.commands)
 
 
 def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  # typer has no public name for commands
@@ -87,7 +87,7 @@ def show(
 
     The lines form a valid configuration file. The source is a default, a file with its line, a variable or an option.
     """
-    output = Output(as_json=as_json)
+    output = CommandOutput(as_json=as_json)
     found = (_without_secrets(one) for one in load(flags=_flags(context, connection)))
     shown = [one for one in found if _is_within(one.key, key)]
     if not shown:
@@ -104,7 +104,7 @@ def path(as_json: AsJson = False) -> None:
 
     These are your own file, and the project's if there is one.
     """
-    output = Output(as_json=as_json)
+    output = CommandOutput(as_json=as_json)
     files: list[tuple[str, Path, bool]] = [("user", user_file(), user_file().is_file())]
     project = project_file()
     if project is not None:
@@ -123,7 +123,7 @@ def path(as_json: AsJson = False) -> None:
 
 @takes_options
 def init(
-    printing: Printing,
+    printing: PrintingOptions,
     project: Annotated[bool, typer.Option("--project", help="Write .streamrelay.toml here, for this project.")] = False,
 ) -> None:
     """Write a configuration file with every key, commented out.

@@ -33,8 +33,8 @@ from streamrelay_cli.command_group import is_group
 from streamrelay_cli.council_lines import CouncilLines
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.files import write_private
-from streamrelay_cli.options import AsJson, ConnectionAnywhere, NoDaemon, Printing, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, ConnectionAnywhere, NoDaemon, PrintingOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 
 Show = Callable[[Seat, Joined, AsyncIterator[Happening]], Awaitable[int]]
@@ -57,7 +57,7 @@ Session = Annotated[str, typer.Argument(help="A session, by its id; `last` for t
 def council(
     context: typer.Context,
     connection: ConnectionAnywhere,
-    printing: Printing,
+    printing: PrintingOptions,
     config: ConfigFile = None,
     resume: Annotated[
         str, typer.Option("--resume", help="Go on with a session; `last` for the newest.", metavar="ID")
@@ -110,7 +110,7 @@ def council(
 
 @takes_options
 def check(
-    connection: ConnectionAnywhere, printing: Printing, config: ConfigFile = None, as_json: AsJson = False
+    connection: ConnectionAnywhere, printing: PrintingOptions, config: ConfigFile = None, as_json: AsJson = False
 ) -> None:
     """Check the configuration, the keys, and the health of each member.
 
@@ -144,7 +144,7 @@ def check(
 
 
 @takes_options
-def list_(printing: Printing, as_json: AsJson = False) -> None:
+def list_(printing: PrintingOptions, as_json: AsJson = False) -> None:
     """List the sessions of the council, the newest first."""
     output = printing.output(as_json=as_json)
 
@@ -169,7 +169,7 @@ def list_(printing: Printing, as_json: AsJson = False) -> None:
 
 @takes_options
 def export_(
-    printing: Printing,
+    printing: PrintingOptions,
     session: Session,
     file: Annotated[
         Path | None, typer.Argument(help="Where to; FILE.json gives JSON. Standard output by default.")
@@ -197,7 +197,7 @@ def export_(
 
 
 @takes_options
-def init(printing: Printing, config: ConfigFile = None) -> None:
+def init(printing: PrintingOptions, config: ConfigFile = None) -> None:
     """Write a council.toml with every key, to start from.
 
     Each key has its meaning, and one scripted member makes the file work at once. An existing file is never changed.
@@ -215,7 +215,9 @@ def init(printing: Printing, config: ConfigFile = None) -> None:
     printing.output().line(str(file))
 
 
-async def _hold(output: Output, session: CouncilSession, store: CouncilStore, *, plain: bool, stays: bool) -> int:
+async def _hold(
+    output: CommandOutput, session: CouncilSession, store: CouncilStore, *, plain: bool, stays: bool
+) -> int:
     """Hold a session in this process until it ends; with `stays`, print the command that resumes it."""
     show = _shown_by(output, plain=plain)
     try:
@@ -226,7 +228,9 @@ async def _hold(output: Output, session: CouncilSession, store: CouncilStore, *,
             output.note(f"streamrelay council --resume {session.id} goes on with it")
 
 
-async def _join(output: Output, service: Service, wanted: OpenCouncil, store: CouncilStore, *, plain: bool) -> int:
+async def _join(
+    output: CommandOutput, service: Service, wanted: OpenCouncil, store: CouncilStore, *, plain: bool
+) -> int:
     """Take part in a session that the daemon holds; it outlives this process."""
     show = _shown_by(output, plain=plain)
     council = await service.open_council(wanted)
@@ -240,7 +244,7 @@ async def _join(output: Output, service: Service, wanted: OpenCouncil, store: Co
         output.note(f"streamrelay council --resume {council.council} goes on with it")
 
 
-def _shown_by(output: Output, *, plain: bool) -> Show:
+def _shown_by(output: CommandOutput, *, plain: bool) -> Show:
     """Return what shows a session: the app, or plain lines; lines also where the app's packages are missing."""
 
     async def lines(seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> int:

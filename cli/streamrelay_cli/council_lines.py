@@ -21,7 +21,7 @@ from streamrelay.council.happenings import (
 )
 from streamrelay.errors import UsageError
 from streamrelay.threads import in_thread
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 UNANSWERED = 1
 """The exit code where messages were sent and no member answered."""
@@ -31,7 +31,7 @@ _MAX_READ = 65_536
 class CouncilLines:
     """Reads lines from standard input, and prints a session as `NAME │ text`, each line once it is whole."""
 
-    def __init__(self, output: Output, seat: Seat) -> None:
+    def __init__(self, output: CommandOutput, seat: Seat) -> None:
         self._output, self._seat = output, seat
         self._speakers: dict[str, str] = {}
         self._unprinted: dict[str, str] = {}

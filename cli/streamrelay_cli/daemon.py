@@ -16,8 +16,8 @@ from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
 from streamrelay.version import VERSION
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.daemon_client import no_daemon
-from streamrelay_cli.options import Printing, ServerOptions, Transport, TransportOption, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import PrintingOptions, ServerOptions, TransportChoice, TransportOption, takes_options
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.web import Listen
 
@@ -52,14 +52,14 @@ def daemon(
     ] = False,
     mcp_port: McpPort = None,
     web: Listen = "",
-    transport: TransportOption = Transport.pipes,
+    transport: TransportOption = TransportChoice.pipes,
 ) -> None:
     """Run the service that holds sessions, messages, links and relays.
 
     Without a command it serves one tmux server in the foreground, over HTTP on a unix socket, until Ctrl-C. SIGHUP
     makes it read profiles and configuration again (docs/daemon.md).
     """
-    output = Output()
+    output = CommandOutput()
     if is_group(context):
         return
     chosen = options.server()
@@ -82,7 +82,7 @@ def daemon(
 @takes_options
 def start(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     log_level: Annotated[LogLevel, typer.Option("--log-level", help="What is logged, in a file.")] = LogLevel.info,
     mcp_port: McpPort = None,
     web: Listen = "",
@@ -112,7 +112,7 @@ def start(
 @takes_options
 def stop(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
 ) -> None:
     """End the daemon, and wait until it has ended.
 
@@ -142,13 +142,13 @@ def reload(options: ServerOptions) -> None:
         _signalled(options.server(), signal.SIGHUP)
         return 0
 
-    run_to_end(Output(), main)
+    run_to_end(CommandOutput(), main)
 
 
 @takes_options
 def logs(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     lines: Annotated[int, typer.Option("-n", "--lines", min=0, help="Print only the last lines; 0 for all.")] = 50,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Print new lines until Ctrl-C.")] = False,
 ) -> None:
@@ -182,7 +182,7 @@ def logs(
 @takes_options
 def install(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     mcp_port: McpPort = None,
     web: Listen = "",
 ) -> None:
@@ -213,7 +213,7 @@ def install(
 
 
 @takes_options
-def uninstall(options: ServerOptions, printing: Printing) -> None:
+def uninstall(options: ServerOptions, printing: PrintingOptions) -> None:
     """Undo `install`; the journal and the outbox stay."""
     output = printing.output()
 

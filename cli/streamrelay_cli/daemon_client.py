@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from streamrelay.control import Tmux
-from streamrelay.daemon.address import Address, address_of
+from streamrelay.daemon.address import DaemonAddress, address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonMissing
 from streamrelay.service.api import Service
@@ -40,7 +40,7 @@ def no_daemon(tmux: Tmux) -> DaemonMissing:
 
 
 @asynccontextmanager
-async def _client(address: Address) -> AsyncIterator[Service]:
+async def _client(address: DaemonAddress) -> AsyncIterator[Service]:
     # What speaks HTTP takes a while to import, and most commands never need it.
     from streamrelay.daemon.client import DaemonClient
 

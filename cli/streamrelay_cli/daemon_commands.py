@@ -12,8 +12,8 @@ from streamrelay.links.link import Link
 from streamrelay.service.api import Delivery, Relay, Service, Status
 from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.daemon_client import service_needed
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
@@ -22,7 +22,7 @@ Id = Annotated[str, typer.Argument(help="The id of a link or relay, as `status` 
 
 
 @takes_options
-def status(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
+def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Show the daemon, its links, relays and messages.
 
     It exits with 40 if no daemon runs.
@@ -49,7 +49,7 @@ def status(options: ServerOptions, printing: Printing, as_json: AsJson = False) 
 @takes_options
 def pause(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     of: Annotated[str, typer.Argument(help="The id of a link or relay; without one, everything.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Let it go on.")] = False,
 ) -> None:
@@ -69,7 +69,7 @@ def pause(
 @takes_options
 def mute(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     session: Session,
     off: Annotated[bool, typer.Option("--off", help="Let it be heard again.")] = False,
 ) -> None:
@@ -86,7 +86,7 @@ def mute(
 @takes_options
 def extend(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     link: Id,
     deliveries: Annotated[int, typer.Argument(min=1, help="How many more.")],
     as_json: AsJson = False,
@@ -108,7 +108,7 @@ def extend(
 @takes_options
 def stop(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     which: Annotated[list[str] | None, typer.Argument(help="Links or relays, by id; without one, all.")] = None,
 ) -> None:
     """End links and relays, all or some.
@@ -129,7 +129,7 @@ def stop(
     _ask(output, options, ask)
 
 
-def _ask(output: Output, options: ServerOptions, ask: Callable[[Service], Awaitable[None]]) -> None:
+def _ask(output: CommandOutput, options: ServerOptions, ask: Callable[[Service], Awaitable[None]]) -> None:
     async def main() -> int:
         async with service_needed(options.server()) as service:
             await ask(service)

@@ -19,8 +19,8 @@ from streamrelay.service.api import Delivery, Listed, Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.daemon_client import service_if_any
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
@@ -44,7 +44,7 @@ class _Deliveries(Protocol):
 @takes_options
 def list_command(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     target: Annotated[
         str, typer.Argument(help="A session: its id, its title, or a pane; without one, all.", show_default=False)
     ] = "",
@@ -74,7 +74,7 @@ def list_command(
 
 
 @takes_options
-def show(options: ServerOptions, printing: Printing, message_ids: Ids, as_json: AsJson = False) -> None:
+def show(options: ServerOptions, printing: PrintingOptions, message_ids: Ids, as_json: AsJson = False) -> None:
     """Show a message's delivery status, one line per pane."""
     output = printing.output(as_json=as_json)
 
@@ -95,7 +95,7 @@ def show(options: ServerOptions, printing: Printing, message_ids: Ids, as_json: 
 @takes_options
 def cancel(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     message_ids: Annotated[
         list[str] | None, typer.Argument(help="The ids that `send` and `delivery list` print.", metavar="[ID...]")
     ] = None,
@@ -147,7 +147,7 @@ async def _asked(tmux: Tmux) -> AsyncIterator[tuple[_Deliveries, Sequence[Sessio
         yield StoredDeliveries(server, outbox), await Sessions(server).all()
 
 
-def _print(output: Output, deliveries: Iterable[Delivery]) -> None:
+def _print(output: CommandOutput, deliveries: Iterable[Delivery]) -> None:
     for one in deliveries:
         if output.as_json:
             output.json(msgspec.to_builtins(one))
@@ -184,7 +184,7 @@ def _age(since: float) -> str:
     return f"{seconds}s"
 
 
-def _advise(output: Output, deliveries: Iterable[Delivery], sessions: Iterable[Session]) -> None:
+def _advise(output: CommandOutput, deliveries: Iterable[Delivery], sessions: Iterable[Session]) -> None:
     """Print what a person should do, for each session that a message waits for."""
     held = {one.pane for one in deliveries if one.state == "queued"}
     for line in attention_lines(session for session in sessions if session.pane in held):

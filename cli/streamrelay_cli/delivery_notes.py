@@ -17,7 +17,7 @@ from streamrelay.service.api import Delivery
 from streamrelay.sessions.model import Session
 from streamrelay_cli.attention import attention_lines, reachable, session_label
 from streamrelay_cli.options import ServerOptions
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 ANSWER_NOTE = 5.0
 """Seconds until a note says that the command waits for the answer."""
@@ -32,7 +32,7 @@ class DeliveryNotes:
 
     def __init__(
         self,
-        output: Output,
+        output: CommandOutput,
         message_id: str,
         *,
         sessions: Callable[[], Awaitable[Sequence[Session]]],

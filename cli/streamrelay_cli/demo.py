@@ -4,7 +4,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from streamrelay_cli.options import TmuxBinary
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def demo(tmux: TmuxBinary = None) -> None:
     # What only the demonstration needs would slow down the start of every other command.
     from streamrelay.demo.stage import perform
 
-    output = Output()
+    output = CommandOutput()
 
     def show(speaker: str, text: str) -> None:
         output.labelled(speaker.rjust(5), text, colour=COLOURS.get(speaker))

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from streamrelay_cli.options import AsJson, Printing, ServerAnywhere, takes_options
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerAnywhere, takes_options
 from streamrelay_cli.runner import run_to_end
 
 SIGNS = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
@@ -10,7 +10,7 @@ FAILED = 1
 
 
 @takes_options
-def doctor(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> None:
+def doctor(options: ServerAnywhere, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Check tmux and this installation, and print the fixes.
 
     It checks tmux, the locale, both transports and the server, and exits with 1 if a check fails.

@@ -18,7 +18,7 @@ from streamrelay.recordings.page import page
 from streamrelay.vt.widths import unicode14
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, Profiles
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 WIDTH = 100
 """Columns that are enough for every line printed."""
@@ -54,7 +54,7 @@ def explain(
 
     The explanation names the rule, the turn, the bytes, and how the row changed over time.
     """
-    output = Output()
+    output = CommandOutput()
     known = [profile.reading for profile in load_profiles()] if profiles else []
     found = explained(open_recording(recording), known)
     lines = [line for line in found.lines if turn is None or line.turn == turn]

@@ -19,8 +19,8 @@ from streamrelay_cli.command_group import TYPED
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.files import write_private
 from streamrelay_cli.gathering_view import GatheringView
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
@@ -45,7 +45,7 @@ Rounds = Annotated[int | None, typer.Option(min=1, help="How often the piece goe
 def start(
     context: typer.Context,
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     question: Annotated[str, typer.Argument(help="What it opens with; the rhythm's own by default.")] = "",
     rhythm: Annotated[str, typer.Option("--rhythm", help="daily, weekly, monthly, or one of your own.")] = "daily",
     structure: Annotated[
@@ -130,7 +130,7 @@ def start(
 
 
 @takes_options
-def watch(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
+def watch(options: ServerOptions, printing: PrintingOptions, gathering: Which = "") -> None:
     """Show a gathering until it is over: circle, piece, beats, words.
 
     On a terminal: s speaks for a person who holds the piece, n passes it, p pauses and resumes, q ends the display.
@@ -145,7 +145,7 @@ def watch(options: ServerOptions, printing: Printing, gathering: Which = "") -> 
 
 
 @takes_options
-def status(options: ServerOptions, printing: Printing, gathering: Which = "", as_json: AsJson = False) -> None:
+def status(options: ServerOptions, printing: PrintingOptions, gathering: Which = "", as_json: AsJson = False) -> None:
     """Show the state of all gatherings, or of one in full.
 
     It shows open gatherings and the last closed ones.
@@ -154,7 +154,7 @@ def status(options: ServerOptions, printing: Printing, gathering: Which = "", as
 
 
 @takes_options
-def list_(options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
+def list_(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """List the gatherings that are held, and the last ones that were."""
     _print_state(options, printing.output(as_json=as_json), "")
 
@@ -162,7 +162,7 @@ def list_(options: ServerOptions, printing: Printing, as_json: AsJson = False) -
 @takes_options
 def pass_(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     gathering: Which = "",
     number: Annotated[int | None, typer.Option("--number", help="Only if that participant holds it.")] = None,
 ) -> None:
@@ -171,13 +171,13 @@ def pass_(
 
 
 @takes_options
-def pause(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
+def pause(options: ServerOptions, printing: PrintingOptions, gathering: Which = "") -> None:
     """Stop the time of a gathering; the piece stays where it is."""
     _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, True))
 
 
 @takes_options
-def resume(options: ServerOptions, printing: Printing, gathering: Which = "") -> None:
+def resume(options: ServerOptions, printing: PrintingOptions, gathering: Which = "") -> None:
     """Resume a paused gathering with the time that was left."""
     _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, False))
 
@@ -185,7 +185,7 @@ def resume(options: ServerOptions, printing: Printing, gathering: Which = "") ->
 @takes_options
 def close(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     gathering: Which = "",
     end_sessions: Annotated[
         bool, typer.Option("--end-sessions", help="End the sessions that were started for it, too.")
@@ -201,7 +201,7 @@ def close(
 @takes_options
 def say(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     text: Annotated[str, typer.Argument(help="What is said; - reads standard input.")],
     gathering: Annotated[str, typer.Option("--gathering", "-g", help="Which one, if several are held.")] = "",
     number: Annotated[
@@ -221,7 +221,7 @@ def say(
 @takes_options
 def transcript(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     gathering: Which = "",
     file: Annotated[Path | None, typer.Option("-o", "--output", help="Write it into a file of your own.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
@@ -304,7 +304,7 @@ def person_of(gathering: Gathering) -> int:
     return (holds or people)[0].number
 
 
-def _print_state(options: ServerOptions, output: Output, gathering: str) -> None:
+def _print_state(options: ServerOptions, output: CommandOutput, gathering: str) -> None:
     async def ask(service: Service) -> None:
         known = [await service.gathering(gathering)] if gathering else await service.gatherings()
         for one in known:
@@ -332,7 +332,7 @@ async def _which(service: Service, gathering: str, *, past: bool = False) -> Gat
 
 def _change(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     gathering: str,
     change: Callable[[Service, str], Awaitable[Gathering]],
 ) -> None:
@@ -346,7 +346,7 @@ def _change(
     _ask(output, options, ask)
 
 
-def _ask(output: Output, options: ServerOptions, ask: Callable[[Service], Awaitable[None]]) -> None:
+def _ask(output: CommandOutput, options: ServerOptions, ask: Callable[[Service], Awaitable[None]]) -> None:
     async def main() -> int:
         async with service_needed(options.server()) as service:
             await ask(service)

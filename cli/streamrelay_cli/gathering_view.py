@@ -24,7 +24,7 @@ from streamrelay.events import AnyEvent, Contribution, GatheringClosed, Gatherin
 from streamrelay.panes.tasks import until_first
 from streamrelay.service.api import Gathering, Service
 from streamrelay_cli.keys import pressed_keys
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 REPAINT = 0.2
 SHOWN = 12
@@ -34,7 +34,7 @@ _ENTER, _ERASE, _ESCAPE = "\n\r", "\x7f\b", "\x1b"
 class GatheringView:
     """Shows one gathering until it ends or the user leaves the view."""
 
-    def __init__(self, output: Output, service: Service, gathering: Gathering) -> None:
+    def __init__(self, output: CommandOutput, service: Service, gathering: Gathering) -> None:
         self._output = output
         self._service = service
         self._now = gathering

@@ -9,7 +9,7 @@ from streamrelay.config.settings import HistoryTable
 from streamrelay.delivery.state import state_home
 from streamrelay.history.journal import Journal
 from streamrelay.history.retention import journal_files, keep_to
-from streamrelay_cli.options import AsJson, Printing, takes_options
+from streamrelay_cli.options import AsJson, PrintingOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 _DEFAULTS = HistoryTable()
@@ -17,7 +17,7 @@ _DEFAULTS = HistoryTable()
 
 @takes_options
 def prune(
-    printing: Printing,
+    printing: PrintingOptions,
     keep_days: Annotated[
         float, typer.Option("--keep-days", min=0, help="Forget what is older than so many days; 0 for nothing.")
     ] = _DEFAULTS.keep_days,

@@ -12,14 +12,14 @@ from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import InstalledHook, StopHooks
 from streamrelay.delivery.state import state_folder
 from streamrelay_cli.hook_client import tell
-from streamrelay_cli.options import AsJson, Printing, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, PrintingOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 
 Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another whose profile knows how.")]
 
 
 @takes_options
-def install(printing: Printing, agent: Agent, as_json: AsJson = False) -> None:
+def install(printing: PrintingOptions, agent: Agent, as_json: AsJson = False) -> None:
     """Add the stop hook to an agent's configuration.
 
     `remove` restores the file byte for byte.
@@ -31,7 +31,7 @@ def install(printing: Printing, agent: Agent, as_json: AsJson = False) -> None:
 
 @takes_options
 def show(
-    printing: Printing,
+    printing: PrintingOptions,
     agent: Annotated[str, typer.Argument(help="One agent; all of them by default.")] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -42,7 +42,7 @@ def show(
 
 
 @takes_options
-def remove(printing: Printing, agent: Agent) -> None:
+def remove(printing: PrintingOptions, agent: Agent) -> None:
     """Remove the stop hook from an agent's configuration.
 
     Everything else in that file stays as it is.
@@ -74,7 +74,7 @@ def _program() -> str:
     return found or shutil.which("streamrelay") or str(beside)
 
 
-def _print(output: Output, hooks: list[InstalledHook]) -> None:
+def _print(output: CommandOutput, hooks: list[InstalledHook]) -> None:
     for one in hooks:
         if output.as_json:
             output.json({**dataclasses.asdict(one), "file": str(one.file)})

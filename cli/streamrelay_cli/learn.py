@@ -13,7 +13,7 @@ from streamrelay.learning import learn as learnt
 from streamrelay.recordings import open_recording
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, Quiet
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 PROOF = ".proof.json"
 
@@ -45,7 +45,7 @@ def learn(
 
     The profile describes how to recognise the program, its composer and its chrome, with the evidence.
     """
-    output = Output(quiet=quiet, as_json=as_json)
+    output = CommandOutput(quiet=quiet, as_json=as_json)
     if proof is not None:
         _prove(output, recording, proof)
         return
@@ -65,7 +65,7 @@ def learn(
         output.lines(proposal.text.splitlines())
 
 
-def _prove(output: Output, recording: Path, file: Path) -> None:
+def _prove(output: CommandOutput, recording: Path, file: Path) -> None:
     try:
         profile = parse_profile(file.stem, file.read_text(encoding="utf-8"), source=str(file))
         proof = msgspec.json.decode(file.with_suffix(PROOF).read_bytes(), type=Proof)

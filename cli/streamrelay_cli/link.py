@@ -22,7 +22,7 @@ from streamrelay_cli.options import (
     AsEvents,
     ConnectionAnywhere,
     NoDaemon,
-    Printing,
+    PrintingOptions,
     takes_options,
 )
 from streamrelay_cli.runner import run_to_end
@@ -36,7 +36,7 @@ def link(
     context: typer.Context,
     connection: ConnectionAnywhere,
     exchange: Exchange,
-    printing: Printing,
+    printing: PrintingOptions,
     a: Side,
     b: Side,
     budget: Budget = BUDGET,

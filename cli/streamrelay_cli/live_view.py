@@ -28,7 +28,7 @@ from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay_cli.keys import pressed_keys
-from streamrelay_cli.output import Output, as_events, as_lines
+from streamrelay_cli.output import CommandOutput, as_events, as_lines
 
 MAX_QUEUE_LENGTH = 10_000
 PRINTING_TIMEOUT = 2.0
@@ -55,7 +55,7 @@ class Controls(Protocol):
 class LiveView:
     """The events of a conversation on standard output, what a person should know on standard error, and the keys."""
 
-    output: Output
+    output: CommandOutput
     controls: Controls
     told: Callable[[Event], None] = lambda _: None
     """Who else hears of every event."""

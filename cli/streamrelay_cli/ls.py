@@ -9,7 +9,7 @@ from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.attention import attention_lines, state_cell
 from streamrelay_cli.daemon_client import service_if_any
-from streamrelay_cli.options import AsJson, Printing, ServerAnywhere, takes_options
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerAnywhere, takes_options
 from streamrelay_cli.runner import run_to_end
 
 HEADINGS = ("PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE")
@@ -17,7 +17,7 @@ _MORE = ("SESSION", "NAME", "AGENT", "STATE")
 
 
 @takes_options
-def ls(options: ServerAnywhere, printing: Printing, as_json: AsJson = False) -> None:
+def ls(options: ServerAnywhere, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """List the panes of the tmux server, and the sessions in them.
 
     Sessions that `start` started, or all of them if a daemon runs, also show their id, name, agent and state. The state

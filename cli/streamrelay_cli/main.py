@@ -43,9 +43,9 @@ class Streamrelay(CommandGroup):
         try:
             code = super().main(*given, **extra)
         except (StreamrelayError, ParseError) as error:
-            from streamrelay_cli.output import Output
+            from streamrelay_cli.output import CommandOutput
 
-            Output().fail(error if isinstance(error, StreamrelayError) else as_usage_error(error))
+            CommandOutput().fail(error if isinstance(error, StreamrelayError) else as_usage_error(error))
         sys.exit(code)
 
 
@@ -91,8 +91,8 @@ def run() -> None:
         try:
             app()
         except StreamrelayError as error:
-            from streamrelay_cli.output import Output
+            from streamrelay_cli.output import CommandOutput
 
-            Output().fail(error)
+            CommandOutput().fail(error)
         except ReaderGoneError:
             sys.exit(READER_GONE)

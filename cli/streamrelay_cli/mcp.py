@@ -18,7 +18,7 @@ from streamrelay_cli.command_group import is_group
 from streamrelay_cli.daemon import command
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import ServerOptions, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.standard_output import writing
 
@@ -66,7 +66,7 @@ def token(
 
     Anybody who has the token speaks as that session.
     """
-    output = Output()
+    output = CommandOutput()
 
     async def main() -> int:
         chosen = options.server()

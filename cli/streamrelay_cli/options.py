@@ -18,13 +18,13 @@ import streamrelay
 if TYPE_CHECKING:
     from streamrelay.control import Tmux
     from streamrelay.delta.inputs import WitnessPolicy
-    from streamrelay_cli.output import Output
+    from streamrelay_cli.output import CommandOutput
 
-SERVER, PRINTING = "Server", "Printing"
+SERVER, PRINTING = "Server", "PrintingOptions"
 """Headings under which `--help` has what belongs to no command alone."""
 
 
-class Transport(StrEnum):
+class TransportChoice(StrEnum):
     """How the control client talks to tmux."""
 
     pipes = "pipes"
@@ -111,7 +111,7 @@ SshCommand = Annotated[
     ),
 ]
 TransportOption = Annotated[
-    Transport,
+    TransportChoice,
     typer.Option(
         "--transport",
         help="pipes: tmux -C over two pipes. cc: tmux -CC over a pseudo terminal.",
@@ -178,13 +178,13 @@ class ServerAnywhere(ServerOptions):
 class Connection(ServerOptions):
     """Which tmux server, and how it is watched."""
 
-    transport: TransportOption = Transport.pipes
+    transport: TransportOption = TransportChoice.pipes
     profiles: Profiles = True
 
     @property
     def is_usual(self) -> bool:
         """Whether it is watched as a daemon watches it too."""
-        return self.transport is Transport.pipes and self.profiles
+        return self.transport is TransportChoice.pipes and self.profiles
 
     def connect(self, *, self_check: float | None = None) -> "streamrelay.Server":
         """Return the server, to be entered."""
@@ -235,17 +235,17 @@ def _server(options: ServerOptions, host: str | None = None, ssh: str = "ssh") -
 
 
 @dataclass(frozen=True, slots=True)
-class Printing:
+class PrintingOptions:
     """What is printed beside the data."""
 
     quiet: Quiet = False
     verbose: Verbose = 0
 
-    def output(self, *, as_json: bool = False) -> "Output":
+    def output(self, *, as_json: bool = False) -> "CommandOutput":
         """Return the command's output."""
-        from streamrelay_cli.output import Output
+        from streamrelay_cli.output import CommandOutput
 
-        return Output(quiet=self.quiet, verbose=self.verbose, as_json=as_json)
+        return CommandOutput(quiet=self.quiet, verbose=self.verbose, as_json=as_json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from streamrelay_cli.background import BackgroundWriter
 from streamrelay_cli.standard_output import writing
 
 
-class Output:
+class CommandOutput:
     """Standard output and error of one command."""
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, verbose: int = 0) -> None:
@@ -110,7 +110,7 @@ class Output:
 class _LogHandler(logging.Handler):
     """What the rooms log, as lines on standard error."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: CommandOutput) -> None:
         super().__init__()
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         self._output = output

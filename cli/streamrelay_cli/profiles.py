@@ -13,7 +13,7 @@ from streamrelay.agents import AgentProfile, load_profiles
 from streamrelay.errors import UsageError
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.options import AsJson
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 HEADINGS = ("NAME", "KIND", "TITLE", "KNOWN BY", "KNOWN OF IT", "FROM")
 
@@ -22,7 +22,7 @@ def profiles(context: typer.Context, as_json: AsJson = False) -> None:
     """List the programs that streamrelay knows, your own profiles first."""
     if is_group(context):
         return
-    output = Output(as_json=as_json)
+    output = CommandOutput(as_json=as_json)
     known = load_profiles()
     if as_json:
         for profile in known:
@@ -35,7 +35,7 @@ def profiles(context: typer.Context, as_json: AsJson = False) -> None:
 
 def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.")]) -> None:
     """Print the file of a profile, to read or to start your own from."""
-    output = Output()
+    output = CommandOutput()
     known = {profile.name: profile for profile in load_profiles()}
     if name not in known:
         raise UsageError(f"there is no profile {name!r}", hint=f"there are {', '.join(sorted(known))}")

@@ -8,14 +8,14 @@ import typer
 from streamrelay.gathering.library import find_rhythm
 from streamrelay.service.api import TakePulse
 from streamrelay_cli.daemon_client import service_needed
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 
 @takes_options
 def pulse(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     words: Annotated[list[str] | None, typer.Argument(help="Further words to search history for.")] = None,
     rhythm: Annotated[str, typer.Option("--rhythm", help="Whose words history is searched for.")] = "daily",
     longest: Annotated[int, typer.Option("--longest", min=0, help="Characters at most.")] = 4_000,

@@ -18,8 +18,8 @@ from streamrelay.delivery.writer import PaneWriter
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded
 from streamrelay.panes.recorder import Recorded
 from streamrelay.panes.tasks import until_first
-from streamrelay_cli.options import ConnectionAnywhere, Printing, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import ConnectionAnywhere, PrintingOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found
 
@@ -48,7 +48,7 @@ class _Count:
 @takes_options
 def record(
     connection: ConnectionAnywhere,
-    printing: Printing,
+    printing: PrintingOptions,
     target: Annotated[str, typer.Argument(help="A pane as tmux writes it (%3, name, name:0.1), or . for this one.")],
     file: Annotated[Path, typer.Argument(help="Where to: a new file, .jsonl.gz, or .jsonl for one not packed.")],
     seconds: Annotated[
@@ -122,7 +122,7 @@ async def _follow(recorded: Recorded, count: _Count, lines: int | None) -> None:
             return
 
 
-async def _show(output: Output, recorded: Recorded, count: _Count) -> None:
+async def _show(output: CommandOutput, recorded: Recorded, count: _Count) -> None:
     loop = asyncio.get_running_loop()
     began = loop.time()
     while True:
@@ -131,7 +131,13 @@ async def _show(output: Output, recorded: Recorded, count: _Count) -> None:
 
 
 async def _say_all(
-    server: streamrelay.Server, recorded: Recorded, count: _Count, texts: list[str], output: Output, *, stay: bool
+    server: streamrelay.Server,
+    recorded: Recorded,
+    count: _Count,
+    texts: list[str],
+    output: CommandOutput,
+    *,
+    stay: bool,
 ) -> None:
     """Send the messages, each to a program that rests, and wait for the end of the last turn."""
     pipeline = server.pipeline(recorded.stream.panes[0])

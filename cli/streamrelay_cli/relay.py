@@ -20,7 +20,7 @@ from streamrelay_cli.options import (
     AsEvents,
     ConnectionAnywhere,
     NoDaemon,
-    Printing,
+    PrintingOptions,
     takes_options,
 )
 from streamrelay_cli.runner import run_to_end
@@ -34,7 +34,7 @@ def relay(
     context: typer.Context,
     connection: ConnectionAnywhere,
     exchange: Exchange,
-    printing: Printing,
+    printing: PrintingOptions,
     targets: Annotated[
         list[str],
         typer.Argument(

@@ -15,7 +15,7 @@ from streamrelay.recordings.svg import svg as animated_svg
 from streamrelay.vt.rendering import rendering_of
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 STANDARD_INPUT = Path("-")
 PICTURE = "Moving picture"
@@ -65,7 +65,7 @@ def render(
     It prints the history and the final screen; --json adds the cursor. With --svg it writes an animated SVG instead,
     which a browser plays and a README shows.
     """
-    output = Output()
+    output = CommandOutput()
     if svg is not None:
         if is_recording(file):
             animation = animate(

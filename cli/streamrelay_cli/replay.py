@@ -10,7 +10,7 @@ from streamrelay.events import Event, Text
 from streamrelay.recordings import open_recording
 from streamrelay.recordings import replay as replayed
 from streamrelay_cli.options import AsEvents, Profiles
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 EVENTS_AT_ONCE = 512
 
@@ -29,7 +29,7 @@ def replay(
 
     The lines are those that the live stream would have had.
     """
-    output = Output()
+    output = CommandOutput()
     batch: list[Event] = []
 
     def flush() -> None:

@@ -8,12 +8,14 @@ from typing import Any
 
 from streamrelay.errors import StreamrelayError
 from streamrelay.loops import new_event_loop
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_to_end(output: Output, main: Callable[[], Coroutine[Any, Any, int]], *, until_ctrl_c: bool = False) -> None:
+def run_to_end(
+    output: CommandOutput, main: Callable[[], Coroutine[Any, Any, int]], *, until_ctrl_c: bool = False
+) -> None:
     """Run `main` and exit with the code it returns; every way out closes what was opened.
 
     With `until_ctrl_c` that is how the command is meant to end: nothing went wrong then.

@@ -13,7 +13,7 @@ from streamrelay.errors import UsageError
 from streamrelay.history import FoundText, History, HistorySearch, Journal, SearchHistory
 from streamrelay.history.places import Place
 from streamrelay_cli.daemon_client import service_if_any
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 ALL = "all"
@@ -23,7 +23,7 @@ UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @takes_options
 def search(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     words: Annotated[list[str], typer.Argument(help="Words that all have to be there; in quotes, as they stand.")],
     agent: Annotated[str, typer.Option("--agent", help="The name of a program, or all.")] = ALL,
     session: Annotated[

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from streamrelay.delivery.message import Policy
-from streamrelay.delivery.sending import Sent, open_outbox, send
+from streamrelay.delivery.message import DeliveryPolicy
+from streamrelay.delivery.sending import SentMessage, open_outbox, send
 from streamrelay.errors import DeliveryTimeout, UsageError
 from streamrelay.events import Event
 from streamrelay.service.api import SendMessage, Service
@@ -25,7 +25,7 @@ from streamrelay_cli.options import (
     ConnectionAnywhere,
     NeedsHumanPolicy,
     NoDaemon,
-    Printing,
+    PrintingOptions,
     takes_options,
 )
 from streamrelay_cli.runner import run_to_end
@@ -36,7 +36,7 @@ from streamrelay_cli.targets import found, written_out
 def send_command(
     context: typer.Context,
     connection: ConnectionAnywhere,
-    printing: Printing,
+    printing: PrintingOptions,
     target: Annotated[str, typer.Argument(help="The pane as tmux writes it (%3, name, name:0.1), or . for this one.")],
     text: Annotated[str, typer.Argument(help="What to send; - for standard input.")],
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the answer, and print it.")] = False,
@@ -92,7 +92,7 @@ def send_command(
             output.lines(sent.answer)
         return 0
 
-    async def through(service: Service) -> Sent:
+    async def through(service: Service) -> SentMessage:
         notes = DeliveryNotes(
             output,
             chosen_id,
@@ -127,7 +127,7 @@ def send_command(
             await notes.say_what_remains(service.get_delivery)
             raise
 
-    async def here() -> Sent:
+    async def here() -> SentMessage:
         async with (
             connection.connect() as server,
             open_outbox() as outbox,
@@ -159,7 +159,9 @@ def send_command(
                             message_id=chosen_id,
                             wait=wait,
                             timeout=limit or None,
-                            policy=Policy(needs_human=needs_human.value, commands=commands.value, patience=expire),
+                            policy=DeliveryPolicy(
+                                needs_human=needs_human.value, commands=commands.value, patience=expire
+                            ),
                             allow_shell=allow_shell,
                             outbox=outbox,
                         )

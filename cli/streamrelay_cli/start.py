@@ -22,7 +22,7 @@ from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.delivery_notes import DeliveryNotes
 from streamrelay_cli.keys import is_typed
-from streamrelay_cli.options import AsJson, Connection, Printing, ServerOptions, takes_options
+from streamrelay_cli.options import AsJson, Connection, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 
@@ -30,7 +30,7 @@ from streamrelay_cli.runner import run_to_end
 def start(
     context: typer.Context,
     connection: Connection,
-    printing: Printing,
+    printing: PrintingOptions,
     agent: Annotated[str, typer.Argument(help="A profile's name (streamrelay profiles), or any command.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments, behind -- if they are options.")] = None,
     title: Annotated[str, typer.Option("--title", help="How others know it; its name by default.")] = "",
@@ -123,7 +123,7 @@ def start(
 @takes_options
 def end(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     session: Annotated[str, typer.Argument(help="Its id, a title that only one has, or its pane.")],
 ) -> None:
     """End a session that `start` started, and its program."""

@@ -15,7 +15,7 @@ import typer
 from streamrelay.control import quote
 from streamrelay.notifying.notifier import OPTION
 from streamrelay_cli.options import takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 STATUS = f"#{{?{OPTION}, [#{{{OPTION}}}],}}"
 
@@ -34,7 +34,7 @@ def tmux_command(
 
     The lines show conversations in the status line, open a popup, and bind a key that links panes (docs/tmux.md).
     """
-    output = Output()
+    output = CommandOutput()
     if status_only:
         output.line(STATUS)
         return

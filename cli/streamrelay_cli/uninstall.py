@@ -20,14 +20,14 @@ from streamrelay.leftovers import (
     summarised,
 )
 from streamrelay_cli.hooks import own_hooks
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 
 @takes_options
 def uninstall(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     data: Annotated[
         bool, typer.Option("--data", help="Delete what was kept too: outbox, journal, configuration, profiles.")
     ] = False,

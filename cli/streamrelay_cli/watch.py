@@ -13,8 +13,8 @@ from streamrelay.batch import Batch, Lines
 from streamrelay.counts import counted
 from streamrelay.errors import PaneGone, UsageError
 from streamrelay.events import Gap, NeedsHuman, PaneClosed, Text
-from streamrelay_cli.options import AsEvents, ConnectionAnywhere, Printing, takes_options
-from streamrelay_cli.output import Output, as_events, as_lines
+from streamrelay_cli.options import AsEvents, ConnectionAnywhere, PrintingOptions, takes_options
+from streamrelay_cli.output import CommandOutput, as_events, as_lines
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import HERE, found, named_here
 
@@ -22,7 +22,7 @@ from streamrelay_cli.targets import HERE, found, named_here
 @takes_options
 def watch(
     connection: ConnectionAnywhere,
-    printing: Printing,
+    printing: PrintingOptions,
     targets: Annotated[
         list[str] | None,
         typer.Argument(
@@ -87,7 +87,9 @@ async def _all_panes(server: Server, targets: Sequence[str] | None) -> list[str]
     return panes
 
 
-async def _note_unwatched(server: Server, targets: Sequence[str], watched: Collection[str], output: Output) -> None:
+async def _note_unwatched(
+    server: Server, targets: Sequence[str], watched: Collection[str], output: CommandOutput
+) -> None:
     """Tell the user which targets have panes that are not watched."""
     for target in filter(_has_panes, targets):
         active = await server.find(target)
@@ -117,7 +119,7 @@ def _refuse_to_watch_itself(terminals: list[str]) -> None:
         )
 
 
-def _texts(output: Output, events: Batch, *, several: bool) -> Iterator[str]:
+def _texts(output: CommandOutput, events: Batch, *, several: bool) -> Iterator[str]:
     """Yield what is to be printed; what is not data is noted."""
     for part in events.parts:
         label = f"{part.session} {part.pane} | " if several else ""

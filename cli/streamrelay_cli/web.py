@@ -7,7 +7,7 @@ import typer
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay_cli.daemon_client import no_daemon
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 Listen = Annotated[
@@ -21,7 +21,7 @@ Listen = Annotated[
 @takes_options
 def web(
     options: ServerOptions,
-    printing: Printing,
+    printing: PrintingOptions,
     listen: Annotated[
         str, typer.Option("--listen", metavar="[HOST:]PORT", help="Where, if it is not served yet; 0 for any port.")
     ] = "",

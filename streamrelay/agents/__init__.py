@@ -7,7 +7,7 @@ from streamrelay.agents.profile import (
     Pattern,
     Start,
     StopHook,
-    Transcript,
+    TranscriptTable,
     parse_profile,
 )
 
@@ -17,7 +17,7 @@ __all__ = [
     "Pattern",
     "Start",
     "StopHook",
-    "Transcript",
+    "TranscriptTable",
     "load_profiles",
     "parse_profile",
     "shipped_profiles",

@@ -21,7 +21,7 @@ class JsonError(ValueError):
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """A value, from `start` to `end` in the text."""
 
     kind: Literal["object", "array", "string", "other"]
@@ -40,7 +40,7 @@ class Item:
 
     start: int
     key: str | None
-    value: Node
+    value: JsonNode
 
     @property
     def end(self) -> int:
@@ -54,7 +54,7 @@ def trivia_end(text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> JsonNode:
     """Return the one value of a text; raises JsonError."""
     node, at = _value(text, trivia_end(text, 0), 0)
     at = trivia_end(text, at)
@@ -63,7 +63,7 @@ def parse(text: str) -> Node:
     return node
 
 
-def string(text: str, node: Node) -> str | None:
+def string(text: str, node: JsonNode) -> str | None:
     """Return the value of a string; None for anything else."""
     if node.kind != "string":
         return None
@@ -74,7 +74,7 @@ def string(text: str, node: Node) -> str | None:
     return value
 
 
-def _value(text: str, at: int, depth: int) -> tuple[Node, int]:
+def _value(text: str, at: int, depth: int) -> tuple[JsonNode, int]:
     opening = text[at : at + 1]
     if opening in {"{", "["}:
         if depth >= DEEPEST:
@@ -84,15 +84,15 @@ def _value(text: str, at: int, depth: int) -> tuple[Node, int]:
         found = _STRING.match(text, at)
         if found is None:
             raise _error(text, at, "a string that does not end")
-        return Node("string", at, found.end()), found.end()
+        return JsonNode("string", at, found.end()), found.end()
     found = _SCALAR.match(text, at)
     if found is None:
         raise _error(text, at, "a value is missing")
-    return Node("other", at, found.end()), found.end()
+    return JsonNode("other", at, found.end()), found.end()
 
 
-def _container(text: str, start: int, depth: int) -> tuple[Node, int]:
-    node = Node("object" if text[start] == "{" else "array", start)
+def _container(text: str, start: int, depth: int) -> tuple[JsonNode, int]:
+    node = JsonNode("object" if text[start] == "{" else "array", start)
     closing = "}" if text[start] == "{" else "]"
     at = trivia_end(text, start + 1)
     while text[at : at + 1] != closing:

@@ -68,7 +68,7 @@ class StopHook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """The environment variable that names the folder which is the first below home in `file` otherwise."""
 
 
-class Transcript(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TranscriptTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the program writes its conversation down: a glob, from home with `~`, else from where it was started."""
 
     path: str
@@ -104,7 +104,7 @@ class AgentProfile:
     delivery: DeliveryProfile
     start: Start
     stop_hook: StopHook | None
-    transcript: Transcript | None
+    transcript: TranscriptTable | None
     witness: Witness | None
     patterns: tuple[Pattern, ...]
     """Every pattern of the file, in its order."""
@@ -179,7 +179,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     delivery: _Delivery = msgspec.field(default_factory=_Delivery)
     start: _Start = msgspec.field(default_factory=_Start)
     stop_hook: StopHook | None = None
-    transcript: Transcript | None = None
+    transcript: TranscriptTable | None = None
     witness: Witness | None = None
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.agents.jsonc import Item, JsonError, Node, parse, string, trivia_end
+from streamrelay.agents.jsonc import Item, JsonError, JsonNode, parse, string, trivia_end
 
 Made = Literal["file", "settings", "hooks", "event"]
 """What was not there before: the file, its one object, the object of the hooks, the list of the event."""
@@ -75,13 +75,13 @@ def installed(text: str, event: str, ours: regex.Pattern[str]) -> str | None:
     return None if found is None else string(text, found.command)
 
 
-def _container(node: Node, kind: Literal["object", "array"], name: str) -> Node:
+def _container(node: JsonNode, kind: Literal["object", "array"], name: str) -> JsonNode:
     if node.kind != kind:
         raise JsonError(f"{name} is no {kind}")
     return node
 
 
-def _is_empty(text: str, node: Node, kind: Literal["object", "array"]) -> bool:
+def _is_empty(text: str, node: JsonNode, kind: Literal["object", "array"]) -> bool:
     # A comment is the user's, who may have no other copy of it.
     return node.kind == kind and not text[node.start + 1 : node.end - 1].strip("\ufeff \t\r\n")
 
@@ -90,7 +90,7 @@ def _member(key: str, value: object) -> str:
     return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
 
 
-def _put_first(text: str, node: Node, item: str) -> str:
+def _put_first(text: str, node: JsonNode, item: str) -> str:
     """Put an item in front of the others, on a line of its own where they have such."""
     if not node.items:
         return text[: node.start + 1] + item + text[node.start + 1 :]
@@ -103,7 +103,7 @@ def _put_first(text: str, node: Node, item: str) -> str:
     return text[:at] + item + "," + gap[max(0, line) :] + text[at:]
 
 
-def _take_out(text: str, node: Node, item: Item) -> str:
+def _take_out(text: str, node: JsonNode, item: Item) -> str:
     """Take an item out, with its comma; what `_put_first` did is undone to the byte."""
     place = node.items.index(item)
     start, end = item.start, item.end
@@ -127,14 +127,14 @@ def _take_out(text: str, node: Node, item: Item) -> str:
 class _Found(NamedTuple):
     """A handler of ours: where it stands, and its command."""
 
-    groups: Node
+    groups: JsonNode
     group: Item
-    handlers: Node
+    handlers: JsonNode
     handler: Item
-    command: Node
+    command: JsonNode
 
 
-def _find(text: str, root: Node, event: str, ours: regex.Pattern[str]) -> _Found | None:
+def _find(text: str, root: JsonNode, event: str, ours: regex.Pattern[str]) -> _Found | None:
     """Return the first handler of ours; what is no list of handlers holds none."""
     hooks = root.last("hooks")
     groups = hooks.value.last(event) if hooks is not None else None

@@ -28,7 +28,7 @@ Speaker = Literal["person", "agent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TranscriptPassage:
     """Something that was said, by whom and when (Unix time, 0 where the file does not say)."""
 
     speaker: Speaker
@@ -45,13 +45,13 @@ def conversation_of(file: Path) -> str:
     return named[0] if named else file.stem
 
 
-def read_passages(line: bytes | str) -> list[Passage]:
+def read_passages(line: bytes | str) -> list[TranscriptPassage]:
     """Return what one line of a transcript says was said, whichever agent wrote it; never raises."""
     value = decoded(line)
     return passages_of(value) if isinstance(value, dict) else []
 
 
-def passages_of(value: dict[str, Any]) -> list[Passage]:
+def passages_of(value: dict[str, Any]) -> list[TranscriptPassage]:
     """Return what a decoded line of a transcript says was said; never raises."""
     at = _time(value.get("timestamp"))
     if isinstance(changed := value.get("$set"), dict):
@@ -96,19 +96,19 @@ def decoded(line: bytes | str) -> object:
 _SPEAKERS: dict[str, Speaker] = {"user": "person", "assistant": "agent", "gemini": "agent"}
 
 
-def _of_gemini(value: dict[str, Any]) -> list[Passage]:
+def _of_gemini(value: dict[str, Any]) -> list[TranscriptPassage]:
     speaker = _SPEAKERS.get(str(value.get("type")))
     return _said(speaker, value.get("content"), _time(value.get("timestamp")))
 
 
-def _said(speaker: Speaker | None, content: object, at: float) -> list[Passage]:
+def _said(speaker: Speaker | None, content: object, at: float) -> list[TranscriptPassage]:
     if speaker is None:
         return []
     text = _text(content).encode("utf-8", "replace").decode()
     if not text.strip() or (speaker == "person" and _NOT_SAID.match(text) is not None):
         return []
     wrapped = _WRAPPED.match(text) if speaker == "person" else None
-    return [Passage(speaker, text if wrapped is None else wrapped["inside"] + text[wrapped.end() :], at)]
+    return [TranscriptPassage(speaker, text if wrapped is None else wrapped["inside"] + text[wrapped.end() :], at)]
 
 
 def _text(content: object) -> str:

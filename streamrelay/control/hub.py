@@ -86,7 +86,7 @@ def unlink(hub: str, window: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class HubSession:
     """A session, as tmux lists it. `used` is when it was used last (Unix seconds)."""
 
     session: str
@@ -98,13 +98,13 @@ class Session:
 LIST_SESSIONS: Final = ("list-sessions", "-F", f"#{{session_id}} #{{session_activity}} #{{{IS_HUB}}} #{{session_name}}")
 
 
-def parse_sessions(lines: Iterable[str]) -> list[Session]:
+def parse_sessions(lines: Iterable[str]) -> list[HubSession]:
     """Return the sessions of a reply to `LIST_SESSIONS`; lines that are none are left out."""
     found = []
     for line in lines:
         fields = line.split(" ", 3)
         if len(fields) == 4 and fields[0].startswith("$") and fields[1].isdecimal():
-            found.append(Session(fields[0], int(fields[1]), fields[2] == "1", fields[3]))
+            found.append(HubSession(fields[0], int(fields[1]), fields[2] == "1", fields[3]))
     return found
 
 
@@ -131,7 +131,7 @@ def parse_window_links(lines: Iterable[str]) -> list[WindowLink]:
     return found
 
 
-def visiting(sessions: Iterable[Session]) -> list[tuple[str, ...]]:
+def visiting(sessions: Iterable[HubSession]) -> list[tuple[str, ...]]:
     """Return the words with which passing clients, one after the other, visit every session but hubs.
 
     The one used longest ago comes first. Several clients, because tmux takes 16 KiB of arguments at most. An error
@@ -149,7 +149,7 @@ def visiting(sessions: Iterable[Session]) -> list[tuple[str, ...]]:
     return lines
 
 
-def leftovers(sessions: Iterable[Session], listened_to: Iterable[str]) -> list[str]:
+def leftovers(sessions: Iterable[HubSession], listened_to: Iterable[str]) -> list[str]:
     """Return the hubs to which no control client is attached any more."""
     alive = set(listened_to)
     return [one.session for one in sessions if one.hub and one.session not in alive]
@@ -172,7 +172,7 @@ def parse_leftovers(lines: Sequence[str]) -> list[str]:
     return leftovers(parse_sessions(lines), [fields[0] for fields in clients if fields[-1] == "1"])
 
 
-def only_hubs(sessions: Iterable[Session]) -> bool:
+def only_hubs(sessions: Iterable[HubSession]) -> bool:
     """Return whether no session is left but hubs."""
     return all(one.hub for one in sessions)
 
@@ -188,7 +188,7 @@ def let_go(window: str, former: WindowLink, places: Sequence[WindowLink]) -> Win
     return WindowLink(former.session, former.index, window, hub=False)
 
 
-def onward(sessions: Sequence[Session], hub: str, came_from: str, policy: str) -> str | None:
+def onward(sessions: Sequence[HubSession], hub: str, came_from: str, policy: str) -> str | None:
     """Return the session where a client that came into `hub` belongs; None where tmux would have let it go.
 
     `came_from` is the name of the session it was on, empty if that is gone: then `detach-on-destroy` moved it, and
@@ -203,7 +203,7 @@ def onward(sessions: Sequence[Session], hub: str, came_from: str, policy: str) -
         return None
     following = next(one for one in (*by_name[here:], *by_name) if not one.hub)
     preceding = next(one for one in (*reversed(by_name[:here]), *reversed(by_name)) if not one.hub)
-    known: Mapping[str, Session] = {one.name: one for one in others}
+    known: Mapping[str, HubSession] = {one.name: one for one in others}
     if came_from in known:
         if known[came_from] is preceding:
             return following.session

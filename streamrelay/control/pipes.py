@@ -13,7 +13,7 @@ from typing import Self
 
 from streamrelay.children import ended, send_signal, start_child, uncut
 from streamrelay.control.guard import ClientGuard
-from streamrelay.control.transport import GRACE, Channel, happens, leave
+from streamrelay.control.transport import GRACE, ControlChannel, happens, leave
 
 _STDERR_LIMIT = 4096
 
@@ -25,7 +25,7 @@ class PipeTransport:
         self,
         process: asyncio.subprocess.Process,
         guard: ClientGuard,
-        channel: Channel,
+        channel: ControlChannel,
         stderr: int,
         *,
         stdin: contextlib.ExitStack,
@@ -65,7 +65,7 @@ class PipeTransport:
                 )
                 guard.watch(process.pid)
             try:
-                channel = Channel(stdout, stdin, on_data, on_eof, room)
+                channel = ControlChannel(stdout, stdin, on_data, on_eof, room)
                 owned.callback(channel.stop)
                 ours.callback(channel.stop_writing)
                 return cls(process, guard, channel, stderr, stdin=ours, owned=owned)

@@ -14,7 +14,7 @@ from typing import Self
 
 from ptyprocess import PtyProcess
 
-from streamrelay.control.transport import Channel, leave
+from streamrelay.control.transport import ControlChannel, leave
 
 _POLL = 0.005
 
@@ -24,7 +24,7 @@ class PtyTransport:
 
     stderr = ""
 
-    def __init__(self, process: PtyProcess, channel: Channel) -> None:
+    def __init__(self, process: PtyProcess, channel: ControlChannel) -> None:
         self._process = process
         self._channel = channel
         self._closed = False
@@ -45,7 +45,7 @@ class PtyTransport:
             process = PtyProcess.spawn(list(argv), env=dict(env), echo=False)
         # close() would sleep to let the child end; by then it has ended, and been waited for.
         process.delayafterclose = 0
-        return cls(process, Channel(process.fd, process.fd, on_data, on_eof, room))
+        return cls(process, ControlChannel(process.fd, process.fd, on_data, on_eof, room))
 
     @property
     def pid(self) -> int:

@@ -94,7 +94,7 @@ class OpenTransport(Protocol):
         """Start `argv` with the environment `env`."""
 
 
-class Channel:
+class ControlChannel:
     """A readable and a writable descriptor (or one that is both) on the running event loop. Owns neither."""
 
     def __init__(

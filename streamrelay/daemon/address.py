@@ -13,7 +13,7 @@ from streamrelay.control import Tmux
 from streamrelay.delivery.state import state_home
 
 
-class Address(NamedTuple):
+class DaemonAddress(NamedTuple):
     """The files of one daemon."""
 
     name: str
@@ -30,14 +30,14 @@ class Address(NamedTuple):
     """Standard error of a daemon that was started in the background."""
 
 
-def address_of(tmux: Tmux) -> Address:
+def address_of(tmux: Tmux) -> DaemonAddress:
     """Return the address of a tmux server's daemon, without touching the file system."""
     server = tmux_socket(tmux)
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", Path(server).name)[:24]
     name = f"{plain}-{hashlib.sha256(os.fsencode(server)).hexdigest()[:8]}"
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     folder = Path(runtime) / "streamrelay" if runtime.startswith("/") else state_home()
-    return Address(
+    return DaemonAddress(
         name,
         server,
         socket=folder / f"daemon-{name}.sock",

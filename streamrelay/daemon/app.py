@@ -22,7 +22,7 @@ from streamrelay.daemon.operations import API, OPERATIONS, STATUS, OneCouncil, O
 from streamrelay.daemon.problems import DEFECT, Problem, problem_of, status_of
 from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.service.api import Service, Status
-from streamrelay.web.streams import Stream
+from streamrelay.web.streams import EventStream
 
 MAX_BODY_SIZE = 32 * 2**20
 """Bytes: a message of some megabytes, with every character escaped."""
@@ -92,7 +92,7 @@ def call_routes(
 
     async def events(request: Request) -> Response:
         follow = _follow(request)
-        return Stream(stream(broadcast.subscribe(follow.after)))
+        return EventStream(stream(broadcast.subscribe(follow.after)))
 
     def route(operation: Operation[Any, Any]) -> Route:
         async def answer(request: Request) -> Response:
@@ -126,7 +126,7 @@ def call_routes(
 def _live(live: Showing, stream: Callable[[Frames], Frames]) -> Route:
     async def shown(request: Request) -> Response:
         one: OneSession = _converted(OneSession, dict(request.query_params), strict=False)
-        return Stream(stream(_live_frames(await live(one.session))))
+        return EventStream(stream(_live_frames(await live(one.session))))
 
     return Route(LIVE, shown, methods=["GET"])
 
@@ -134,7 +134,7 @@ def _live(live: Showing, stream: Callable[[Frames], Frames]) -> Route:
 def _council(service: Service, stream: Callable[[Frames], Frames]) -> Route:
     async def followed(request: Request) -> Response:
         one: OneCouncil = _converted(OneCouncil, dict(request.path_params), strict=False)
-        return Stream(stream(_council_frames(service.follow_council(one.council))))
+        return EventStream(stream(_council_frames(service.follow_council(one.council))))
 
     return Route(openapi.COUNCIL_EVENTS, followed, methods=["GET"])
 

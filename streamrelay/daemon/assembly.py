@@ -13,7 +13,7 @@ from streamrelay.config.files import load
 from streamrelay.config.settings import Settings
 from streamrelay.control import Tmux, TransportName
 from streamrelay.control.tmux import ServerInfo
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.page import page_at
 from streamrelay.daemon.process import Running
 from streamrelay.daemon.tools import serving_tools
@@ -31,7 +31,7 @@ _LOOK_AGAIN = 1.0
 
 @asynccontextmanager
 async def opened(
-    address: Address,
+    address: DaemonAddress,
     tmux: Tmux,
     *,
     transport: TransportName = "pipes",

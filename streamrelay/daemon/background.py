@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonLost, StreamrelayError
@@ -19,7 +19,7 @@ _LOOK_AGAIN = 0.02
 _ERROR, _HINT = "error: ", "hint: "
 
 
-async def start(address: Address, command: Sequence[str]) -> int:
+async def start(address: DaemonAddress, command: Sequence[str]) -> int:
     """Start the daemon with a command that serves in the foreground; return its process id when it answers.
 
     Raise the error with which the command ended, or DaemonLost if it neither ends nor answers.
@@ -39,7 +39,7 @@ async def start(address: Address, command: Sequence[str]) -> int:
     return pid
 
 
-async def revive(address: Address, command: Sequence[str]) -> None:
+async def revive(address: DaemonAddress, command: Sequence[str]) -> None:
     """Return when a daemon answers: the running one, or a new one, started when the lock is free. Raises as `start`.
 
     A daemon that ends or is killed stops listening a moment before it releases its lock. In that moment no daemon

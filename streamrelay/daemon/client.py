@@ -26,7 +26,7 @@ from streamrelay.daemon.sse import FrameReader
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
 from streamrelay.events import AnyEvent, decode
 from streamrelay.history.results import History, Output, SearchHistory
-from streamrelay.links.link import Link, Policy
+from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.pulse import Pulse
 from streamrelay.service.api import (
     AskCouncil,
@@ -37,6 +37,7 @@ from streamrelay.service.api import (
     CreateRelay,
     Delivery,
     Gathering,
+    GatheringTranscript,
     HookReport,
     Listed,
     OpenCouncil,
@@ -46,7 +47,6 @@ from streamrelay.service.api import (
     StartGathering,
     Status,
     TakePulse,
-    Transcript,
 )
 from streamrelay.service.encoding import check_encodes
 from streamrelay.sessions.model import Session, StartSession
@@ -125,7 +125,7 @@ class DaemonClient:
         """List the links, of one session or of all."""
         return await self._ask(operations.LINKS, operations.WhoseLinks(session=session))
 
-    async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
+    async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
         """Link two sessions."""
         return await self._ask(operations.CREATE_LINK, operations.CreateLink(a=a, b=b, policy=policy))
 
@@ -182,7 +182,7 @@ class DaemonClient:
         closing = operations.CloseGathering(gathering=gathering, end_sessions=end_sessions)
         return await self._ask(operations.CLOSE_GATHERING, closing)
 
-    async def gathering_transcript(self, gathering: str) -> Transcript:
+    async def gathering_transcript(self, gathering: str) -> GatheringTranscript:
         """Return what was said in a gathering."""
         return await self._ask(operations.GATHERING_TRANSCRIPT, operations.OneGathering(gathering=gathering))
 
@@ -223,11 +223,11 @@ class DaemonClient:
 
     async def pause(self, paused: bool, of: str = "") -> None:
         """Let nothing cross, until it is taken back."""
-        await self._ask(operations.PAUSE, operations.Pause(paused=paused, of=of))
+        await self._ask(operations.PAUSE, operations.SetPause(paused=paused, of=of))
 
     async def mute(self, session: str, muted: bool) -> None:
         """Let nothing of what a session says cross, or let it cross again."""
-        await self._ask(operations.MUTE, operations.Mute(session=session, muted=muted))
+        await self._ask(operations.MUTE, operations.SetMute(session=session, muted=muted))
 
     async def stop_all(self) -> int:
         """End all links and relays; return how many there were."""
@@ -235,7 +235,7 @@ class DaemonClient:
 
     async def watch(self, session: str, watched: bool) -> None:
         """Have what a session says journaled at any rate."""
-        await self._ask(operations.WATCH, operations.Watch(session=session, watched=watched))
+        await self._ask(operations.WATCH, operations.SetWatch(session=session, watched=watched))
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
         """Return journaled events behind a place, oldest first."""

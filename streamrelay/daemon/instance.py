@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.delivery.lock import is_named
 from streamrelay.errors import DaemonLost, DaemonRunning, StreamrelayError
 
@@ -28,7 +28,7 @@ _ASKED_FOR = 0.1
 
 
 @contextlib.contextmanager
-def only_daemon(address: Address) -> Iterator[None]:
+def only_daemon(address: DaemonAddress) -> Iterator[None]:
     """Hold the lock of an address inside the context; raises DaemonRunning if a daemon holds it.
 
     Creates the folders of the address and closes them to other users.
@@ -45,7 +45,7 @@ def only_daemon(address: Address) -> Iterator[None]:
         os.close(descriptor)
 
 
-def running_pid(address: Address) -> int | None:
+def running_pid(address: DaemonAddress) -> int | None:
     """Return the process id of the daemon at an address; None if none runs, 0 if it has just started."""
     try:
         descriptor = os.open(address.lock, os.O_RDONLY | os.O_CLOEXEC)
@@ -61,7 +61,7 @@ def running_pid(address: Address) -> int | None:
     return None
 
 
-async def until_ended(address: Address, pid: int) -> None:
+async def until_ended(address: DaemonAddress, pid: int) -> None:
     """Return when that process is no longer the daemon; raises DaemonLost if it does not end in time."""
     until = asyncio.get_running_loop().time() + ENDING
     while running_pid(address) == pid:
@@ -71,7 +71,7 @@ async def until_ended(address: Address, pid: int) -> None:
 
 
 @contextlib.contextmanager
-def listening(address: Address) -> Iterator[socket.socket]:
+def listening(address: DaemonAddress) -> Iterator[socket.socket]:
     """Listen at an address whose lock is held; the socket's file (0600) is gone afterwards."""
     with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listener:
         address.socket.unlink(missing_ok=True)
@@ -108,7 +108,7 @@ def _close_to_others(folder: Path) -> None:
         raise StreamrelayError(f"cannot use the folder {folder}: {error.strerror}", hint=hint) from error
 
 
-def _locked(address: Address) -> int:
+def _locked(address: DaemonAddress) -> int:
     until = time.monotonic() + _ASKED_FOR
     while True:
         descriptor = os.open(address.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

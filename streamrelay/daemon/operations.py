@@ -13,7 +13,7 @@ import msgspec
 
 from streamrelay.events import AnyEvent
 from streamrelay.history.results import MAX_FOUND, History, Output, SearchHistory, Whole
-from streamrelay.links.link import Link, Policy
+from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import MAX_COUNT
 from streamrelay.service.api import (
@@ -25,6 +25,7 @@ from streamrelay.service.api import (
     CreateRelay,
     Delivery,
     Gathering,
+    GatheringTranscript,
     HookReport,
     Listed,
     OpenCouncil,
@@ -35,7 +36,6 @@ from streamrelay.service.api import (
     StartGathering,
     Status,
     TakePulse,
-    Transcript,
 )
 from streamrelay.service.council_api import MAX_WAIT
 from streamrelay.sessions.model import Session, StartSession
@@ -149,7 +149,7 @@ class CreateLink(msgspec.Struct, frozen=True, kw_only=True):
 
     a: str
     b: str
-    policy: Policy | None = None
+    policy: LinkPolicy | None = None
 
 
 class ExtendLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,21 +167,21 @@ class CloseLink(msgspec.Struct, frozen=True, kw_only=True):
     last_words: str = ""
 
 
-class Pause(msgspec.Struct, frozen=True, kw_only=True):
+class SetPause(msgspec.Struct, frozen=True, kw_only=True):
     """Whether nothing is to cross the link or relay of that id, or any."""
 
     paused: bool = True
     of: str = ""
 
 
-class Mute(msgspec.Struct, frozen=True, kw_only=True):
+class SetMute(msgspec.Struct, frozen=True, kw_only=True):
     """Whether nothing that a session says is to cross."""
 
     session: str
     muted: bool = True
 
 
-class Watch(msgspec.Struct, frozen=True, kw_only=True):
+class SetWatch(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what a session says is to be journaled at any rate."""
 
     session: str
@@ -295,7 +295,7 @@ CLOSE_GATHERING = Operation(
     lambda s, a: s.close_gathering(a.gathering, a.end_sessions),
 )  # fmt: skip
 GATHERING_TRANSCRIPT = Operation(
-    "gathering_transcript", "GET", f"{API}/gatherings/{{gathering}}/transcript", OneGathering, Transcript,
+    "gathering_transcript", "GET", f"{API}/gatherings/{{gathering}}/transcript", OneGathering, GatheringTranscript,
     lambda s, a: s.gathering_transcript(a.gathering),
 )  # fmt: skip
 OPEN_COUNCIL = Operation(
@@ -317,10 +317,10 @@ REST_COUNCIL = Operation(
 ASK_COUNCIL = Operation(
     "ask_council", "POST", f"{API}/council/ask", AskCouncil, CouncilAnswers, lambda s, a: s.ask_council(a)
 )
-PAUSE = Operation("pause", "POST", f"{API}/pause", Pause, None, lambda s, a: s.pause(a.paused, a.of))
-MUTE = Operation("mute", "POST", f"{API}/mute", Mute, None, lambda s, a: s.mute(a.session, a.muted))
+PAUSE = Operation("pause", "POST", f"{API}/pause", SetPause, None, lambda s, a: s.pause(a.paused, a.of))
+MUTE = Operation("mute", "POST", f"{API}/mute", SetMute, None, lambda s, a: s.mute(a.session, a.muted))
 STOP_ALL = Operation("stop_all", "POST", f"{API}/stop", Nothing, int, lambda s, _: s.stop_all())
-WATCH = Operation("watch", "POST", f"{API}/watch", Watch, None, lambda s, a: s.watch(a.session, a.watched))
+WATCH = Operation("watch", "POST", f"{API}/watch", SetWatch, None, lambda s, a: s.watch(a.session, a.watched))
 READ_SINCE = Operation(
     "read_since", "GET", f"{API}/journal", ReadSince, list[AnyEvent],
     lambda s, a: s.read_since(a.seq, a.session, a.limit),

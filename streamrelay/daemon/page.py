@@ -97,7 +97,7 @@ Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]
 """Return the routes for the page; the event ends their streams."""
 
 
-class Page:
+class PageServer:
     """The page of one daemon, served inside the context `serving`."""
 
     def __init__(
@@ -153,9 +153,9 @@ class Page:
             self._access = Access(address=at.address, token=token)
 
 
-def page_at(file: Path, listen: str, names: Collection[str], *, send: bool = True) -> Page:
+def page_at(file: Path, listen: str, names: Collection[str], *, send: bool = True) -> PageServer:
     """Return the page, served at once if `listen` names a `[HOST:]PORT`; raises UsageError for an invalid one."""
-    return Page(file, listen=_listen(listen) if listen else None, names=names, send=send)
+    return PageServer(file, listen=_listen(listen) if listen else None, names=names, send=send)
 
 
 def _listen(text: str) -> Listen:

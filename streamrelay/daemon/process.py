@@ -21,13 +21,13 @@ from typing import Any, Self
 import structlog.typing
 from starlette.routing import BaseRoute
 
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.app import Frames, Showing, call_routes, create_app
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.instance import listening, only_daemon
 from streamrelay.daemon.logs import EventLog, forwarding
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.page import Page
+from streamrelay.daemon.page import PageServer
 from streamrelay.daemon.server import HttpServer
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
@@ -52,13 +52,13 @@ class Running:
     """Returns or raises when the service cannot go on."""
     mounts: Sequence[BaseRoute] = ()
     """Routes of other applications on the same socket."""
-    page: Page | None = None
+    page: PageServer | None = None
     live: Showing | None = None
     """The lines of screens that are not final yet, for the page."""
 
 
 async def run_daemon(
-    address: Address, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str = ""
+    address: DaemonAddress, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str = ""
 ) -> None:
     """Serve until a signal ends it; raises DaemonRunning, and any error that opens or breaks the service."""
     with only_daemon(address), listening(address) as listener, _Signals(log) as signals, forwarding(log):
@@ -86,7 +86,7 @@ async def _serve_all(running: Running, listener: socket.socket, signals: "_Signa
     broadcast = Broadcast(running.service, observe=observe)
     await broadcast.start()
 
-    def on_page(page: Page, ended: asyncio.Event) -> Sequence[BaseRoute]:
+    def on_page(page: PageServer, ended: asyncio.Event) -> Sequence[BaseRoute]:
         def stream(frames: Frames) -> Frames:
             return beating(frames, ended)
 

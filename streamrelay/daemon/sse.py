@@ -11,7 +11,7 @@ from streamrelay.events import Event, encode
 MEDIA_TYPE = "text/event-stream"
 
 
-class Frame(NamedTuple):
+class EventFrame(NamedTuple):
     """One frame as it was read."""
 
     id: str
@@ -32,16 +32,16 @@ class FrameReader:
         self._id = ""
         self._data: list[bytes] = []
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes) -> list[EventFrame]:
         """Take what was read and return the frames that it completes."""
         *lines, self._rest = (self._rest + data).split(b"\n") if self._rest else data.split(b"\n")
-        frames: list[Frame] = []
+        frames: list[EventFrame] = []
         for line in lines:
             if line.startswith(b"data: "):
                 self._data.append(line[6:].removesuffix(b"\r"))
             elif line in {b"", b"\r"}:
                 if self._data:
-                    frames.append(Frame(self._id, b"\n".join(self._data)))
+                    frames.append(EventFrame(self._id, b"\n".join(self._data)))
                     self._data = []
             else:
                 self._field(line.removesuffix(b"\r"))

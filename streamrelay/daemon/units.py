@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.errors import StreamrelayError
 
 VARIABLES = (
@@ -39,7 +39,7 @@ class Unit:
 
 
 def unit_for(
-    address: Address, command: Sequence[str], environment: Mapping[str, str], platform: str = sys.platform
+    address: DaemonAddress, command: Sequence[str], environment: Mapping[str, str], platform: str = sys.platform
 ) -> Unit:
     """Return the unit that runs `command` for a tmux server on this kind of system."""
     kept = {name: environment[name] for name in VARIABLES if environment.get(name)}
@@ -66,7 +66,9 @@ def uninstall(unit: Unit) -> bool:
     return True
 
 
-def _systemd(address: Address, command: Sequence[str], kept: Mapping[str, str], environment: Mapping[str, str]) -> Unit:
+def _systemd(
+    address: DaemonAddress, command: Sequence[str], kept: Mapping[str, str], environment: Mapping[str, str]
+) -> Unit:
     name = f"streamrelay-{address.name}.service"
     config = environment.get("XDG_CONFIG_HOME", "")
     home = Path(config) if config.startswith("/") else Path.home() / ".config"
@@ -98,7 +100,7 @@ WantedBy=default.target
     )
 
 
-def _agent(address: Address, command: Sequence[str], kept: Mapping[str, str], _: Mapping[str, str]) -> Unit:
+def _agent(address: DaemonAddress, command: Sequence[str], kept: Mapping[str, str], _: Mapping[str, str]) -> Unit:
     label = f"streamrelay.{address.name}"
     file = Path.home() / "Library" / "LaunchAgents" / f"{label}.plist"
     content = plistlib.dumps(

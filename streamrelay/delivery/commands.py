@@ -53,7 +53,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PaneRefusal:
     """What tmux found in the pane when it typed nothing."""
 
     dead: bool
@@ -93,13 +93,13 @@ def enter_line(
     )
 
 
-def read_refusal(lines: Sequence[bytes]) -> Refusal | None:
+def read_refusal(lines: Sequence[bytes]) -> PaneRefusal | None:
     """Read what a line of these printed; None where it has typed, or something else was printed."""
     words = lines[0].decode(errors="replace").split(" ", 6) if lines else []
     if len(words) < 7 or words[0] != _REFUSED:
         return None
     dead, synchronized, again, leaving, moved = (word == "1" for word in words[1:6])
-    return Refusal(dead, synchronized, again, leaving, moved, words[6])
+    return PaneRefusal(dead, synchronized, again, leaving, moved, words[6])
 
 
 _LEAVING = "#{==:#{bracket_paste_flag},0}"

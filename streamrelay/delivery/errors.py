@@ -1,10 +1,10 @@
 """What stands against typing into a pane for good, as errors. Pure."""
 
-from streamrelay.delivery.commands import Refusal
+from streamrelay.delivery.commands import PaneRefusal
 from streamrelay.errors import PaneGone, PaneSynchronized, ProgramLeft, StreamrelayError, TargetNotReading
 
 
-def refusal_error(refusal: Refusal, pane: str, program: str) -> StreamrelayError | None:
+def refusal_error(refusal: PaneRefusal, pane: str, program: str) -> StreamrelayError | None:
     """Return what stands against typing to `program` for good, if anything."""
     data = {"pane": pane, "program": program, "now": refusal.program}
     if refusal.dead or not refusal.program:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.inflight import FollowedTurn, InFlight, ReportState
-from streamrelay.delivery.message import NEEDS_PERSON, Message, Obstacle, Policy
+from streamrelay.delivery.message import NEEDS_PERSON, DeliveryPolicy, Message, Obstacle
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.turns import TELLING
@@ -82,8 +82,8 @@ Effect = Paste | Enter | ReportState
 class DeliveryMachine:
     """What is typed into one pane, one message after the other."""
 
-    def __init__(self, policy: Policy | None = None) -> None:
-        self._policy = policy or Policy()
+    def __init__(self, policy: DeliveryPolicy | None = None) -> None:
+        self._policy = policy or DeliveryPolicy()
         self._queue: deque[InFlight] = deque()
         self._current: InFlight | None = None
         self._followed: deque[FollowedTurn] = deque(maxlen=MAX_FOLLOWED)

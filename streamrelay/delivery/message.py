@@ -27,7 +27,7 @@ def check_message_id(message_id: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class DeliveryPolicy:
     """What is done where it is not a matter of right or wrong."""
 
     needs_human: Literal["hold", "fail"] = "hold"
@@ -45,7 +45,7 @@ class Message:
     message_id: str
     text: str
     head: str = ""
-    policy: Policy | None = None
+    policy: DeliveryPolicy | None = None
     """Its own, where it is not that of its writer."""
     sender: str = field(default="", compare=False)
     """The session that sends it; empty for a person, a script or streamrelay itself."""

@@ -20,7 +20,7 @@ import msgspec
 
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.delivery.commands import DeliveryMark
-from streamrelay.delivery.message import FINAL, Message, Policy
+from streamrelay.delivery.message import FINAL, DeliveryPolicy, Message
 from streamrelay.errors import StorageError
 from streamrelay.events import DeliveryState
 
@@ -74,7 +74,7 @@ class OutboxEntry(NamedTuple):
     removed: dict[str, int]
     file: str | None
     changed: float
-    policy: Policy | None = None
+    policy: DeliveryPolicy | None = None
     sender: str = ""
 
     @property
@@ -103,7 +103,7 @@ class OutboxEntry(NamedTuple):
         return max(0.0, time.time() - self.taken_up)
 
 
-class Note(NamedTuple):
+class StateNote(NamedTuple):
     """A delivery stands so now."""
 
     number: int
@@ -117,7 +117,7 @@ class Outbox:
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, create=_CREATE, version=SCHEMA, upgrades=_UPGRADES)
-        self._notes: list[Note] = []
+        self._notes: list[StateNote] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -157,7 +157,7 @@ class Outbox:
 
     def note(self, number: int, state: DeliveryState, reason: str = "", file: str | None = None) -> None:
         """Note how a delivery stands; it is written soon."""
-        self._notes.append(Note(number, state, reason, file))
+        self._notes.append(StateNote(number, state, reason, file))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(self._write_notes())
             # There may be no caller to tell; `flush` writes the rest again and raises if it cannot.
@@ -255,7 +255,7 @@ def _put(  # noqa: PLR0917  # as `Outbox.put` has them
         return entry, True
 
 
-def _write(connection: sqlite3.Connection, notes: Iterable[Note]) -> None:
+def _write(connection: sqlite3.Connection, notes: Iterable[StateNote]) -> None:
     with transaction(connection):
         connection.executemany(
             "UPDATE deliveries SET state = ?, reason = ?, file = coalesce(?, file), changed = ?, "
@@ -291,7 +291,7 @@ def _is_done(state: DeliveryState) -> bool:
     return state in FINAL or state in {"submitted", "turn_started"}
 
 
-def _as_text(value: dict[str, int] | Policy | None) -> Any:  # a row holds it as text
+def _as_text(value: dict[str, int] | DeliveryPolicy | None) -> Any:  # a row holds it as text
     return msgspec.json.encode(value).decode()
 
 
@@ -300,5 +300,5 @@ def _entry(row: tuple[Any, ...]) -> OutboxEntry:
     removed, policy = (row[OutboxEntry._fields.index(name)] for name in ("removed", "policy"))
     return entry._replace(
         removed=msgspec.json.decode(removed, type=dict[str, int]),
-        policy=msgspec.json.decode(policy, type=Policy | None),
+        policy=msgspec.json.decode(policy, type=DeliveryPolicy | None),
     )

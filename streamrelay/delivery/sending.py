@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from streamrelay.delivery.lock import only_writer
-from streamrelay.delivery.message import FINAL, Message, Policy, Progress
+from streamrelay.delivery.message import FINAL, DeliveryPolicy, Message, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
@@ -38,7 +38,7 @@ _PASTED: frozenset[DeliveryState] = frozenset({"pasted", "painted"})
 
 
 @dataclass(slots=True)
-class Sent:
+class SentMessage:
     """What became of a message: its last receipt, and the lines of the answer, where that was waited for."""
 
     message_id: str
@@ -85,10 +85,10 @@ async def send(
     message_id: str | None = None,
     wait: bool = False,
     timeout: float | None = None,  # noqa: ASYNC109  # of two different kinds of waiting
-    policy: Policy | None = None,
+    policy: DeliveryPolicy | None = None,
     allow_shell: bool = False,
     outbox: Outbox | None = None,
-) -> Sent:
+) -> SentMessage:
     """Type `text` into a pane, and return when it is submitted, or with `wait` when it is answered.
 
     Every receipt goes to `publish`, and what else the pane's stream says meanwhile. A message whose `message_id` the
@@ -103,7 +103,7 @@ async def send(
     loop = asyncio.get_running_loop()
     until = None if timeout is None else loop.time() + timeout
     message = Message(message_id or f"send-{secrets.token_hex(6)}", text)
-    sent = Sent(message.message_id)
+    sent = SentMessage(message.message_id)
     settled, moved, taken_up = asyncio.Event(), asyncio.Event(), asyncio.Event()
     publish = Publisher(publish)
 
@@ -186,7 +186,7 @@ async def _alone(server: Server, info: PaneInfo, until: float | None) -> AsyncIt
         await asyncio.sleep(_TRY_AGAIN)
 
 
-def _late(sent: Sent, pane: str, seconds: float) -> StreamrelayError:
+def _late(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:
     """Return the error for a message of this process that is not where it was to be in time."""
     data = {"message_id": sent.message_id, "pane": pane, "state": sent.state, "queued": False}
     if sent.state in {"submitted", "turn_started", "answered"}:
@@ -200,7 +200,7 @@ def _late(sent: Sent, pane: str, seconds: float) -> StreamrelayError:
     )
 
 
-async def _listen(server: Server, stream: Subscription, sent: Sent, publish: Publish) -> None:
+async def _listen(server: Server, stream: Subscription, sent: SentMessage, publish: Publish) -> None:
     async for event in stream:
         publish(event)
         if isinstance(event, PaneClosed):
@@ -208,7 +208,7 @@ async def _listen(server: Server, stream: Subscription, sent: Sent, publish: Pub
         sent.hear(event)
 
 
-def judge(sent: Sent) -> None:
+def judge(sent: SentMessage) -> None:
     """Raise what a last receipt means: DeliveryFailed or DeliveryUnconfirmed."""
     receipt = sent.receipt
     if receipt is None or receipt.state not in {"failed", "unconfirmed"}:

@@ -1,13 +1,13 @@
 """Which texts are not delivered at all, whatever the program is at."""
 
-from streamrelay.delivery.message import Message, Policy
+from streamrelay.delivery.message import DeliveryPolicy, Message
 from streamrelay.delivery.terminal import TerminalDevice
 from streamrelay.delivery.tty_input import MAX_LINE_BYTES
 
 _COMMAND_SIGNS = ("/", "!", "#", "@")
 
 
-def rejection_reason(message: Message, policy: Policy, terminal: TerminalDevice, *, limit: int | None) -> str:
+def rejection_reason(message: Message, policy: DeliveryPolicy, terminal: TerminalDevice, *, limit: int | None) -> str:
     """Return why a message is not delivered into the program on a terminal, as its receipt says it; empty if it is.
 
     `limit` are the characters above which a text goes into a file.

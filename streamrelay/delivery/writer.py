@@ -16,7 +16,7 @@ from streamrelay.delivery.commands import QUERY_MARKS, DeliveryMark, Seen, enter
 from streamrelay.delivery.errors import program_left, refusal_error, target_not_reading
 from streamrelay.delivery.inflight import ReportState
 from streamrelay.delivery.machine import CANCELLED, SUPERSEDED, DeliveryMachine, Effect, Enter, PaneView, Paste
-from streamrelay.delivery.message import Message, Policy, Progress, check_message_id
+from streamrelay.delivery.message import DeliveryPolicy, Message, Progress, check_message_id
 from streamrelay.delivery.outbox import Outbox, OutboxEntry, next_number, server_key
 from streamrelay.delivery.read_watch import until_left_unread
 from streamrelay.delivery.recovery import DeliveryMarks, Fate, fate
@@ -57,7 +57,7 @@ class PaneWriter:
         *,
         program: str,
         report: Callable[[Progress], None],
-        policy: Policy | None = None,
+        policy: DeliveryPolicy | None = None,
         outbox: Outbox | None = None,
         allow_shell: bool = False,
         read_timeout: float = READ_TIMEOUT,
@@ -79,7 +79,7 @@ class PaneWriter:
         self._shell_worked_at = -math.inf
         """When a shell that may be typed to was last seen to run a command."""
         self._report = report
-        self._policy = policy or Policy()
+        self._policy = policy or DeliveryPolicy()
         self._outbox = outbox
         self._read_timeout = read_timeout
         self._machine = DeliveryMachine(self._policy)

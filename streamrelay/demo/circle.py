@@ -16,7 +16,7 @@ import msgspec
 import streamrelay
 from streamrelay.agents import load_profiles, parse_profile
 from streamrelay.events import GatheringClosed
-from streamrelay.service.api import Gathering, Invited, StartGathering, Transcript
+from streamrelay.service.api import Gathering, GatheringTranscript, Invited, StartGathering
 from streamrelay.service.local import LocalService
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux
@@ -79,7 +79,7 @@ class Ring:
         self._tmux = tmux
         self._folder = folder
         self._show = show
-        self._told: Transcript | None = None
+        self._told: GatheringTranscript | None = None
 
     @property
     def contributions(self) -> int:

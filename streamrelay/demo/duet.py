@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSpent, Receipt, RelayDelivered, Text
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.links.session import LinkSession
 from streamrelay.panes.server import Server
 from streamrelay.testing.agent import read_got
@@ -69,7 +69,7 @@ class Duet:
         """Let them converse until the budget is spent and both are told."""
         await wait_until_async(lambda: all(self._got(name, "ready") for name in self._logs), _START_LIMIT)
         sides = [(name, await server.find(pane)) for name, pane in self._panes.items()]
-        link = LinkSession(server, *sides, policy=Policy(budget=BUDGET), attended=False)
+        link = LinkSession(server, *sides, policy=LinkPolicy(budget=BUDGET), attended=False)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._open())
             await link.run(self._hear)

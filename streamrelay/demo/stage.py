@@ -19,7 +19,7 @@ from streamrelay.demo.programs import LOG_LINES, build_lines
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, Gap, RelayOpened, Text
 from streamrelay.relay.session import RelaySession
-from streamrelay.testing.participant import Record, begin, read_log
+from streamrelay.testing.participant import ParticipantRecord, begin, read_log
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
@@ -80,7 +80,7 @@ class _Stage:
             folder,
         )
 
-    def log_of(self, name: str) -> list[Record]:
+    def log_of(self, name: str) -> list[ParticipantRecord]:
         return read_log(self.folder / name)
 
 
@@ -196,5 +196,5 @@ def _is_quote(line: str, said_by_the_other: Sequence[str]) -> bool:
     return line.removeprefix("You said: ") in said_by_the_other
 
 
-def _texts(log: Sequence[Record], kind: str) -> list[str]:
+def _texts(log: Sequence[ParticipantRecord], kind: str) -> list[str]:
     return [record.text for record in log if record.kind == kind]

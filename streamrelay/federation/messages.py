@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from streamrelay.delivery.message import Policy
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.events import (
     DeliveryState,
     LinkClosed,
@@ -85,7 +85,7 @@ class Deliver(Body, frozen=True, kw_only=True, tag="deliver"):
     speaker: str = ""
     """Empty for a notice."""
     listeners: tuple[str, ...] = ()
-    typing: Policy | None = None
+    typing: DeliveryPolicy | None = None
 
 
 class Message(Body, frozen=True, kw_only=True, tag="message"):
@@ -97,7 +97,7 @@ class Message(Body, frozen=True, kw_only=True, tag="message"):
     caller: Party | None = None
     last: bool = False
     """Whether these are the last words on that link."""
-    typing: Policy | None = None
+    typing: DeliveryPolicy | None = None
 
 
 class Receipted(Body, frozen=True, kw_only=True, tag="receipt"):

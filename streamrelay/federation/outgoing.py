@@ -23,13 +23,13 @@ from streamrelay.federation.names import is_far
 from streamrelay.federation.node import Node
 from streamrelay.federation.remote_links import sent
 from streamrelay.federation.sent_messages import SentAway
-from streamrelay.relay.steps import Outgoing, Step
+from streamrelay.relay.steps import Outgoing, RelayStep
 
 MAX_PART_LENGTH = 500_000
 """Characters of what is heard that go into one envelope."""
 
 
-def take(node: Node, step: Step) -> None:
+def take(node: Node, step: RelayStep) -> None:
     """Take what has happened here; what of it goes elsewhere is posted, and is not typed."""
     _tell_of_new_links(node, step)
     _send_away(node, step)
@@ -38,7 +38,7 @@ def take(node: Node, step: Step) -> None:
     _return_receipts(node, step)
 
 
-def _tell_of_new_links(node: Node, step: Step) -> None:
+def _tell_of_new_links(node: Node, step: RelayStep) -> None:
     """What is said on a link comes after the link."""
     made = {event.link for event in step.events if isinstance(event, LinkCreated)}
     for link in node.decider.links.links() if made else ():
@@ -48,7 +48,7 @@ def _tell_of_new_links(node: Node, step: Step) -> None:
             node.post(there.node, Linked(link=sent(link), new=True))
 
 
-def _send_away(node: Node, step: Step) -> None:
+def _send_away(node: Node, step: RelayStep) -> None:
     delivered = {event.message_id: event for event in step.events if isinstance(event, RelayDelivered)}
     staying: list[Outgoing] = []
     for outgoing in step.outgoing:
@@ -85,7 +85,7 @@ def _link_of(node: Node, message_id: str) -> str:
     return next((link for link in node.spans if message_id.startswith(f"{link}-")), "")
 
 
-def _hear_for_others(node: Node, step: Step) -> None:
+def _hear_for_others(node: Node, step: RelayStep) -> None:
     homes: dict[str, set[str]] = {}
     for image in node.images.values():
         homes.setdefault(image.own.pane, set()).add(image.home)
@@ -126,7 +126,7 @@ def _tell_of_suspensions(node: Node) -> None:
             node.post(image.home, Suspended(session=session, by=by))
 
 
-def _tell_of_links(node: Node, step: Step) -> None:
+def _tell_of_links(node: Node, step: RelayStep) -> None:
     news: dict[str, list[News]] = {}
     for event in step.events:
         match event:
@@ -149,7 +149,7 @@ def _tell_of_links(node: Node, step: Step) -> None:
             node.post(node.spans[link_id], Linked(link=sent(links[link_id]), news=tuple(events)))
 
 
-def _return_receipts(node: Node, step: Step) -> None:
+def _return_receipts(node: Node, step: RelayStep) -> None:
     for event in step.events:
         if isinstance(event, Receipt) and not is_far(event.pane):
             there = node.far(event.message_id)

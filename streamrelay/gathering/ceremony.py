@@ -33,7 +33,7 @@ from streamrelay.gathering.members import Member, check_members, harvester, spea
 from streamrelay.gathering.messages import GatheringMessages
 from streamrelay.gathering.pass_detection import passes
 from streamrelay.gathering.plan import BREATH, Phase, Plan, check_plan
-from streamrelay.gathering.prompts import Texts
+from streamrelay.gathering.prompts import PromptTexts
 from streamrelay.gathering.state import CeremonyState, PassedHow, RecordEntry, StoredGathering, Tenure
 from streamrelay.gathering.steps import (
     AnyHappening,
@@ -44,7 +44,7 @@ from streamrelay.gathering.steps import (
     Said,
     Sensed,
     Stopped,
-    Withdraw,
+    WithdrawPrompts,
 )
 from streamrelay.relay.attribution import content
 
@@ -56,7 +56,7 @@ MAX_HELD = 256
 class Ceremony:
     """One gathering."""
 
-    def __init__(self, gathering_id: str, plan: Plan, members: Sequence[Member], texts: Texts) -> None:
+    def __init__(self, gathering_id: str, plan: Plan, members: Sequence[Member], texts: PromptTexts) -> None:
         """Take plan, members and texts; raises InvalidGathering for invalid ones, and UsageError for a bad text."""
         check_members(members)
         check_plan(plan)
@@ -70,7 +70,7 @@ class Ceremony:
 
     @classmethod
     def restored(
-        cls, stored: StoredGathering, record: Sequence[RecordEntry], texts: Texts, now: float | None = None
+        cls, stored: StoredGathering, record: Sequence[RecordEntry], texts: PromptTexts, now: float | None = None
     ) -> Self:
         """Restore a gathering; with a new clock that shows `now`, the remaining times stay what they were.
 
@@ -280,7 +280,7 @@ class Ceremony:
             return self._pass("time", now)
         tenure.beat += 1
         member = self._by_number[tenure.speaker]
-        effects: list[Effect] = [Withdraw(member.number, (tenure.beat_prompt,))] if tenure.beat_prompt else []
+        effects: list[Effect] = [WithdrawPrompts(member.number, (tenure.beat_prompt,))] if tenure.beat_prompt else []
         if tenure.beat < self.plan.beats_per_turn:
             prompt = self._told.beat(member, tenure.beat)
             tenure.due += self.plan.beat_interval_seconds
@@ -307,7 +307,7 @@ class Ceremony:
         passed = self._told.piece("passed", how)
         self._told.enter("passed", tenure.speaker, how)
         self.standing.tenure = None
-        return [*([Withdraw(tenure.speaker, late)] if late else []), passed]
+        return [*([WithdrawPrompts(tenure.speaker, late)] if late else []), passed]
 
     def _left(self, number: int, reason: str, now: float) -> list[Effect]:
         standing = self.standing

@@ -22,7 +22,7 @@ from streamrelay.errors import PieceNotHeld, UsageError
 from streamrelay.events import Event, Injected, PaneClosed, Receipt, Text, TurnEnded, TurnStarted
 from streamrelay.gathering import steps
 from streamrelay.gathering.ceremony import Ceremony
-from streamrelay.gathering.prompts import Texts
+from streamrelay.gathering.prompts import PromptTexts
 from streamrelay.gathering.state import RecordEntry, StoredGathering
 from streamrelay.relay.attribution import ATTRIBUTED, content, filled
 from streamrelay.relay.output_units import OutputCollector, OutputUnit
@@ -32,7 +32,7 @@ REST = 0.3
 _REACHED = frozenset({"submitted", "turn_started", "answered"})
 
 
-class Seat(msgspec.Struct, frozen=True, kw_only=True):
+class CircleSeat(msgspec.Struct, frozen=True, kw_only=True):
     """A member with its session and pane; a person on a page has no pane."""
 
     number: int
@@ -69,7 +69,7 @@ class StoredCircle(msgspec.Struct, frozen=True, kw_only=True):
     """The stored state of a circle, without the record of its ceremony."""
 
     ceremony: StoredGathering
-    seats: tuple[Seat, ...]
+    seats: tuple[CircleSeat, ...]
     started_at: float
     closed_at: float | None = None
     hearing: Hearing | None = None
@@ -86,7 +86,7 @@ class Circle:
     """One gathering, in the panes of its members."""
 
     def __init__(
-        self, ceremony: Ceremony, seats: Sequence[Seat], *, started_at: float, end_sessions: bool = False
+        self, ceremony: Ceremony, seats: Sequence[CircleSeat], *, started_at: float, end_sessions: bool = False
     ) -> None:
         """Take a ceremony that has not begun; `started_at` is Unix time."""
         self.ceremony = ceremony
@@ -109,7 +109,7 @@ class Circle:
         """Whether the piece goes on when the holder's turn ends."""
 
     @classmethod
-    def restored(cls, stored: StoredCircle, record: Sequence[RecordEntry], texts: Texts, now: float) -> Self:
+    def restored(cls, stored: StoredCircle, record: Sequence[RecordEntry], texts: PromptTexts, now: float) -> Self:
         """Restore a stored circle, with a clock that shows `now`."""
         ceremony = Ceremony.restored(stored.ceremony, record, texts, now)
         circle = cls(ceremony, stored.seats, started_at=stored.started_at, end_sessions=stored.end_sessions)
@@ -153,7 +153,7 @@ class Circle:
         return seat is not None and seat.number not in self.ceremony.standing.gone
 
     @property
-    def present(self) -> list[Seat]:
+    def present(self) -> list[CircleSeat]:
         """The seats with a pane whose members have not left."""
         return [seat for seat in self._by_pane.values() if self.has(seat.pane)]
 
@@ -277,7 +277,7 @@ class Circle:
         holder = self.ceremony.holder
         return None if holder is None else holder.number
 
-    def _is_heard(self, seat: Seat, event: Text) -> bool:
+    def _is_heard(self, seat: CircleSeat, event: Text) -> bool:
         hearing = self._hearing
         if hearing is None or hearing.number != seat.number or hearing.turn is None or seat.number in self.muted:
             return False
@@ -286,12 +286,12 @@ class Circle:
             return event.origin == "typed"
         return event.origin == "program" and (event.turn >= hearing.turn or not in_turns)
 
-    def _hear(self, seat: Seat, event: Text, now: float) -> list[Effect]:
+    def _hear(self, seat: CircleSeat, event: Text, now: float) -> list[Effect]:
         if event.origin == "typed":
             return self._happen(steps.Said(seat.number, event.text, whole=False), now) if event.text.strip() else []
         return self._say(self._utterances.hear(event, now), now)
 
-    def _end_utterance(self, seat: Seat, event: TurnStarted | TurnEnded, now: float) -> list[Effect]:
+    def _end_utterance(self, seat: CircleSeat, event: TurnStarted | TurnEnded, now: float) -> list[Effect]:
         (self._at_work.discard if isinstance(event, TurnEnded) else self._at_work.add)(seat.pane)
         ended, hearing = isinstance(event, TurnEnded), self._hearing
         certain = isinstance(event, TurnEnded) and event.certain
@@ -307,7 +307,7 @@ class Circle:
             effects += self._happen(steps.Stopped(seat.number, answers), now)
         return effects
 
-    def _expect(self, seat: Seat, injected: Injected) -> None:
+    def _expect(self, seat: CircleSeat, injected: Injected) -> None:
         """Note which turn answers a prompt."""
         hearing = self._hearing
         if hearing is None or hearing.number != seat.number:
@@ -317,7 +317,7 @@ class Circle:
         if hearing.turn is not None:
             hearing.asked[injected.turn] = injected.message_id
 
-    def _printed(self, seat: Seat) -> list[OutputUnit]:
+    def _printed(self, seat: CircleSeat) -> list[OutputUnit]:
         """Return the unfinished burst of a program that prints lines; an unfinished turn does not count."""
         if not seat.pane or (seat.pane in self._in_turns and not seat.is_human):
             return []
@@ -356,7 +356,7 @@ class Circle:
                     result += self._notice(
                         message_id, to, filled(ATTRIBUTED, name=name, number=speaker, text=text), head
                     )
-                case steps.Withdraw(to=number, message_ids=ids):
+                case steps.WithdrawPrompts(to=number, message_ids=ids):
                     seat = self.seats[number]
                     result += [Withdraw(message_id, (seat.participant,)) for message_id in ids if seat.pane]
                 case steps.PublishGatheringEvent(event=event):

@@ -18,7 +18,7 @@ from streamrelay.config.files import user_folder as config_folder
 from streamrelay.config.texts import texts_in
 from streamrelay.errors import ConfigError, InvalidGathering, UsageError
 from streamrelay.gathering.plan import Breath, Rhythm
-from streamrelay.gathering.prompts import Texts, check_template
+from streamrelay.gathering.prompts import PromptTexts, check_template
 
 FENCE = "+++"
 
@@ -28,7 +28,7 @@ def user_folder() -> Path:
     return config_folder() / "gatherings"
 
 
-def load_texts(folder: Path | None = None) -> Texts:
+def load_texts(folder: Path | None = None) -> PromptTexts:
     """Read every text; one in `folder` (default: the user's) replaces the shipped one. Raises ConfigError."""
     own = (user_folder() if folder is None else folder) / "prompts"
     texts = {name: (source, text) for name, source, text in texts_in(_shipped("prompts"), ".md")}
@@ -41,7 +41,7 @@ def load_texts(folder: Path | None = None) -> Texts:
         except UsageError as error:
             raise ConfigError(source, "", error.message, hint=error.hint) from error
         texts[name] = (source, text)
-    return msgspec.convert({name.replace("-", "_"): text for name, (_, text) in texts.items()}, Texts)
+    return msgspec.convert({name.replace("-", "_"): text for name, (_, text) in texts.items()}, PromptTexts)
 
 
 def load_rhythms(folder: Path | None = None) -> dict[str, Rhythm]:

@@ -19,7 +19,7 @@ from streamrelay.events import (
 )
 from streamrelay.gathering.members import Member, harvester
 from streamrelay.gathering.plan import BREATH, Plan, counted
-from streamrelay.gathering.prompts import Prompts, Texts
+from streamrelay.gathering.prompts import GatheringPrompts, PromptTexts
 from streamrelay.gathering.state import CeremonyState, EntryKind, RecordEntry
 from streamrelay.gathering.steps import (
     Announce,
@@ -40,7 +40,7 @@ class GatheringMessages:
     """Makes and counts the messages of one gathering."""
 
     def __init__(
-        self, gathering: str, plan: Plan, members: Sequence[Member], texts: Texts, standing: CeremonyState
+        self, gathering: str, plan: Plan, members: Sequence[Member], texts: PromptTexts, standing: CeremonyState
     ) -> None:
         self.standing = standing
         self.record: list[RecordEntry] = []
@@ -49,7 +49,7 @@ class GatheringMessages:
         self._members = members
         self._harvester = harvester(members)
         self._by_number = {member.number: member for member in members}
-        self._prompts = Prompts(gathering, plan, members, texts)
+        self._prompts = GatheringPrompts(gathering, plan, members, texts)
 
     @property
     def present(self) -> tuple[Member, ...]:

@@ -30,7 +30,7 @@ from streamrelay.gathering.plan import BREATH, Phase, Plan, counted
 from streamrelay.relay.attribution import filled
 
 
-class Texts(msgspec.Struct, frozen=True, kw_only=True):
+class PromptTexts(msgspec.Struct, frozen=True, kw_only=True):
     """All templates."""
 
     seed: str
@@ -75,10 +75,10 @@ def check_template(name: str, template: str) -> None:
     filled(template, **dict.fromkeys(fields, ""))
 
 
-class Prompts:
+class GatheringPrompts:
     """The prompts of one gathering."""
 
-    def __init__(self, gathering: str, plan: Plan, members: Sequence[Member], texts: Texts) -> None:
+    def __init__(self, gathering: str, plan: Plan, members: Sequence[Member], texts: PromptTexts) -> None:
         """Take the texts; raises UsageError for a template with an unknown field."""
         texts.check()
         self._texts = texts

@@ -95,7 +95,7 @@ class Contribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Withdraw:
+class WithdrawPrompts:
     """Withdraw prompts that have not reached a member, if that is still possible."""
 
     to: int
@@ -116,4 +116,4 @@ class Closed:
     reason: str
 
 
-Effect = Prompt | Announce | Contribute | Withdraw | PublishGatheringEvent | Closed
+Effect = Prompt | Announce | Contribute | WithdrawPrompts | PublishGatheringEvent | Closed

@@ -16,7 +16,7 @@ FORMAT = 1
 MAX_TRAIL_LENGTH = 2_000
 
 
-class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+class GatheringExport(msgspec.Struct, frozen=True, kw_only=True):
     """The export of a gathering."""
 
     format: int = FORMAT
@@ -34,11 +34,11 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
 def transcript(
     gathering: str, plan: Plan, members: Sequence[Member], record: Sequence[RecordEntry], *, started_at: float = 0.0
-) -> Transcript:
+) -> GatheringExport:
     """Return the export of a gathering."""
     harvest = "\n".join(entry.text for entry in record if entry.kind == "harvest")
     closed = next((entry.text for entry in record if entry.kind == "closed"), "")
-    return Transcript(
+    return GatheringExport(
         gathering=gathering, started_at=started_at, plan=plan, members=tuple(members), entries=tuple(record),
         closed=closed, harvest=harvest, trail=trail(harvest),
     )  # fmt: skip
@@ -59,12 +59,12 @@ def conversation(record: Iterable[RecordEntry], members: Iterable[Member]) -> st
     return "\n\n".join(headers[entry.number] + unmistakable(entry.text) for entry in said)
 
 
-def as_json(exported: Transcript) -> str:
+def as_json(exported: GatheringExport) -> str:
     """Return a transcript as JSON that can be read as one, indented, with a line feed."""
     return msgspec.json.format(msgspec.json.encode(exported), indent=2).decode() + "\n"
 
 
-def as_markdown(exported: Transcript) -> str:
+def as_markdown(exported: GatheringExport) -> str:
     """Return a transcript as Markdown: the members, the contributions of each round with names and times, the harvest.
 
     Contributions are quoted, so that their text cannot pass for a part of the transcript.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from streamrelay.agents.profile import AgentProfile
 from streamrelay.agents.transcript_files import TranscriptFile, lines_from_the_end, transcript_files
-from streamrelay.agents.transcripts import Passage, conversation_of, read_passages
+from streamrelay.agents.transcripts import TranscriptPassage, conversation_of, read_passages
 from streamrelay.errors import TargetNotFound
 from streamrelay.history.journal import Journal
 from streamrelay.history.matching import Matcher
@@ -141,7 +141,9 @@ def _scan(
     return ()
 
 
-def _take(of: _Transcript, passage: Passage, asked: SearchHistory, matcher: Matcher, ranking: Ranking) -> None:
+def _take(
+    of: _Transcript, passage: TranscriptPassage, asked: SearchHistory, matcher: Matcher, ranking: Ranking
+) -> None:
     if passage.at < asked.since or (asked.until and passage.at > asked.until):
         return
     match = matcher.match(passage.text)

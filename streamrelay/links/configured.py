@@ -5,20 +5,20 @@ from typing import TypeVar
 import msgspec
 
 from streamrelay.config.settings import LinkTable, RelayTable, Table
-from streamrelay.links.link import Policy, Texts
+from streamrelay.links.link import LinkPolicy, NoticeTexts
 from streamrelay.relay.rules import Rules
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
-def link_policy(table: LinkTable) -> Policy:
+def link_policy(table: LinkTable) -> LinkPolicy:
     """Return the default policy of a link."""
-    return _taken(Policy, table)
+    return _taken(LinkPolicy, table)
 
 
-def link_texts(table: LinkTable) -> Texts:
+def link_texts(table: LinkTable) -> NoticeTexts:
     """Return the texts that streamrelay types into linked sessions; without `notices`, only those for listeners."""
-    texts = _taken(Texts, table.texts)
+    texts = _taken(NoticeTexts, table.texts)
     return texts if table.notices else msgspec.structs.replace(texts, spent="", extended="", closed="", ended="")
 
 

@@ -22,7 +22,7 @@ class Party(msgspec.Struct, frozen=True):
     session_name: str = ""
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
+class LinkPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """What one link delivers, how much and how fast; 0 means no limit."""
 
     budget: Count = BUDGET
@@ -59,7 +59,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Texts(msgspec.Struct, frozen=True, kw_only=True):
+class NoticeTexts(msgspec.Struct, frozen=True, kw_only=True):
     """The texts that streamrelay itself types into a session; a user can replace them, or leave one empty for none.
 
     `{title}` is the peer's title, `{deliveries}` the number of deliveries, `{text}` the delivered output.
@@ -91,7 +91,7 @@ class Link(msgspec.Struct, frozen=True):
 
     parties: tuple[Party, Party]
     """The party that asked for the link, and its peer."""
-    policy: Policy
+    policy: LinkPolicy
     created_at: float
     """Unix time."""
     relay: StoredRelay

@@ -13,7 +13,7 @@
 from collections.abc import Iterable
 from typing import Self
 
-from streamrelay.delivery.message import Policy as Typing
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import UsageError
 from streamrelay.events import (
     Event,
@@ -26,7 +26,7 @@ from streamrelay.events import (
     StopTold,
     TurnEnded,
 )
-from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts, participants
+from streamrelay.links.link import Link, LinkPolicy, Listener, NoticeTexts, Party, StoredLinks, participants
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.machine import Refusal, RelayMachine
 from streamrelay.relay.rules import Close, Effect, Notice, Participant, PublishEvent, Spend
@@ -35,7 +35,9 @@ from streamrelay.relay.rules import Close, Effect, Notice, Participant, PublishE
 class _Entry:
     """A link and its relay machine."""
 
-    def __init__(self, parties: tuple[Party, Party], policy: Policy, created_at: float, machine: RelayMachine) -> None:
+    def __init__(
+        self, parties: tuple[Party, Party], policy: LinkPolicy, created_at: float, machine: RelayMachine
+    ) -> None:
         self.parties = parties
         self.policy = policy
         self.created_at = created_at
@@ -62,9 +64,9 @@ class _Entry:
 class LinkRegistry:
     """The links and listeners between sessions."""
 
-    def __init__(self, texts: Texts | None = None) -> None:
+    def __init__(self, texts: NoticeTexts | None = None) -> None:
         """Take the texts; raises UsageError for an invalid template."""
-        self._texts = texts or Texts()
+        self._texts = texts or NoticeTexts()
         self._texts.check()
         self._entries: dict[frozenset[str], _Entry] = {}
         self._listeners: dict[tuple[str, str], Listener] = {}
@@ -73,7 +75,7 @@ class LinkRegistry:
         self._changed: set[str] = set()
 
     @classmethod
-    def restored(cls, stored: StoredLinks, texts: Texts | None = None) -> Self:
+    def restored(cls, stored: StoredLinks, texts: NoticeTexts | None = None) -> Self:
         """Restore the stored links. Suspensions are not stored: a relay or gathering that lasts suspends them again."""
         registry = cls(texts)
         for link in stored.links:
@@ -106,7 +108,7 @@ class LinkRegistry:
     # Who is linked with whom
 
     def create(
-        self, a: Party, b: Party, *, link_id: str, at: float, policy: Policy | None = None
+        self, a: Party, b: Party, *, link_id: str, at: float, policy: LinkPolicy | None = None
     ) -> tuple[Link, list[Effect]]:
         """Link two sessions; if they are linked already, return that link unchanged. `at` is Unix time."""
         if a.session == b.session:
@@ -114,7 +116,7 @@ class LinkRegistry:
         entry = self._entries.get(_pair(a, b))
         if entry is not None:
             return entry.link(), []
-        policy = policy or Policy()
+        policy = policy or LinkPolicy()
         machine = RelayMachine(link_id, participants(a, b), policy.rules(self._texts.frame))
         for party, direction in ((a, "from_b"), (b, "from_a")):
             machine.speaks_in_turns(party.pane, party.pane in self._in_turns)
@@ -144,7 +146,7 @@ class LinkRegistry:
         return None if entry is None else entry.machine.refusal(entry.pane_of(session), text, now)
 
     def carry(
-        self, session: str, other: str, text: str, *, message_id: str, now: float, typing: Typing | None = None
+        self, session: str, other: str, text: str, *, message_id: str, now: float, typing: DeliveryPolicy | None = None
     ) -> list[Effect]:
         """Deliver a message of one side to the other over their link; do nothing without a link."""
         entry = self._entries.get(frozenset((session, other)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event, LinkClosed, LinkSpent, Traffic
-from streamrelay.links.link import Link, Party, Policy, Texts
+from streamrelay.links.link import Link, LinkPolicy, NoticeTexts, Party
 from streamrelay.links.logging import note
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.panes.inventory import PaneInfo
@@ -28,8 +28,8 @@ class LinkSession:
         a: tuple[str | None, PaneInfo],
         b: tuple[str | None, PaneInfo],
         *,
-        policy: Policy | None = None,
-        texts: Texts | None = None,
+        policy: LinkPolicy | None = None,
+        texts: NoticeTexts | None = None,
         typing: TypingOptions | None = None,
         attended: bool = True,
     ) -> None:

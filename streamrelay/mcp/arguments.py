@@ -20,7 +20,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The arguments of one tool."""
 
 
-class SendMessage(Arguments, frozen=True, kw_only=True):
+class SendMessageArguments(Arguments, frozen=True, kw_only=True):
     """For `send_message`."""
 
     to: Target
@@ -39,7 +39,7 @@ class SendMessage(Arguments, frozen=True, kw_only=True):
     ] = ""
 
 
-class CloseLink(Arguments, frozen=True, kw_only=True):
+class CloseLinkArguments(Arguments, frozen=True, kw_only=True):
     """For `close_link`."""
 
     peer: Annotated[
@@ -50,11 +50,11 @@ class CloseLink(Arguments, frozen=True, kw_only=True):
     ] = ""
 
 
-class ListSessions(Arguments, frozen=True, kw_only=True):
+class ListSessionsArguments(Arguments, frozen=True, kw_only=True):
     """For `list_sessions`."""
 
 
-class StartSession(Arguments, frozen=True, kw_only=True):
+class StartSessionArguments(Arguments, frozen=True, kw_only=True):
     """For `start_session`."""
 
     agent: Annotated[
@@ -73,13 +73,13 @@ class StartSession(Arguments, frozen=True, kw_only=True):
     ] = False
 
 
-class EndSession(Arguments, frozen=True, kw_only=True):
+class EndSessionArguments(Arguments, frozen=True, kw_only=True):
     """For `end_session`."""
 
     session: Target
 
 
-class ReadSince(Arguments, frozen=True, kw_only=True):
+class ReadSinceArguments(Arguments, frozen=True, kw_only=True):
     """For `read_since`."""
 
     seq: Annotated[
@@ -90,7 +90,7 @@ class ReadSince(Arguments, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_ENTRIES, description="How many events to look at.")] = 100
 
 
-class SearchHistory(Arguments, frozen=True, kw_only=True):
+class SearchHistoryArguments(Arguments, frozen=True, kw_only=True):
     """For `search_history`."""
 
     words: Annotated[
@@ -106,19 +106,19 @@ class SearchHistory(Arguments, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_ENTRIES, description="How many at most.")] = 20
 
 
-class ListDeliveries(Arguments, frozen=True, kw_only=True):
+class ListDeliveriesArguments(Arguments, frozen=True, kw_only=True):
     """For `list_deliveries`."""
 
     session: Annotated[str, Meta(description="To which session alone: its id or title.")] = ""
 
 
-class CancelDelivery(Arguments, frozen=True, kw_only=True):
+class CancelDeliveryArguments(Arguments, frozen=True, kw_only=True):
     """For `cancel_delivery`."""
 
     message_id: Annotated[str, Meta(min_length=1, description="As send_message returned it.")]
 
 
-class GetDelivery(Arguments, frozen=True, kw_only=True):
+class GetDeliveryArguments(Arguments, frozen=True, kw_only=True):
     """For `get_delivery`."""
 
     message_id: Annotated[str, Meta(min_length=1, description="As send_message returned it.")]

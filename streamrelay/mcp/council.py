@@ -16,7 +16,7 @@ from streamrelay.service.api import Service
 MAX_QUESTION = 200_000
 
 
-class AskCouncil(Arguments, frozen=True, kw_only=True):
+class AskCouncilArguments(Arguments, frozen=True, kw_only=True):
     """For `ask_council`."""
 
     question: Annotated[
@@ -84,7 +84,7 @@ class CouncilAnswered(Result, frozen=True, kw_only=True):
         return "\n".join([*lines, self.note, self.next])
 
 
-async def ask_council(service: Service, caller: str, asked: AskCouncil) -> CouncilAnswered:
+async def ask_council(service: Service, caller: str, asked: AskCouncilArguments) -> CouncilAnswered:
     """Put a question to the council."""
     told = await service.ask_council(
         Asked(
@@ -114,5 +114,5 @@ async def ask_council(service: Service, caller: str, asked: AskCouncil) -> Counc
 
 
 TOOLS: Sequence[Tool] = (
-    Tool("ask_council", "Ask the council", descriptions.ASK_COUNCIL, AskCouncil, CouncilAnswered, ask_council),
+    Tool("ask_council", "Ask the council", descriptions.ASK_COUNCIL, AskCouncilArguments, CouncilAnswered, ask_council),
 )

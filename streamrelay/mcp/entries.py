@@ -26,7 +26,7 @@ from streamrelay.events import (
     Text,
     TurnEnded,
 )
-from streamrelay.mcp.results import Entry, label
+from streamrelay.mcp.results import JournalEntry, label
 from streamrelay.sessions.model import Session
 
 MAX_CHARACTERS = 20_000
@@ -35,12 +35,12 @@ MAX_CHARACTERS = 20_000
 
 def read(
     events: Iterable[Event], limit: int, sessions: Mapping[str, Session] | None = None
-) -> tuple[list[Entry], int | None]:
+) -> tuple[list[JournalEntry], int | None]:
     """Return the entries of at most `limit` events, and the `seq` of the last event read (None without one).
 
     `sessions` are the running sessions by pane. The function stops early at `MAX_CHARACTERS` of text.
     """
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
     speaking: tuple[str, int, str] | None = None
     characters, last = 0, None
     for _, event in zip(range(limit), events, strict=False):
@@ -65,7 +65,7 @@ def moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
-def _entry(event: Event, sessions: Mapping[str, Session]) -> Entry | None:
+def _entry(event: Event, sessions: Mapping[str, Session]) -> JournalEntry | None:
     told = _told(event)
     if told is None:
         return None
@@ -73,7 +73,7 @@ def _entry(event: Event, sessions: Mapping[str, Session]) -> Entry | None:
     at = event.at if isinstance(event.at, float | int) else 0.0
     known = sessions.get(event.pane)
     session, title = (known.session, label(known.title)) if known else (event.pane or event.session, "")
-    return Entry(seq=event.seq, at=moment(at), session=session, title=title, what=what, text=text)
+    return JournalEntry(seq=event.seq, at=moment(at), session=session, title=title, what=what, text=text)
 
 
 def _told(event: Event) -> tuple[str, str] | None:
@@ -118,7 +118,7 @@ def _of_conversations(event: Event) -> tuple[str, str] | None:
             return None
 
 
-def _shortened(entry: Entry) -> Entry:
+def _shortened(entry: JournalEntry) -> JournalEntry:
     if len(entry.text) <= MAX_CHARACTERS:
         return entry
     rest = len(entry.text) - MAX_CHARACTERS

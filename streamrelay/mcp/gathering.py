@@ -11,14 +11,13 @@ from streamrelay.mcp import descriptions
 from streamrelay.mcp.arguments import MAX_TEXT_LENGTH, Arguments
 from streamrelay.mcp.results import Result, label
 from streamrelay.mcp.tool import Tool
-from streamrelay.service.api import Gathering, Invited, Service
-from streamrelay.service.api import StartGathering as Asked
+from streamrelay.service.api import Gathering, Invited, Service, StartGathering
 from streamrelay.sessions.programs import own_search_path
 
 MAX_PARTICIPANTS = 50
 
 
-class Participant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class InvitedParticipant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who is to take part."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64, description="How the others know it.")]
@@ -36,11 +35,11 @@ class Participant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ] = ""
 
 
-class StartGathering(Arguments, frozen=True, kw_only=True):
+class StartGatheringArguments(Arguments, frozen=True, kw_only=True):
     """For `start_gathering`."""
 
     participants: Annotated[
-        list[Participant], Meta(min_length=3, max_length=MAX_PARTICIPANTS, description="Two speakers at least.")
+        list[InvitedParticipant], Meta(min_length=3, max_length=MAX_PARTICIPANTS, description="Two speakers at least.")
     ]
     rhythm: Annotated[
         str, Meta(description="daily (1-1-1, 2 beats of 60 s), weekly (2-2-2, 3 of 60 s), monthly (2-3-2, 4 of 90 s).")
@@ -83,7 +82,7 @@ class GatheringStarted(Result, frozen=True, kw_only=True):
         return "\n".join([f"gathering {self.gathering} has begun:", *lines, self.next])
 
 
-class PassPiece(Arguments, frozen=True, kw_only=True):
+class PassPieceArguments(Arguments, frozen=True, kw_only=True):
     """For `pass_piece`."""
 
 
@@ -100,10 +99,10 @@ class PiecePassed(Result, frozen=True, kw_only=True):
         return self.next
 
 
-async def start_gathering(service: Service, caller: str, asked: StartGathering) -> GatheringStarted:
+async def start_gathering(service: Service, caller: str, asked: StartGatheringArguments) -> GatheringStarted:
     """Call a gathering together."""
     held = await service.start_gathering(
-        Asked(
+        StartGathering(
             rhythm=asked.rhythm,
             participants=[Invited(**msgspec.structs.asdict(one)) for one in asked.participants],
             inhale_rounds=asked.inhale_rounds,
@@ -133,7 +132,7 @@ async def start_gathering(service: Service, caller: str, asked: StartGathering) 
     return GatheringStarted(gathering=held.gathering, participants=seated, next=follows)
 
 
-async def pass_piece(service: Service, caller: str, _asked: PassPiece) -> PiecePassed:
+async def pass_piece(service: Service, caller: str, _asked: PassPieceArguments) -> PiecePassed:
     """Pass the piece for the caller."""
     held = _of(await service.gatherings(), caller) if caller else None
     if held is None:
@@ -156,11 +155,17 @@ TOOLS: Sequence[Tool] = (
         "start_gathering",
         "Call a gathering together",
         descriptions.START_GATHERING,
-        StartGathering,
+        StartGatheringArguments,
         GatheringStarted,
         start_gathering,
     ),
     Tool(
-        "pass_piece", "Pass the talking piece", descriptions.PASSING, PassPiece, PiecePassed, pass_piece, at_hand=True
+        "pass_piece",
+        "Pass the talking piece",
+        descriptions.PASSING,
+        PassPieceArguments,
+        PiecePassed,
+        pass_piece,
+        at_hand=True,
     ),
 )

@@ -35,7 +35,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         raise NotImplementedError
 
 
-class Sent(Result, frozen=True, kw_only=True):
+class SendMessageResult(Result, frozen=True, kw_only=True):
     """Of `send_message`."""
 
     message_id: str
@@ -62,7 +62,7 @@ class Sent(Result, frozen=True, kw_only=True):
         return "\n".join([*lines, self.next])
 
 
-class LinkEnded(Result, frozen=True, kw_only=True):
+class CloseLinkResult(Result, frozen=True, kw_only=True):
     """Of `close_link`."""
 
     link: str
@@ -112,7 +112,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return ", ".join(words)
 
 
-class Sessions(Result, frozen=True, kw_only=True):
+class SessionList(Result, frozen=True, kw_only=True):
     """Of `list_sessions`."""
 
     you: str
@@ -125,7 +125,7 @@ class Sessions(Result, frozen=True, kw_only=True):
         return "\n".join([*lines, self.next] if self.next else lines)
 
 
-class Started(Result, frozen=True, kw_only=True):
+class StartSessionResult(Result, frozen=True, kw_only=True):
     """Of `start_session`."""
 
     session: Peer
@@ -136,7 +136,7 @@ class Started(Result, frozen=True, kw_only=True):
         return f"started {self.session.told()}\n{self.next}"
 
 
-class Ended(Result, frozen=True, kw_only=True):
+class EndSessionResult(Result, frozen=True, kw_only=True):
     """Of `end_session`."""
 
     session: str
@@ -146,7 +146,7 @@ class Ended(Result, frozen=True, kw_only=True):
         return f"session {self.session} is ended, and its conversations with it"
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that happened; `text` is quoted from the session."""
 
     seq: int
@@ -166,7 +166,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Read(Result, frozen=True, kw_only=True):
     """Of `read_since`."""
 
-    entries: list[Entry]
+    entries: list[JournalEntry]
     next_seq: int
     more: bool
     note: str
@@ -178,7 +178,7 @@ class Read(Result, frozen=True, kw_only=True):
         return "\n".join([*lines, f"{where} read_since(seq={self.next_seq})."])
 
 
-class Utterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class FoundUtterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that was said."""
 
     seq: int
@@ -203,7 +203,7 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class FoundWords(Result, frozen=True, kw_only=True):
     """Of `search_history`."""
 
-    found: list[Utterance]
+    found: list[FoundUtterance]
     note: str
     left_out: list[str] = []
     next: str

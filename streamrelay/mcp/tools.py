@@ -9,17 +9,17 @@ from streamrelay.mcp import arguments, council, descriptions, gathering
 from streamrelay.mcp.entries import moment, read
 from streamrelay.mcp.results import (
     MAX_PATH_LENGTH,
+    CloseLinkResult,
     Deliveries,
-    Ended,
+    EndSessionResult,
+    FoundUtterance,
     FoundWords,
-    LinkEnded,
     OneDelivery,
     Peer,
     Read,
-    Sent,
-    Sessions,
-    Started,
-    Utterance,
+    SendMessageResult,
+    SessionList,
+    StartSessionResult,
     WaitingMessage,
     WaitingMessages,
     label,
@@ -32,7 +32,7 @@ from streamrelay.sessions.programs import own_search_path
 _SECONDS_AN_HOUR = 3600
 
 
-async def send_message(service: api.Service, caller: str, asked: arguments.SendMessage) -> Sent:
+async def send_message(service: api.Service, caller: str, asked: arguments.SendMessageArguments) -> SendMessageResult:
     """Deliver a message, and begin or end a conversation if the call asks for it."""
     if asked.direct and asked.close_link:
         raise UsageError("direct=true begins a conversation and close_link=true ends one: ask for one of them")
@@ -50,7 +50,7 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
         )
     )
     link = await _link(service, caller, sent.link) if sent.link else None
-    return Sent(
+    return SendMessageResult(
         message_id=sent.message_id,
         state=sent.delivery.state,
         reason=sent.delivery.reason,
@@ -64,7 +64,7 @@ async def send_message(service: api.Service, caller: str, asked: arguments.SendM
     )
 
 
-def _next(asked: arguments.SendMessage, sent: api.SendResult, link: Link | None, caller: str) -> str:
+def _next(asked: arguments.SendMessageArguments, sent: api.SendResult, link: Link | None, caller: str) -> str:
     if asked.close_link:
         return descriptions.ONLY_DELIVERED if sent.warning else descriptions.SAID_LAST
     if link is not None and link.state == "spent":
@@ -74,7 +74,7 @@ def _next(asked: arguments.SendMessage, sent: api.SendResult, link: Link | None,
     return descriptions.LISTENING if sent.listening else descriptions.ONLY_DELIVERED
 
 
-async def close_link(service: api.Service, caller: str, asked: arguments.CloseLink) -> LinkEnded:
+async def close_link(service: api.Service, caller: str, asked: arguments.CloseLinkArguments) -> CloseLinkResult:
     """End the caller's conversation with a session."""
     if not caller:
         raise UsageError("a caller without a session has no conversation to end", hint=descriptions.UNKNOWN_CALLER)
@@ -90,7 +90,7 @@ async def close_link(service: api.Service, caller: str, asked: arguments.CloseLi
     (link,) = links
     await service.close_link(link.link_id, caller, asked.last_words)
     peer = label(link.peer_of(caller).title)
-    return LinkEnded(link=link.link_id, peer=peer, deliveries=link.deliveries, next=descriptions.APART)
+    return CloseLinkResult(link=link.link_id, peer=peer, deliveries=link.deliveries, next=descriptions.APART)
 
 
 def _names(link: Link, caller: str) -> set[str]:
@@ -98,12 +98,12 @@ def _names(link: Link, caller: str) -> set[str]:
     return {peer.session, peer.title, peer.pane, link.link_id}
 
 
-async def list_sessions(service: api.Service, caller: str, _asked: arguments.ListSessions) -> Sessions:
+async def list_sessions(service: api.Service, caller: str, _asked: arguments.ListSessionsArguments) -> SessionList:
     """List the sessions, with the caller and its conversations marked."""
     sessions = await service.sessions()
     links = {link.peer_of(caller).session: link for link in await service.links(caller)} if caller else {}
     peers = [_peer(session, caller, links.get(session.session)) for session in sessions]
-    return Sessions(you=caller, sessions=peers, next="" if caller else descriptions.UNKNOWN_CALLER)
+    return SessionList(you=caller, sessions=peers, next="" if caller else descriptions.UNKNOWN_CALLER)
 
 
 def _peer(session: Session, caller: str, link: Link | None) -> Peer:
@@ -124,7 +124,9 @@ def _peer(session: Session, caller: str, link: Link | None) -> Peer:
     )
 
 
-async def start_session(service: api.Service, caller: str, asked: arguments.StartSession) -> Started:
+async def start_session(
+    service: api.Service, caller: str, asked: arguments.StartSessionArguments
+) -> StartSessionResult:
     """Start a session."""
     session = await service.start_session(
         StartSession(
@@ -146,16 +148,16 @@ async def start_session(service: api.Service, caller: str, asked: arguments.Star
         follows = f"warning: {descriptions.UNKNOWN_CALLER}."
     else:
         follows = "list_sessions shows what it does; send_message talks to it; end_session ends it."
-    return Started(session=_peer(session, caller, links[0] if links else None), next=follows)
+    return StartSessionResult(session=_peer(session, caller, links[0] if links else None), next=follows)
 
 
-async def end_session(service: api.Service, _caller: str, asked: arguments.EndSession) -> Ended:
+async def end_session(service: api.Service, _caller: str, asked: arguments.EndSessionArguments) -> EndSessionResult:
     """End a session that streamrelay started."""
     await service.end_session(asked.session)
-    return Ended(session=label(asked.session))
+    return EndSessionResult(session=label(asked.session))
 
 
-async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSince) -> Read:
+async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSinceArguments) -> Read:
     """Read the journal."""
     newest = (await service.status()).seq
     start = max(0, newest - asked.limit) if asked.seq < 0 else asked.seq
@@ -166,7 +168,7 @@ async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSi
     return Read(entries=entries, next_seq=next_seq, more=more, note=descriptions.THEIRS)
 
 
-async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistory) -> FoundWords:
+async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistoryArguments) -> FoundWords:
     """Search the journal and the agents' own transcripts."""
     since = time.time() - asked.hours * _SECONDS_AN_HOUR if asked.hours else 0.0
     history = await service.search_history(
@@ -182,7 +184,7 @@ async def search_history(service: api.Service, _caller: str, asked: arguments.Se
     there = {one.pane: one for one in await service.sessions()}
     return FoundWords(
         found=[
-            Utterance(
+            FoundUtterance(
                 seq=one.first,
                 at=moment(one.at),
                 session=there[one.pane].session if one.pane in there else one.pane or label(one.session),
@@ -200,7 +202,7 @@ async def search_history(service: api.Service, _caller: str, asked: arguments.Se
     )
 
 
-async def get_delivery(service: api.Service, _caller: str, asked: arguments.GetDelivery) -> Deliveries:
+async def get_delivery(service: api.Service, _caller: str, asked: arguments.GetDeliveryArguments) -> Deliveries:
     """Return the state of a message."""
     deliveries = await service.get_delivery(asked.message_id)
     if not deliveries:
@@ -218,7 +220,9 @@ def _delivery(delivery: api.Delivery) -> OneDelivery:
     )
 
 
-async def list_deliveries(service: api.Service, caller: str, asked: arguments.ListDeliveries) -> WaitingMessages:
+async def list_deliveries(
+    service: api.Service, caller: str, asked: arguments.ListDeliveriesArguments
+) -> WaitingMessages:
     """List the messages that are not submitted yet, without their texts, which are not meant for the caller."""
     deliveries = await service.list_deliveries(asked.session)
     sessions = {session.pane: session for session in await service.sessions()}
@@ -242,7 +246,7 @@ def _waiting(delivery: api.Delivery, session: Session | None, *, yours: bool) ->
     )
 
 
-async def cancel_delivery(service: api.Service, caller: str, asked: arguments.CancelDelivery) -> Deliveries:
+async def cancel_delivery(service: api.Service, caller: str, asked: arguments.CancelDeliveryArguments) -> Deliveries:
     """Cancel a message that the caller has sent."""
     if not caller:
         raise UsageError("a caller without a session cannot cancel a message", hint=descriptions.UNKNOWN_CALLER)
@@ -261,8 +265,8 @@ TOOLS: Sequence[Tool] = (
         "send_message",
         "Speak to a session",
         descriptions.SEND_MESSAGE,
-        arguments.SendMessage,
-        Sent,
+        arguments.SendMessageArguments,
+        SendMessageResult,
         send_message,
         at_hand=True,
     ),
@@ -270,8 +274,8 @@ TOOLS: Sequence[Tool] = (
         "close_link",
         "End a conversation",
         descriptions.CLOSE_LINK,
-        arguments.CloseLink,
-        LinkEnded,
+        arguments.CloseLinkArguments,
+        CloseLinkResult,
         close_link,
         destroys=True,
         at_hand=True,
@@ -280,21 +284,26 @@ TOOLS: Sequence[Tool] = (
         "list_sessions",
         "List sessions",
         descriptions.LIST_SESSIONS,
-        arguments.ListSessions,
-        Sessions,
+        arguments.ListSessionsArguments,
+        SessionList,
         list_sessions,
         only_reads=True,
         at_hand=True,
     ),
     Tool(
-        "start_session", "Start a session", descriptions.START_SESSION, arguments.StartSession, Started, start_session
+        "start_session",
+        "Start a session",
+        descriptions.START_SESSION,
+        arguments.StartSessionArguments,
+        StartSessionResult,
+        start_session,
     ),
     Tool(
         "end_session",
         "End a session",
         descriptions.END_SESSION,
-        arguments.EndSession,
-        Ended,
+        arguments.EndSessionArguments,
+        EndSessionResult,
         end_session,
         destroys=True,
     ),
@@ -302,7 +311,7 @@ TOOLS: Sequence[Tool] = (
         "read_since",
         "Read what was said",
         descriptions.READ_SINCE,
-        arguments.ReadSince,
+        arguments.ReadSinceArguments,
         Read,
         read_since,
         only_reads=True,
@@ -311,7 +320,7 @@ TOOLS: Sequence[Tool] = (
         "search_history",
         "Search what was said",
         descriptions.SEARCH_HISTORY,
-        arguments.SearchHistory,
+        arguments.SearchHistoryArguments,
         FoundWords,
         search_history,
         only_reads=True,
@@ -320,7 +329,7 @@ TOOLS: Sequence[Tool] = (
         "get_delivery",
         "How a message stands",
         descriptions.GET_DELIVERY,
-        arguments.GetDelivery,
+        arguments.GetDeliveryArguments,
         Deliveries,
         get_delivery,
         only_reads=True,
@@ -329,7 +338,7 @@ TOOLS: Sequence[Tool] = (
         "list_deliveries",
         "List waiting messages",
         descriptions.LIST_DELIVERIES,
-        arguments.ListDeliveries,
+        arguments.ListDeliveriesArguments,
         WaitingMessages,
         list_deliveries,
         only_reads=True,
@@ -338,7 +347,7 @@ TOOLS: Sequence[Tool] = (
         "cancel_delivery",
         "Cancel a message",
         descriptions.CANCEL_DELIVERY,
-        arguments.CancelDelivery,
+        arguments.CancelDeliveryArguments,
         Deliveries,
         cancel_delivery,
         destroys=True,

@@ -30,7 +30,7 @@ from streamrelay.control.hub import (
     LIST_SESSIONS,
     LOOK_FOR_LEFTOVERS,
     STOP_FOLLOWING_DEATHS,
-    Session,
+    HubSession,
     WindowLink,
     let_go,
     link,
@@ -149,7 +149,7 @@ class Hub:
             with contextlib.suppress(StreamrelayError):
                 self.client.request(unlink(self.session, window), _ignore)
 
-    async def sessions(self) -> list[Session]:
+    async def sessions(self) -> list[HubSession]:
         """List the sessions of the server."""
         return parse_sessions(await self._ask(*LIST_SESSIONS))
 

@@ -35,7 +35,7 @@ PENDING = 60.0
 _Stamp = tuple[int, int, int]
 
 
-class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+class InjectionNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """A paste that is about to be typed into a pane, or the Enter behind one."""
 
     at: int
@@ -56,7 +56,7 @@ class InjectionLog:
         self._stamp: _Stamp | None = None
         self._read_until = 0
 
-    def begin(self, since: float | None = None) -> list[Note]:
+    def begin(self, since: float | None = None) -> list[InjectionNote]:
         """Return what was noted after `since` (monotonic seconds); without, the pastes whose Enter is still to come.
 
         `news` begins behind what is noted by now.
@@ -64,7 +64,7 @@ class InjectionLog:
         notes = self.news()
         if since is not None:
             return [note for note in notes if note.at > since * 1e9]
-        pending: dict[tuple[str, str], Note] = {}
+        pending: dict[tuple[str, str], InjectionNote] = {}
         oldest = time.monotonic_ns() - int(PENDING * 1e9)
         for note in notes:
             if note.kind == "pasted" and note.at > oldest:
@@ -73,7 +73,7 @@ class InjectionLog:
                 pending.pop((note.by, note.message_id), None)
         return list(pending.values())
 
-    def news(self) -> list[Note]:
+    def news(self) -> list[InjectionNote]:
         """Return what other streams have noted since the last call, in order; costs a `stat` where there is nothing."""
         try:
             status = self._path.stat()
@@ -90,7 +90,7 @@ class InjectionLog:
 
     def note(self, kind: Literal["pasted", "entered"], message_id: str, text: str = "") -> None:
         """Write down what is about to be typed."""
-        line = msgspec.json.encode(Note(time.monotonic_ns(), self._by, kind, message_id, text)) + b"\n"
+        line = msgspec.json.encode(InjectionNote(time.monotonic_ns(), self._by, kind, message_id, text)) + b"\n"
         try:
             make_runtime_folder()
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -109,7 +109,7 @@ class InjectionLog:
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
-    def _read(self) -> list[Note]:
+    def _read(self) -> list[InjectionNote]:
         """Read all notes; a line that makes no sense, or is not the user's own, is ignored."""
         try:
             descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -122,7 +122,7 @@ class InjectionLog:
         notes = []
         for line in data.splitlines():
             with contextlib.suppress(msgspec.MsgspecError):
-                notes.append(msgspec.json.decode(line, type=Note))
+                notes.append(msgspec.json.decode(line, type=InjectionNote))
         return notes
 
 

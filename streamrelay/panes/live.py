@@ -21,7 +21,7 @@ from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, NeedKind, PaneClosed
-from streamrelay.panes.injections import InjectionLog, Note
+from streamrelay.panes.injections import InjectionLog, InjectionNote
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.listeners import Listener, Listeners
 from streamrelay.panes.scheduler import TURN, Backlog, RenderScheduler
@@ -244,7 +244,7 @@ class PaneRuntime:
         self.catch_up()
         self._enter(Submitted(self._now(), self.info.pane, message_id))
 
-    def _hear_of(self, notes: Sequence[Note]) -> None:
+    def _hear_of(self, notes: Sequence[InjectionNote]) -> None:
         """Take what other processes are typing, unless the stream was told of it before."""
         self.catch_up()
         now, pane = self._now(), self.info.pane

@@ -21,7 +21,7 @@ from typing import Literal, Self
 
 import msgspec
 
-from streamrelay.delivery.message import Policy
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import UsageError
 from streamrelay.events import (
     Event,
@@ -215,7 +215,9 @@ class RelayMachine:
             return "rate", "it has reached its limit of deliveries a minute"
         return self._judge(OutputUnit(pane, (text,), whole_turn=True, heard_at=now), text)
 
-    def send(self, pane: str, text: str, message_id: str, now: float, policy: Policy | None = None) -> list[Effect]:
+    def send(
+        self, pane: str, text: str, message_id: str, now: float, policy: DeliveryPolicy | None = None
+    ) -> list[Effect]:
         """Deliver a message that `refusal` allows; it counts like relayed output."""
         said = HeldOutput(pane, text, self.standing.loop_guard.hop_of(pane), now)
         return self._send(said, now, message_id=message_id, policy=policy)
@@ -305,7 +307,7 @@ class RelayMachine:
         return not self.rules.per_minute or len(self._sent) < self.rules.per_minute
 
     def _send(
-        self, said: HeldOutput, now: float, *, message_id: str = "", policy: Policy | None = None
+        self, said: HeldOutput, now: float, *, message_id: str = "", policy: DeliveryPolicy | None = None
     ) -> list[Effect]:
         speaker, standing = self._by_pane[said.pane], self.standing
         if not (listeners := self._listeners(said.pane)):

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from streamrelay.delivery.lock import WriterKind, only_writer
-from streamrelay.delivery.message import Policy, Progress
+from streamrelay.delivery.message import DeliveryPolicy, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.writer import READ_TIMEOUT, PaneWriter
@@ -29,7 +29,7 @@ class TypingOptions:
 
     allow_shell: bool = False
     read_timeout: float = READ_TIMEOUT
-    policy: Policy | None = None
+    policy: DeliveryPolicy | None = None
     outbox: Outbox | None = None
     """An outbox that keeps messages beyond this process until they are delivered."""
     writer: WriterKind = "relay"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from streamrelay.delivery.message import Policy
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import UsageError
 from streamrelay.events import Event, Traffic
 from streamrelay.relay.attribution import ATTRIBUTED
@@ -127,7 +127,7 @@ class Deliver:
     """The part of the text that names the speaker."""
     heard_at: float
     """When the last line of it arrived (stream time)."""
-    policy: Policy | None = None
+    policy: DeliveryPolicy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Notice:
     listeners: tuple[Participant, ...]
     text: str
     head: str = ""
-    policy: Policy | None = None
+    policy: DeliveryPolicy | None = None
     sender: str = ""
     """The session that sends it; empty for a user, a script or streamrelay itself."""
 

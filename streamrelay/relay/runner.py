@@ -22,7 +22,7 @@ from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.participants import ParticipantPane, StreamProgress, TypingOptions
 from streamrelay.relay.rules import Effect
-from streamrelay.relay.steps import Decision, RelayCounts, RelayEngine, Step, StepStore
+from streamrelay.relay.steps import Decision, RelayCounts, RelayEngine, RelayStep, StepStore
 
 LAST_WORDS_TIMEOUT = 3.0
 MAX_WAITING = 100_000
@@ -236,7 +236,7 @@ class RelayRunner:
 
     async def _take_up(self, items: Iterable[_Item]) -> None:
         now = asyncio.get_running_loop().time()
-        step = Step()
+        step = RelayStep()
         waiting: list[asyncio.Future[None]] = []
         for item in items:
             match item:
@@ -269,7 +269,7 @@ class RelayRunner:
         if self._machine.closed:
             self._ended.set()
 
-    def _take(self, participant: ParticipantPane, event: Event, now: float, step: Step) -> None:
+    def _take(self, participant: ParticipantPane, event: Event, now: float, step: RelayStep) -> None:
         if isinstance(event, Text) and event.origin == "injected":
             self.counts.echoes += 1
         step.events.append(event)
@@ -280,7 +280,7 @@ class RelayRunner:
         if end is not None:
             step.follow(self._gone_for(participant, end, now, step))
 
-    def _decide(self, decision: Decision, done: "asyncio.Future[None] | None", now: float, step: Step) -> None:
+    def _decide(self, decision: Decision, done: "asyncio.Future[None] | None", now: float, step: RelayStep) -> None:
         try:
             step.follow(decision(now))
         except StreamrelayError as error:
@@ -289,7 +289,9 @@ class RelayRunner:
             if not done.done():
                 done.set_exception(error)
 
-    def _gone_for(self, participant: ParticipantPane, error: StreamrelayError, now: float, step: Step) -> list[Effect]:
+    def _gone_for(
+        self, participant: ParticipantPane, error: StreamrelayError, now: float, step: RelayStep
+    ) -> list[Effect]:
         """Remove a participant, which may end the relay; after the end, only mark it as gone for the last delivery."""
         pane = participant.info.pane
         if isinstance(error, ProgramLeft) and self._participants.get(pane) is participant and self._stays(pane):
@@ -327,7 +329,7 @@ class RelayRunner:
 
     # Output
 
-    async def _carry_out(self, step: Step) -> None:
+    async def _carry_out(self, step: RelayStep) -> None:
         """Store, publish and type the effects of a step."""
         if self._keeper is not None:
             await self._keeper.keep(step)

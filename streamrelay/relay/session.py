@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 
-from streamrelay.delivery.message import Policy
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.writer import READ_TIMEOUT
 from streamrelay.errors import StreamrelayError, UsageError
@@ -30,7 +30,7 @@ class RelaySession:
         budget: int = 0,
         rules: Rules | None = None,
         read_timeout: float = READ_TIMEOUT,
-        policy: Policy | None = None,
+        policy: DeliveryPolicy | None = None,
         outbox: Outbox | None = None,
     ) -> None:
         """Take `(name, pane)` pairs; a pane without a name gets its session's name, and numbers follow the order.

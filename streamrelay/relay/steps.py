@@ -50,7 +50,7 @@ class Outgoing:
 
 
 @dataclass(slots=True)
-class Step:
+class RelayStep:
     """The inputs that the runner handled together, and their effects."""
 
     events: list[Event] = field(default_factory=list)
@@ -114,7 +114,7 @@ class Step:
 class StepStore(Protocol):
     """Stores each step before its effects go out."""
 
-    async def keep(self, step: Step) -> None:
+    async def keep(self, step: RelayStep) -> None:
         """Return when the step is committed; its events have their sequence numbers then."""
 
     def gone_out(self, outgoing: Sequence[Outgoing]) -> None:

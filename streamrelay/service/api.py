@@ -14,7 +14,7 @@ from streamrelay.agents.stop_report import HookReport
 from streamrelay.council.happenings import Happening
 from streamrelay.events import AnyEvent, DeliveryState, Traffic
 from streamrelay.history.results import History, Output, SearchHistory
-from streamrelay.links.link import Link, Policy
+from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.pulse import ALL_PARTS, Part, Pulse
 from streamrelay.relay.rules import Count
 from streamrelay.service.council_api import (
@@ -25,7 +25,14 @@ from streamrelay.service.council_api import (
     CouncilTranscript,
     OpenCouncil,
 )
-from streamrelay.service.gathering_api import Gathering, Invited, Member, Said, StartGathering, Transcript
+from streamrelay.service.gathering_api import (
+    Gathering,
+    GatheringMember,
+    GatheringTranscript,
+    Invited,
+    StartGathering,
+    TranscriptEntry,
+)
 from streamrelay.sessions.model import Session, SessionState, StartSession
 
 Listed = Literal["waiting", "all"]
@@ -40,18 +47,18 @@ __all__ = [
     "CreateRelay",
     "Delivery",
     "Gathering",
+    "GatheringMember",
+    "GatheringTranscript",
     "History",
     "HookReport",
     "Invited",
     "Listed",
-    "Member",
     "OpenCouncil",
     "Output",
     "Pulse",
     "Relay",
     "RelayMember",
     "RelayParticipant",
-    "Said",
     "SearchHistory",
     "SendMessage",
     "SendResult",
@@ -62,7 +69,7 @@ __all__ = [
     "StartSession",
     "Status",
     "TakePulse",
-    "Transcript",
+    "TranscriptEntry",
 ]
 
 
@@ -87,7 +94,7 @@ class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
     allow_shell: bool = False
     patience: float | None = None
     """Seconds until the message must be typed; None for no limit."""
-    policy: Policy | None = None
+    policy: LinkPolicy | None = None
     """The policy of a new link; None for the default."""
 
 
@@ -245,7 +252,7 @@ class Service(Protocol):
         """List the links, of one session or of all."""
         ...
 
-    async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
+    async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
         """Link two sessions; if they are linked already, return that link unchanged."""
         ...
 
@@ -305,7 +312,7 @@ class Service(Protocol):
         """Close a gathering before its last round, after its harvest; a second call does not wait for the harvest."""
         ...
 
-    async def gathering_transcript(self, gathering: str) -> Transcript:
+    async def gathering_transcript(self, gathering: str) -> GatheringTranscript:
         """Return the transcript of a gathering."""
         ...
 

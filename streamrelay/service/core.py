@@ -25,12 +25,12 @@ from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, GatheringClosed, Piece, Receipt
 from streamrelay.gathering.library import load_texts
-from streamrelay.gathering.prompts import Texts as CircleTexts
+from streamrelay.gathering.prompts import PromptTexts
 from streamrelay.history.journal import Journal
 from streamrelay.history.places import Place
 from streamrelay.history.retention import keep_to
 from streamrelay.history.search import HistorySearch
-from streamrelay.links.link import Link, Party, Policy, Texts
+from streamrelay.links.link import Link, LinkPolicy, NoticeTexts, Party
 from streamrelay.links.logging import note
 from streamrelay.notifying.notifier import Notifier
 from streamrelay.panes.server import Server
@@ -64,7 +64,7 @@ class Core:
         *,
         folder: Path | None,
         outbox: Path | None,
-        texts: Texts | None,
+        texts: NoticeTexts | None,
         notify: bool,
         own: Own | None,
         federation: FederationTable | None = None,
@@ -72,7 +72,7 @@ class Core:
     ) -> None:
         self.server = server
         self.writer: WriterKind = writer
-        self.policy = Policy()
+        self.policy = LinkPolicy()
         self.rules = Rules()
         self.retention = HistoryTable(keep_days=0, most_megabytes=0)
         self.starting = SessionsTable()
@@ -194,7 +194,7 @@ class Core:
         images = [] if self.federation is None else self.federation.node.images.values()
         return [*self.machine.links.links(), *(image.link for image in images)]
 
-    def _words(self) -> CircleTexts:
+    def _words(self) -> PromptTexts:
         """Return the prompts of gatherings; invalid texts of the user do not stop a gathering in progress."""
         try:
             return load_texts()

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import cast
 
 from streamrelay.delivery.message import FINAL, NEEDS_PERSON
-from streamrelay.delivery.sending import Sent, judge
+from streamrelay.delivery.sending import SentMessage, judge
 from streamrelay.errors import AnswerTimeout, DaemonLost, DeliveryTimeout, StreamrelayError
 from streamrelay.events import AnyEvent, Receipt
 from streamrelay.panes.publisher import Publish
@@ -22,7 +22,7 @@ async def send_through(
     publish: Publish,
     wait: bool = False,
     timeout: float | None = None,  # noqa: ASYNC109  # of the answer, not of the call
-) -> Sent:
+) -> SentMessage:
     """Send a message, and return when it is submitted, or with `wait` when it is answered.
 
     `publish` gets all events of the pane meanwhile, including receipts. Without `wait`, the call also returns when the
@@ -38,7 +38,7 @@ async def send_through(
     known = await service.get_delivery(request.message_id) if request.message_id else []
     result = await service.send_message(request)
     pane = result.delivery.pane
-    sent = Sent(result.message_id, _receipt(result.delivery))
+    sent = SentMessage(result.message_id, _receipt(result.delivery))
     # The known state may belong to an earlier tmux server whose panes had the same ids; only now is it in flight.
     is_over = result.delivery.state not in _UNDER_WAY
     if is_over and any(one.pane == pane and one.state not in _UNDER_WAY for one in known):
@@ -56,7 +56,7 @@ async def send_through(
 async def _follow(
     service: Service,
     before: int,
-    sent: Sent,
+    sent: SentMessage,
     pane: str,
     publish: Publish,
     *,
@@ -78,7 +78,7 @@ async def _follow(
     raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
 
 
-def _late(sent: Sent, pane: str, seconds: float) -> StreamrelayError:
+def _late(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:
     """Return the error for a message that did not get far enough in time."""
     receipt = sent.receipt
     state, reason = (receipt.state, receipt.reason) if receipt is not None else ("queued", "")

@@ -31,7 +31,7 @@ from streamrelay.federation.streams import BATCH, TTL, StreamEntry, Streams, ope
 from streamrelay.links.link import Party
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.rules import Effect, Notice, Participant, PublishEvent
-from streamrelay.relay.steps import Outgoing, Step, StepStore
+from streamrelay.relay.steps import Outgoing, RelayStep, StepStore
 from streamrelay.service.messages import OutgoingMessage, check_may_speak
 from streamrelay.sessions.model import Session
 
@@ -55,7 +55,7 @@ class Posting:
         self._node = node
         self._posted = posted
 
-    async def keep(self, step: Step) -> None:
+    async def keep(self, step: RelayStep) -> None:
         """Return when all of it is committed; what is for others may go then."""
         outgoing.take(self._node, step)
         await self._keeper.keep(step)

@@ -58,7 +58,7 @@ class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
     """Whether sessions started for the gathering end with it."""
 
 
-class Member(msgspec.Struct, frozen=True, kw_only=True):
+class GatheringMember(msgspec.Struct, frozen=True, kw_only=True):
     """A participant of a gathering."""
 
     number: int
@@ -106,10 +106,10 @@ class Gathering(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float = 0.0
     closed_at: float | None = None
     harvest: str = ""
-    participants: Sequence[Member] = ()
+    participants: Sequence[GatheringMember] = ()
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class TranscriptEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a transcript."""
 
     at: float
@@ -124,10 +124,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     """The output; for an entry without output, the reason."""
 
 
-class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+class GatheringTranscript(msgspec.Struct, frozen=True, kw_only=True):
     """The transcript of a gathering, with its harvest."""
 
     gathering: Gathering
-    entries: Sequence[Said]
+    entries: Sequence[TranscriptEntry]
     markdown: str
     """The transcript as a Markdown document."""

@@ -1,10 +1,15 @@
 """Views of a gathering: its state, its transcript, its export. Pure."""
 
 from streamrelay.gathering.circle import Circle
-from streamrelay.gathering.transcript import Transcript as Exported
-from streamrelay.gathering.transcript import as_markdown
+from streamrelay.gathering.transcript import GatheringExport, as_markdown
 from streamrelay.gathering.transcript import transcript as export
-from streamrelay.service.gathering_api import Gathering, GatheringState, Member, Said, Transcript
+from streamrelay.service.gathering_api import (
+    Gathering,
+    GatheringMember,
+    GatheringState,
+    GatheringTranscript,
+    TranscriptEntry,
+)
 
 
 def shown(circle: Circle, now: float, at: float) -> Gathering:
@@ -36,11 +41,11 @@ def shown(circle: Circle, now: float, at: float) -> Gathering:
     )
 
 
-def transcript(circle: Circle, now: float, at: float) -> Transcript:
+def transcript(circle: Circle, now: float, at: float) -> GatheringTranscript:
     """Return the transcript of a gathering. `now` and `at` are those of `shown`."""
     names = {number: seat.name for number, seat in circle.seats.items()}
     entries = [
-        Said(
+        TranscriptEntry(
             at=circle.started_at + entry.t,
             kind=entry.kind,
             phase=entry.phase,
@@ -51,10 +56,12 @@ def transcript(circle: Circle, now: float, at: float) -> Transcript:
         )
         for entry in circle.ceremony.record
     ]
-    return Transcript(gathering=shown(circle, now, at), entries=entries, markdown=as_markdown(exported(circle)))
+    return GatheringTranscript(
+        gathering=shown(circle, now, at), entries=entries, markdown=as_markdown(exported(circle))
+    )
 
 
-def exported(circle: Circle) -> Exported:
+def exported(circle: Circle) -> GatheringExport:
     """Return a gathering as it is exported."""
     ceremony = circle.ceremony
     return export(circle.gathering_id, ceremony.plan, ceremony.members, ceremony.record, started_at=circle.started_at)
@@ -69,11 +76,11 @@ def _state(circle: Circle) -> GatheringState:
     return "harvesting" if standing.phase == "close" else "running"
 
 
-def _member(circle: Circle, number: int) -> Member:
+def _member(circle: Circle, number: int) -> GatheringMember:
     seat, standing = circle.seats[number], circle.ceremony.standing
     member = next(one for one in circle.ceremony.members if one.number == number)
     traffic = standing.traffic.get(member.label)
-    return Member(
+    return GatheringMember(
         number=number,
         name=seat.name,
         role=member.role,

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from streamrelay.errors import InvalidGathering, SessionTaken, StreamrelayError
 from streamrelay.gathering.ceremony import Ceremony
-from streamrelay.gathering.circle import Circle, Seat
+from streamrelay.gathering.circle import Circle, CircleSeat
 from streamrelay.gathering.library import find_rhythm, load_texts
 from streamrelay.gathering.members import Member, check_members, check_not_nested
 from streamrelay.gathering.plan import Plan, plan_for
@@ -25,7 +25,7 @@ from streamrelay.relay.rules import Effect
 from streamrelay.relay.session import checked_name
 from streamrelay.service import sending
 from streamrelay.service.core import Core, new_id
-from streamrelay.service.gathering_api import Gathering, Invited, StartGathering, Transcript
+from streamrelay.service.gathering_api import Gathering, GatheringTranscript, Invited, StartGathering
 from streamrelay.service.gathering_views import exported, shown
 from streamrelay.service.gathering_views import transcript as as_transcript
 from streamrelay.service.messages import check_may_speak
@@ -145,7 +145,7 @@ async def close(core: Core, gathering_id: str, *, end_sessions: bool) -> Gatheri
     return view(core, gathering_id)
 
 
-def transcript(core: Core, gathering_id: str) -> Transcript:
+def transcript(core: Core, gathering_id: str) -> GatheringTranscript:
     """Return what was said in a gathering; raises TargetNotFound."""
     return as_transcript(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
 
@@ -267,8 +267,8 @@ def _member(invited: Invited, session: Session | None) -> Member:
     )
 
 
-def _seat(invited: Invited, session: Session | None, *, is_new: bool) -> Seat:
-    seat = Seat(number=invited.number, name=invited.name, is_human=invited.is_human)
+def _seat(invited: Invited, session: Session | None, *, is_new: bool) -> CircleSeat:
+    seat = CircleSeat(number=invited.number, name=invited.name, is_human=invited.is_human)
     if session is None:
         return seat
     return structs.replace(

@@ -11,7 +11,7 @@ import msgspec
 from streamrelay.errors import InGathering, TargetNotFound
 from streamrelay.events import Event
 from streamrelay.gathering.circle import Circle, StoredCircle
-from streamrelay.gathering.prompts import Texts
+from streamrelay.gathering.prompts import PromptTexts
 from streamrelay.gathering.state import RecordEntry
 from streamrelay.relay.registry import SessionAssignments
 from streamrelay.relay.rules import Effect
@@ -33,7 +33,7 @@ class GatheringsStore:
         self._written: dict[str, int] = {}
 
     @classmethod
-    def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments, texts: Texts, now: float) -> Self:
+    def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments, texts: PromptTexts, now: float) -> Self:
         """Restore from the kept values, with the prompts `texts` and a clock that shows `now`."""
         circles = cls(seats)
         states: dict[str, StoredCircle] = {}

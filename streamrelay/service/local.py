@@ -26,7 +26,7 @@ from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
 from streamrelay.federation.messages import Wish
 from streamrelay.history.results import History, Output, SearchHistory
-from streamrelay.links.link import Link, Policy, Texts
+from streamrelay.links.link import Link, LinkPolicy, NoticeTexts
 from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
@@ -41,6 +41,7 @@ from streamrelay.service.api import (
     CreateRelay,
     Delivery,
     Gathering,
+    GatheringTranscript,
     Listed,
     OpenCouncil,
     Relay,
@@ -50,7 +51,6 @@ from streamrelay.service.api import (
     StartGathering,
     Status,
     TakePulse,
-    Transcript,
 )
 from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.councils import Councils
@@ -79,7 +79,7 @@ class LocalService:
         *,
         folder: Path | None = None,
         outbox: Path | None = None,
-        texts: Texts | None = None,
+        texts: NoticeTexts | None = None,
         notify: bool = False,
         own: Own | None = None,
         federation: FederationTable | None = None,
@@ -101,7 +101,7 @@ class LocalService:
     def configure(
         self,
         *,
-        policy: Policy,
+        policy: LinkPolicy,
         rules: Rules,
         retention: HistoryTable,
         starting: SessionsTable | None = None,
@@ -207,7 +207,7 @@ class LocalService:
         own = (await self._core.find(session)).session if session else ""
         return [link for link in self._core.links() if not own or own in {party.session for party in link.parties}]
 
-    async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
+    async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
         """Link two sessions; where they are linked already, return that link as it is."""
         core = self._core
         if (link := await remote_sessions.create_link(core, a, b, policy)) is not None:
@@ -327,7 +327,7 @@ class LocalService:
         """Close a gathering before its last round."""
         return await gatherings.close(self._core, gathering, end_sessions=end_sessions)
 
-    async def gathering_transcript(self, gathering: str) -> Transcript:
+    async def gathering_transcript(self, gathering: str) -> GatheringTranscript:
         """Return what was said in a gathering."""
         return gatherings.transcript(self._core, gathering)
 

@@ -14,8 +14,8 @@ import msgspec
 from streamrelay.errors import ProgramLeft, TargetNotFound
 from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened
 from streamrelay.gathering.circle import Circle
-from streamrelay.gathering.prompts import Texts as CircleTexts
-from streamrelay.links.link import Link, Listener, Party, Policy, StoredLinks, Texts
+from streamrelay.gathering.prompts import PromptTexts
+from streamrelay.links.link import Link, LinkPolicy, Listener, NoticeTexts, Party, StoredLinks
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.machine import RelayMachine
 from streamrelay.relay.registry import SessionAssignments
@@ -23,7 +23,7 @@ from streamrelay.relay.rules import Close, Effect, Participant, PublishEvent, Ru
 from streamrelay.service.gatherings_store import GatheringsStore
 from streamrelay.service.messages import MessageOutcome, OutgoingMessage, check, check_last_words, notice
 from streamrelay.service.relays import Relays
-from streamrelay.service.settings import Settings
+from streamrelay.service.settings import UserDecisions
 
 LINK, LISTENERS, SETTINGS = "link/", "listeners", "settings"
 GONE = frozenset({"pane_gone", "session_gone", "server_lost", "ended"})
@@ -33,10 +33,10 @@ GONE = frozenset({"pane_gone", "session_gone", "server_lost", "ended"})
 class ServiceMachine:
     """Links, listeners, relays and gatherings of one service."""
 
-    def __init__(self, texts: Texts | None = None, links: LinkRegistry | None = None) -> None:
-        self.settings = Settings()
+    def __init__(self, texts: NoticeTexts | None = None, links: LinkRegistry | None = None) -> None:
+        self.settings = UserDecisions()
         self.links = links or LinkRegistry(texts)
-        self._texts = texts or Texts()
+        self._texts = texts or NoticeTexts()
         self._seats = SessionAssignments()
         self.relays = Relays(self._seats)
         self.circles = GatheringsStore(self._seats)
@@ -48,9 +48,9 @@ class ServiceMachine:
     def restored(
         cls,
         kept: Mapping[str, bytes],
-        texts: Texts | None = None,
+        texts: NoticeTexts | None = None,
         *,
-        words: CircleTexts | None = None,
+        words: PromptTexts | None = None,
         now: float = 0.0,
     ) -> Self:
         """Restore from the kept values, with a clock that shows `now`; without `words`, drop the gatherings."""
@@ -58,7 +58,7 @@ class ServiceMachine:
         listeners = msgspec.json.decode(kept.get(LISTENERS, b"[]"), type=tuple[Listener, ...])
         machine = cls(texts, LinkRegistry.restored(StoredLinks(tuple(links), listeners), texts))
         if SETTINGS in kept:
-            machine.settings = msgspec.json.decode(kept[SETTINGS], type=Settings)
+            machine.settings = msgspec.json.decode(kept[SETTINGS], type=UserDecisions)
         machine.relays = Relays.restored(kept, machine._seats)
         for relay_id in machine.relays.all:
             for session in machine._seats.sessions_of(relay_id):
@@ -218,7 +218,7 @@ class ServiceMachine:
         return sent, effects
 
     def link(
-        self, a: Party, b: Party, *, link_id: str, at: float, now: float, policy: Policy | None = None
+        self, a: Party, b: Party, *, link_id: str, at: float, now: float, policy: LinkPolicy | None = None
     ) -> tuple[Link, list[Effect]]:
         """Link two sessions unless they are linked, for a person: also a pair that agents may not link again."""
         if self.settings.are_apart(a.session, b.session):

@@ -13,13 +13,13 @@ from typing import Literal
 
 import msgspec
 
-from streamrelay.delivery.message import Policy as Typing
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import NotAllowed, UsageError
-from streamrelay.links.link import Link, Party, Policy
+from streamrelay.links.link import Link, LinkPolicy, Party
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.rules import Notice, Participant
-from streamrelay.service.settings import Settings
+from streamrelay.service.settings import UserDecisions
 
 OWN_IDS = ("link-", "relay-", "gathering-", "stop-")
 """Prefixes of the ids of streamrelay's own messages: the id of a link, relay, gathering or listener, and a number."""
@@ -33,9 +33,9 @@ class OutgoingMessage(msgspec.Struct, frozen=True, kw_only=True):
     target: Party
     caller: Party | None = None
     then: Literal["nothing", "link", "listen", "close"] = "nothing"
-    policy: Policy | None = None
+    policy: LinkPolicy | None = None
     """The policy of a new link."""
-    typing: Typing | None = None
+    typing: DeliveryPolicy | None = None
     again: bool = False
     """Whether the outbox already has a message with this id."""
 
@@ -48,7 +48,7 @@ class MessageOutcome(msgspec.Struct):
     closed: bool = False
 
 
-def check(sending: OutgoingMessage, caller: Party, links: LinkRegistry, settings: Settings, now: float) -> None:
+def check(sending: OutgoingMessage, caller: Party, links: LinkRegistry, settings: UserDecisions, now: float) -> None:
     """Raise NotAllowed if a session's message exceeds the limits of its link, or the pair waits for a person."""
     check_may_speak(caller.session, settings)
     peer = sending.target
@@ -81,7 +81,7 @@ def check_chosen_id(message_id: str) -> None:
         )
 
 
-def check_may_speak(session: str, settings: Settings) -> None:
+def check_may_speak(session: str, settings: UserDecisions) -> None:
     """Raise NotAllowed if a person has paused everything or muted this session."""
     if settings.paused:
         raise NotAllowed("a person has paused everything", hint=_HINTS["paused"], data={"reason": "paused"})
@@ -89,7 +89,7 @@ def check_may_speak(session: str, settings: Settings) -> None:
         raise NotAllowed("a person has muted you", hint=_HINTS["muted"], data={"reason": "muted"})
 
 
-def check_length(text: str, policy: Policy | None) -> None:
+def check_length(text: str, policy: LinkPolicy | None) -> None:
     """Raise NotAllowed for a text longer than one delivery allows."""
     longest, length = policy.longest if policy is not None else 0, len(text)
     if 0 < longest < length:
@@ -100,7 +100,7 @@ def check_length(text: str, policy: Policy | None) -> None:
         )
 
 
-def check_last_words(link: Link, session: str, words: str, settings: Settings) -> None:
+def check_last_words(link: Link, session: str, words: str, settings: UserDecisions) -> None:
     """Raise NotAllowed for last words that a session may not send now; a spent budget does not stop them.
 
     Without words there is nothing to check: a session may always close its link.
@@ -140,7 +140,7 @@ _NOTHING_NEW = "say something new, or nothing and go on with your work"
 def notice(sending: OutgoingMessage, frame: str) -> Notice:
     """Return the notice to type for the target; a session's message is framed with its name by `frame`.
 
-    `links.link.Texts` describes frames.
+    `links.link.NoticeTexts` describes frames.
     """
     target, caller = sending.target, sending.caller
     listener = Participant(target.session, target.pane, target.title, 1, target.session_name)

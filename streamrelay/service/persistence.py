@@ -19,7 +19,7 @@ from streamrelay.delivery.message import Message
 from streamrelay.history.journal import Journal
 from streamrelay.panes.log import PaneLog
 from streamrelay.relay.participants import StreamProgress
-from streamrelay.relay.steps import Outgoing, Step
+from streamrelay.relay.steps import Outgoing, RelayStep
 from streamrelay.service.feed import Feed
 
 OUT, PLACE, SERVER = "out/", "place/", "server"
@@ -61,7 +61,7 @@ class ServiceStore:
         self._on_their_way: dict[tuple[str, str], str] = {}
         self._there: list[str] = []
 
-    async def keep(self, step: Step) -> None:
+    async def keep(self, step: RelayStep) -> None:
         """Commit a step, then publish its events."""
         keep = self._changes()
         if not step and not keep:

@@ -5,14 +5,13 @@ import time
 
 from msgspec import structs
 
-from streamrelay.delivery.message import Policy as TypingPolicy
-from streamrelay.delivery.message import check_message_id
+from streamrelay.delivery.message import DeliveryPolicy, check_message_id
 from streamrelay.errors import NotAllowed, PeerAway, RedisLost, TargetNotFound, UsageError
 from streamrelay.events import Receipt
 from streamrelay.federation.messages import Message, Wish
 from streamrelay.federation.names import RemoteName
 from streamrelay.federation.sent_messages import SentAway
-from streamrelay.links.link import Link, Party, Policy
+from streamrelay.links.link import Link, LinkPolicy, Party
 from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.service.api import Delivery, SendMessage, SendResult
 from streamrelay.service.callers import Caller, calling
@@ -40,7 +39,7 @@ def _federation(core: Core) -> Federation:
 # Links
 
 
-async def create_link(core: Core, a: str, b: str, policy: Policy | None) -> Link | None:
+async def create_link(core: Core, a: str, b: str, policy: LinkPolicy | None) -> Link | None:
     """Link a local session with a remote one; return None if both are local."""
     there_a, there_b = split(core, a), split(core, b)
     if there_a is None and there_b is None:
@@ -60,7 +59,7 @@ async def create_link(core: Core, a: str, b: str, policy: Policy | None) -> Link
 
 
 def _linked(
-    core: Core, own: Party, other: Party, policy: Policy | None, now: float, *, reverse: bool = False
+    core: Core, own: Party, other: Party, policy: LinkPolicy | None, now: float, *, reverse: bool = False
 ) -> list[Effect]:
     """Link two sessions, unless this machine or the peer's has a link between them already."""
     node = _federation(core).node
@@ -146,7 +145,7 @@ async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResul
         caller=None if caller is None else node.party(caller),
         then="close" if request.close_link else "link" if request.direct and who.is_heard else "nothing",
         policy=request.policy or core.policy,
-        typing=TypingPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
+        typing=DeliveryPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
         again=again,
     )
     closed = False

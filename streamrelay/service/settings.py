@@ -5,7 +5,7 @@ import msgspec
 MAX_SEPARATED_PAIRS = 1_000
 
 
-class Settings(msgspec.Struct):
+class UserDecisions(msgspec.Struct):
     """The settings, in the form in which they are stored."""
 
     paused: bool = False

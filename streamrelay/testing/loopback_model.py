@@ -38,7 +38,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
         raise LookupError(name)
 
 
-class Reply(msgspec.Struct, frozen=True):
+class ModelReply(msgspec.Struct, frozen=True):
     """One answer: what it says, and the tool it calls then, with its arguments."""
 
     text: str
@@ -48,7 +48,7 @@ class Reply(msgspec.Struct, frozen=True):
 class LoopbackModel:
     """A server on a free port of 127.0.0.1 for as long as the block lasts; `asked` is all that it was asked."""
 
-    def __init__(self, decide: Callable[[ModelRequest], Reply]) -> None:
+    def __init__(self, decide: Callable[[ModelRequest], ModelReply]) -> None:
         self.asked: list[ModelRequest] = []
         self.errors: list[Exception] = []
         self._decide = decide
@@ -78,15 +78,15 @@ class LoopbackModel:
             return _responses(self._reply(_asked_of_responses(body)), len(self.asked))
         return _messages(self._reply(_asked_of_messages(body)), len(self.asked), str(body.get("model", "")))
 
-    def _reply(self, asked: ModelRequest) -> Reply:
+    def _reply(self, asked: ModelRequest) -> ModelReply:
         if not asked.tools:
-            return Reply(_SIDE_ANSWER)
+            return ModelReply(_SIDE_ANSWER)
         self.asked.append(asked)
         try:
             return self._decide(asked)
         except Exception as error:  # noqa: BLE001  # the test is told, and the agent goes on
             self.errors.append(error)
-            return Reply(f"The script failed: {type(error).__name__}")
+            return ModelReply(f"The script failed: {type(error).__name__}")
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         model = self
@@ -182,7 +182,7 @@ def _asked_of_responses(body: Mapping[str, Any]) -> ModelRequest:
     return ModelRequest(said, result, tuple(tools))
 
 
-def _messages(reply: Reply, number: int, model: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _messages(reply: ModelReply, number: int, model: str) -> Iterator[tuple[str, dict[str, Any]]]:
     usage = {"input_tokens": 1, "output_tokens": 1}
     message: dict[str, Any] = {
         "id": f"msg_{number}", "type": "message", "role": "assistant", "model": model, "content": [],
@@ -204,7 +204,7 @@ def _messages(reply: Reply, number: int, model: str) -> Iterator[tuple[str, dict
     yield _typed("message_stop")
 
 
-def _responses(reply: Reply, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _responses(reply: ModelReply, number: int) -> Iterator[tuple[str, dict[str, Any]]]:
     said: dict[str, Any] = {
         "id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
         "content": [{"type": "output_text", "text": reply.text, "annotations": []}],

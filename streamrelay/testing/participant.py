@@ -6,7 +6,7 @@
 bracketed paste, and the program itself paints what was typed to it, `> ` before the first line and two spaces before
 the others. Everything it does with its input it does `--paint-delay` seconds after the input came.
 
-`--log` writes what it said and heard, a line each, as JSON Lines (`Record`): the truth a test compares with. From when
+`--log` writes its input and output as JSON Lines (`ParticipantRecord`), for a test to compare with. From when
 that file is there on, SIGUSR1 makes it say message 1.
 """
 
@@ -36,7 +36,7 @@ _READ_BYTES = 65536
 START_LINE = "start"
 
 
-class Record(msgspec.Struct, frozen=True):
+class ParticipantRecord(msgspec.Struct, frozen=True):
     """One line of the log: seconds since the start, what happened, the text, and from whom it was heard."""
 
     t: float
@@ -45,10 +45,10 @@ class Record(msgspec.Struct, frozen=True):
     sender: str | None = None
 
 
-def read_log(path: Path) -> list[Record]:
+def read_log(path: Path) -> list[ParticipantRecord]:
     """Read the complete lines of a log; the file may still be written."""
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-    return [msgspec.json.decode(line, type=Record) for line in lines]
+    return [msgspec.json.decode(line, type=ParticipantRecord) for line in lines]
 
 
 def begin(tmux: PrivateTmux, pane: str, log: Path, patience: float = 30.0) -> None:
@@ -57,7 +57,7 @@ def begin(tmux: PrivateTmux, pane: str, log: Path, patience: float = 30.0) -> No
     os.kill(int(tmux.run("display-message", "-p", "-t", pane, "#{pane_pid}")), signal.SIGUSR1)
 
 
-class Script(msgspec.Struct, frozen=True):
+class ParticipantScript(msgspec.Struct, frozen=True):
     """What the command line asks of a participant."""
 
     name: str
@@ -70,10 +70,10 @@ class Script(msgspec.Struct, frozen=True):
     prompt: str = ""
 
 
-class Participant:
+class ScriptedParticipant:
     """The program: reads from and writes to its terminal until it ends."""
 
-    def __init__(self, script: Script, log: BinaryIO | None) -> None:
+    def __init__(self, script: ParticipantScript, log: BinaryIO | None) -> None:
         self.script = script
         self.conversation = ScriptedConversation(script.name, rounds=script.rounds, quote_every=script.quote_every)
         self._log = log
@@ -161,7 +161,7 @@ class Participant:
 
     def _record(self, kind: Literal["said", "heard"], text: str, sender: str | None = None) -> None:
         if self._log is not None:
-            record = Record(round(time.monotonic() - self._began, 4), kind, text, sender)
+            record = ParticipantRecord(round(time.monotonic() - self._began, 4), kind, text, sender)
             self._log.write(msgspec.json.encode(record) + b"\n")
 
     @staticmethod
@@ -195,7 +195,7 @@ def main(words: Sequence[str] | None = None) -> int:
             arguments.log.open("ab", buffering=0) if arguments.log else nullcontext() as log,
             composer if arguments.input == "raw" else nullcontext(),
         ):
-            Participant(msgspec.convert(vars(arguments), Script), log).run(hand)
+            ScriptedParticipant(msgspec.convert(vars(arguments), ParticipantScript), log).run(hand)
     except KeyboardInterrupt:
         return 130
     return 0

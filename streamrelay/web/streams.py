@@ -17,7 +17,7 @@ BEAT = 15.0
 _COMMENT = b":\n\n"
 
 
-class Stream(StreamingResponse):
+class EventStream(StreamingResponse):
     """A response that lets go of what it was made of as soon as its reader is gone."""
 
     def __init__(self, frames: AsyncGenerator[bytes]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.agents.transcripts import Passage, conversation_of, last_answer, read_passages
+from streamrelay.agents.transcripts import TranscriptPassage, conversation_of, last_answer, read_passages
 from tests.agents.transcript_samples import PLACES
 
 RECORDED = sorted((Path(__file__).parents[1] / "corpus" / "transcripts").rglob("*.jsonl"))
@@ -96,7 +96,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_any_line_is_read_without_raising(value: object) -> None:
-    assert all(isinstance(passage, Passage) for passage in read_passages(json.dumps(value)))
+    assert all(isinstance(passage, TranscriptPassage) for passage in read_passages(json.dumps(value)))
 
 
 @given(st.binary(max_size=60))

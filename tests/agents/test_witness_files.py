@@ -291,7 +291,7 @@ def test_a_file_that_others_may_write_or_own_is_not_read(tmp_path: Path) -> None
 
 def test_a_transcript_is_read_on_in_the_session_that_the_agent_goes_on_in(tmp_path: Path) -> None:
     home = claude_home(tmp_path, (4321, SESSION))
-    record = readers.Transcript(lambda: [process(home)], readers.find_claude, since=0.0)
+    record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=0.0)
     assert said(record.read()) == [("agent", "of 4321")]
     written(home / f".claude/projects/-home-ann-project/{SESSION}.jsonl", claude_line("new"))
     assert said(record.read()) == [("agent", "new")]
@@ -302,7 +302,7 @@ def test_a_transcript_is_read_on_in_the_session_that_the_agent_goes_on_in(tmp_pa
 
 def test_what_was_said_before_the_watching_began_is_no_answer(tmp_path: Path) -> None:
     home = claude_home(tmp_path, (4321, SESSION))
-    record = readers.Transcript(lambda: [process(home)], readers.find_claude, since=2_000.0)
+    record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=2_000.0)
     path = home / f".claude/projects/-home-ann-project/{SESSION}.jsonl"
     written(path, claude_line("old", timestamp=iso(1_000.0)), claude_line("new", timestamp=iso(3_000.0)))
     # A line without a time may be of any.
@@ -311,7 +311,7 @@ def test_what_was_said_before_the_watching_began_is_no_answer(tmp_path: Path) ->
 
 def test_an_answer_that_is_written_before_its_message_is_read_behind_it(tmp_path: Path) -> None:
     home = claude_home(tmp_path, (4321, SESSION))
-    record = readers.Transcript(lambda: [process(home)], readers.find_claude, since=0.0)
+    record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=0.0)
     record.read()
     path = home / f".claude/projects/-home-ann-project/{SESSION}.jsonl"
     written(
@@ -323,11 +323,16 @@ def test_an_answer_that_is_written_before_its_message_is_read_behind_it(tmp_path
 
 
 def test_why_nothing_is_read_is_said(tmp_path: Path) -> None:
-    assert readers.Transcript(list, readers.find_claude, since=0.0).read().reason == "no_process"
-    assert readers.Transcript(lambda: [process(tmp_path)], readers.find_claude, since=0.0).read().reason == "no_record"
+    assert readers.AgentTranscript(list, readers.find_claude, since=0.0).read().reason == "no_process"
+    assert (
+        readers.AgentTranscript(lambda: [process(tmp_path)], readers.find_claude, since=0.0).read().reason
+        == "no_record"
+    )
     home = claude_home(tmp_path, (4321, SESSION))
     (home / f".claude/projects/-home-ann-project/{SESSION}.jsonl").chmod(0o622)
-    assert readers.Transcript(lambda: [process(home)], readers.find_claude, since=0.0).read().reason == "not_trusted"
+    assert (
+        readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=0.0).read().reason == "not_trusted"
+    )
 
 
 # OpenCode's database
@@ -349,7 +354,7 @@ def opencode(tmp_path: Path) -> Path:
 
 def test_what_was_said_in_the_only_session_of_a_folder_is_read_once(tmp_path: Path) -> None:
     path = opencode(tmp_path)
-    record = database.Database(lambda: [process(tmp_path, files=[path])], since=0.0)
+    record = database.AgentDatabase(lambda: [process(tmp_path, files=[path])], since=0.0)
     first = record.read()
     assert said(first) == SAID
     assert [passage.speaker for passage in first.passages].count("end") == 3
@@ -362,11 +367,11 @@ def test_two_sessions_in_a_folder_are_not_told_apart(tmp_path: Path) -> None:
         opened.execute("INSERT INTO session VALUES ('other', NULL, '/home/ann/project')")
         opened.execute("INSERT INTO message VALUES ('m', 'other', 1, '{}')")
     opened.close()
-    assert database.Database(lambda: [process(tmp_path, files=[path])], since=0.0).read().reason == "several"
+    assert database.AgentDatabase(lambda: [process(tmp_path, files=[path])], since=0.0).read().reason == "several"
 
 
 @pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\0" + b"\xff" * 4096])
 def test_a_file_that_is_no_database_is_unreadable(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "opencode.db"
     path.write_bytes(content)
-    assert database.Database(lambda: [process(tmp_path, files=[path])], since=0.0).read().reason == "unreadable"
+    assert database.AgentDatabase(lambda: [process(tmp_path, files=[path])], since=0.0).read().reason == "unreadable"

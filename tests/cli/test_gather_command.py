@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 from streamrelay_cli.gathering_view import GatheringView
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 
 from streamrelay.events import Piece
 from streamrelay.service.api import Gathering
-from streamrelay.service.gathering_api import Member
+from streamrelay.service.gathering_api import GatheringMember
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
@@ -128,16 +128,16 @@ def test_the_live_view_has_a_seat(hall: Hall) -> None:
 @pytest.mark.requirement("GAT-14")
 def test_the_live_view_tells_people_that_their_time_is_up() -> None:
     members = [
-        Member(number=1, name="Sage", role="speaker"),
-        Member(number=2, name="You", role="speaker", is_human=True),
-        Member(number=3, name="Mo", role="speaker", is_human=True, pane="%3"),
+        GatheringMember(number=1, name="Sage", role="speaker"),
+        GatheringMember(number=2, name="You", role="speaker", is_human=True),
+        GatheringMember(number=3, name="Mo", role="speaker", is_human=True, pane="%3"),
     ]
     gathering = Gathering(
         gathering="g", rhythm="daily", inhale_rounds=1, hold_rounds=1, exhale_rounds=1, beats_per_turn=2,
         beat_interval_seconds=60.0, listening="each", opening_question="?", state="running", phase="hold", round=1,
         rounds=1, participants=members,
     )  # fmt: skip
-    view = GatheringView(Output(), MemoryService(), gathering)
+    view = GatheringView(CommandOutput(), MemoryService(), gathering)
 
     def shown(speaker: str, how: str) -> bool:
         view._take(Piece(gathering="g", speaker=speaker, state="given", beat=0, beats=2))

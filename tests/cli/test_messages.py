@@ -11,12 +11,12 @@ from streamrelay_cli.command_group import TYPED, Command
 from streamrelay_cli.daemon_commands import extended_by
 from streamrelay_cli.gather import invited, start
 from streamrelay_cli.live_view import LiveView, notes_on
-from streamrelay_cli.output import Output
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.render import render
 from typer.main import get_command
 
 from streamrelay.counts import counted, deliveries
-from streamrelay.delta.inputs import Output as Printed
+from streamrelay.delta.inputs import CommandOutput as Printed
 from streamrelay.errors import RecordingError
 from streamrelay.events import LinkExtended, LinkSpent, RelayOpened
 from streamrelay.learning import learn
@@ -59,7 +59,7 @@ def test_participants_are_numbered_as_typed_over_all_options() -> None:
 
 
 def test_who_hears_whom_is_said_before_the_keys(capsys) -> None:
-    view = LiveView(Output(), SimpleNamespace(traffic={}))
+    view = LiveView(CommandOutput(), SimpleNamespace(traffic={}))
     view._takes_keys = True
     view.publish(RelayOpened(relay="r", participants=("Ann (1)", "Bob (2)")))
     told = capsys.readouterr().err.splitlines()

@@ -27,7 +27,7 @@ from streamrelay.errors import ConfigError
 from streamrelay.gathering.library import find_rhythm
 from streamrelay.gathering.plan import plan_for
 from streamrelay.links.configured import link_policy, link_texts, relay_rules
-from streamrelay.links.link import Policy, Texts
+from streamrelay.links.link import LinkPolicy, NoticeTexts
 from streamrelay.relay.rules import Rules
 
 ROOT = Path(__file__).parents[2]
@@ -83,10 +83,10 @@ def test_no_files_are_no_error_and_unreadable_ones_are(tmp_path, environment):
 
 def test_the_defaults_are_those_of_the_rooms():
     settings = Settings()
-    assert link_policy(settings.link) == Policy()
-    assert link_texts(settings.link) == Texts()
+    assert link_policy(settings.link) == LinkPolicy()
+    assert link_texts(settings.link) == NoticeTexts()
     assert relay_rules(settings.relay) == Rules()
-    delivery = streamrelay.delivery.message.Policy()
+    delivery = streamrelay.delivery.message.DeliveryPolicy()
     assert (settings.delivery.needs_human, settings.delivery.commands) == (delivery.needs_human, delivery.commands)
     assert settings.delivery.wait_timeout == WAIT_TIMEOUT
     assert settings.relay.read_timeout == READ_TIMEOUT
@@ -97,13 +97,13 @@ def test_the_defaults_are_those_of_the_rooms():
 
 
 def test_every_key_of_links_and_relays_reaches_its_room():
-    names = {"notices", "texts"} | set(Policy.__struct_fields__)
+    names = {"notices", "texts"} | set(LinkPolicy.__struct_fields__)
     assert set(LinkTable.__struct_fields__) <= names
-    assert set(LinkTexts.__struct_fields__) == set(Texts.__struct_fields__)
+    assert set(LinkTexts.__struct_fields__) == set(NoticeTexts.__struct_fields__)
     assert set(RelayTable.__struct_fields__) - {"read_timeout"} <= set(Rules.__struct_fields__)
     quiet = link_texts(LinkTable(notices=False, texts=LinkTexts(frame="{text}!")))
-    assert quiet == Texts(frame="{text}!", spent="", extended="", closed="", ended="")
-    assert link_policy(LinkTable(budget=3, hops=4)) == Policy(budget=3, hops=4)
+    assert quiet == NoticeTexts(frame="{text}!", spent="", extended="", closed="", ended="")
+    assert link_policy(LinkTable(budget=3, hops=4)) == LinkPolicy(budget=3, hops=4)
     assert relay_rules(RelayTable(phrases=("so",))) == Rules(phrases=("so",))
 
 

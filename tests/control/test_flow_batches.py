@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 
 from streamrelay.control.flow_batches import BATCH_SIZE, FLOOD_RATE, MAX_DELAY, MEASURING_WINDOW, FlowBatches
-from streamrelay.control.transport import Channel
+from streamrelay.control.transport import ControlChannel
 
 pytestmark = pytest.mark.moves_clock
 
@@ -124,7 +124,7 @@ async def test_a_channel_hands_on_all_of_a_flood_before_it_says_that_it_is_over(
             owned.callback(os.close, descriptor)
         got: list[bytes] = []
         ended: list[int] = []
-        channel = Channel(reader, answers, got.append, lambda: ended.append(len(b"".join(got))), lambda: 0)
+        channel = ControlChannel(reader, answers, got.append, lambda: ended.append(len(b"".join(got))), lambda: 0)
         owned.callback(channel.stop)
         data = os.urandom(1 << 22)
 

@@ -10,7 +10,7 @@ from streamrelay.control.hub import (
     LIST_SESSIONS,
     LOOK_FOR_LEFTOVERS,
     TAG,
-    Session,
+    HubSession,
     WindowLink,
     leftovers,
     let_go,
@@ -27,10 +27,10 @@ from streamrelay.control.hub import (
 from streamrelay.control.quoting import check_line
 
 ALPHA, BETA, HUB, ZULU = (
-    Session("$1", 30, False, "alpha"),
-    Session("$2", 10, False, "beta"),
-    Session("$9", 5, True, "streamrelay-1"),
-    Session("$3", 20, False, "zulu"),
+    HubSession("$1", 30, False, "alpha"),
+    HubSession("$2", 10, False, "beta"),
+    HubSession("$9", 5, True, "streamrelay-1"),
+    HubSession("$3", 20, False, "zulu"),
 )
 ALL = [ALPHA, BETA, HUB, ZULU]
 
@@ -54,8 +54,8 @@ def test_lines_name_the_hub_and_the_window_by_id() -> None:
 def test_listings_are_read_and_what_a_hook_prints_is_left_out() -> None:
     lines = ["$1 1700000000 0 my session 1", "$9 1700000001 1 streamrelay-1", "a hook's words", "", "$x y z"]
     assert parse_sessions(lines) == [
-        Session("$1", 1700000000, False, "my session 1"),
-        Session("$9", 1700000001, True, "streamrelay-1"),
+        HubSession("$1", 1700000000, False, "my session 1"),
+        HubSession("$9", 1700000001, True, "streamrelay-1"),
     ]
     assert parse_window_links(["$1 3 @7 0", "$9 1 @7 1", "a hook's words"]) == [
         WindowLink("$1", 3, "@7", False),
@@ -80,7 +80,7 @@ def test_every_session_but_hubs_is_visited_and_the_one_used_last_comes_last() ->
 
 
 def test_many_sessions_are_visited_by_several_clients_in_order() -> None:
-    many = [Session(f"${number}", 7, False, "x") for number in range(250)]
+    many = [HubSession(f"${number}", 7, False, "x") for number in range(250)]
     lines = visiting(reversed(many))
     assert [session for line in lines for session in visited(line)] == [one.session for one in many]
     assert len(lines) == 3
@@ -145,8 +145,8 @@ def test_where_there_is_no_other_session_he_is_let_go() -> None:
 
 
 def test_the_neighbours_of_a_hub_are_found_around_the_corner() -> None:
-    last = Session("$8", 1, True, "~hub")
+    last = HubSession("$8", 1, True, "~hub")
     assert onward([ALPHA, BETA, last], "$8", "beta", "off") == "$1"
     assert onward([ALPHA, BETA, last], "$8", "alpha", "off") == "$2"
-    first = Session("$8", 1, True, "!hub")
+    first = HubSession("$8", 1, True, "!hub")
     assert onward([first, ALPHA, BETA], "$8", "alpha", "off") == "$2"

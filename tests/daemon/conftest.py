@@ -10,7 +10,7 @@ import structlog
 
 from streamrelay.council.context import Entry
 from streamrelay.council.happenings import AnswerGrew, Happening, SessionEnded
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.app import create_app
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.client import DaemonClient
@@ -20,7 +20,7 @@ from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent, Text
 from streamrelay.history.results import FoundText, History, Output, SearchHistory
-from streamrelay.links.link import Link, Party, Policy, participants
+from streamrelay.links.link import Link, LinkPolicy, Party, participants
 from streamrelay.pulse import Pulse, SessionNow
 from streamrelay.pulse.model import MissingSignal
 from streamrelay.relay.rules import RelayState, StoredRelay
@@ -107,10 +107,10 @@ class MemoryService:
         await self._take("links", session)
         return self.made
 
-    async def create_link(self, a: str, b: str, policy: Policy | None = None) -> Link:
+    async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
         await self._take(a, b, policy)
         parties = Party(a, "%1", "Ann"), Party(b, "%2", "Bob")
-        chosen = policy or Policy()
+        chosen = policy or LinkPolicy()
         stored = StoredRelay("link-1", participants(*parties), chosen.rules(), RelayState(budget=chosen.budget))
         self.made.append(Link(parties, chosen, 2.5, stored))
         return self.made[-1]
@@ -252,7 +252,9 @@ class MemoryService:
 class Served:
     """A service behind a real socket, and clients of it."""
 
-    def __init__(self, address: Address, service: MemoryService, broadcast: Broadcast, server: HttpServer) -> None:
+    def __init__(
+        self, address: DaemonAddress, service: MemoryService, broadcast: Broadcast, server: HttpServer
+    ) -> None:
         self.address = address
         self.service = service
         self.broadcast = broadcast
@@ -266,11 +268,11 @@ class Served:
 
 
 @pytest.fixture
-def address() -> Iterator[Address]:
+def address() -> Iterator[DaemonAddress]:
     """In a folder with a short name: a socket's path may have some 100 bytes."""
     with PrivateTmux() as tmux:
         folder = tmux.directory
-        yield Address("t", tmux.socket_path, folder / "d.sock", folder / "d.lock", folder, folder / "d.log")
+        yield DaemonAddress("t", tmux.socket_path, folder / "d.sock", folder / "d.lock", folder, folder / "d.log")
 
 
 @pytest.fixture
@@ -279,14 +281,14 @@ def memory() -> MemoryService:
 
 
 @pytest.fixture
-async def served(address: Address, memory: MemoryService) -> AsyncIterator[Served]:
+async def served(address: DaemonAddress, memory: MemoryService) -> AsyncIterator[Served]:
     async with serving(address, memory) as one:
         yield one
 
 
 @asynccontextmanager
 async def serving(
-    address: Address, service: MemoryService, *, most_events: int = 1000, grace: float = 1.0
+    address: DaemonAddress, service: MemoryService, *, most_events: int = 1000, grace: float = 1.0
 ) -> AsyncIterator[Served]:
     broadcast = Broadcast(service, most_events=most_events)
     await broadcast.start()

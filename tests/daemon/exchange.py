@@ -20,7 +20,7 @@ from streamrelay.daemon.address import address_of
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.errors import DaemonLost, DaemonMissing
 from streamrelay.events import AnyEvent, Event
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.participant import read_log
@@ -115,7 +115,7 @@ class Exchange:
         Nobody answers what Dee asks.
         """
         async with self.daemon() as client:
-            await client.create_link("Ann", "Bob", Policy(budget=self.deliveries))
+            await client.create_link("Ann", "Bob", LinkPolicy(budget=self.deliveries))
             await client.create_relay(CreateRelay(participants=[RelayParticipant(session=name) for name in TALKERS]))
             await client.send_message(SendMessage(to="Bob", text="begin", caller="Ann", message_id=self._id("begin")))
             await client.send_message(SendMessage(to=TALKERS[0], text="start", message_id=self._id("start")))

@@ -18,12 +18,12 @@ from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.operations import OPERATIONS
 from streamrelay.daemon.problems import error_of, problem_of, status_of
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError, UsageError
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.service import api
 from streamrelay.testing.waiting import wait_until_async
 from tests.daemon.conftest import PATIENCE, MemoryService, Served, failure
 
-SEND = api.SendMessage(to="Änn \x1b[201~", text="\0\x1b😀", caller="%7", direct=True, policy=Policy(budget=3))
+SEND = api.SendMessage(to="Änn \x1b[201~", text="\0\x1b😀", caller="%7", direct=True, policy=LinkPolicy(budget=3))
 START = api.StartSession(agent="claude", arguments=("-p", "a b"), environment={"A": "b=c"}, columns=90)
 HOOK = api.HookReport(agent="claude", pane="%1", payload={"a": [1, None, "ü"]}, environment={"HOME": "/x"})
 SEARCH = api.SearchHistory(words="a & b", agent="cat", since=2.5, until=1e9, transcripts=False, any_word=True)
@@ -59,7 +59,7 @@ CALLS: dict[str, tuple[Call, object]] = {
     "list_deliveries": (lambda s: s.list_deliveries("%1", "all"), ("list_deliveries", "%1", "all")),
     "cancel_delivery": (lambda s: s.cancel_delivery("x/y z%", "%2"), ("cancel_delivery", "x/y z%", "%2")),
     "links": (lambda s: s.links("%1"), ("links", "%1")),
-    "create_link": (lambda s: s.create_link("%1", "%2", Policy(budget=1)), ("%1", "%2", Policy(budget=1))),
+    "create_link": (lambda s: s.create_link("%1", "%2", LinkPolicy(budget=1)), ("%1", "%2", LinkPolicy(budget=1))),
     "extend_link": (lambda s: s.extend_link("link-1", 4), ("link-1", 4)),
     "close_link": (lambda s: s.close_link("link-1", "%1", "bye"), ("link-1", "%1", "bye")),
     "relays": (lambda s: s.relays(), "relays"),

@@ -6,7 +6,7 @@ import contextlib
 import httpx
 import pytest
 
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.sse import FrameReader, frame
@@ -68,14 +68,18 @@ async def test_a_browser_goes_on_where_it_was(served: Served, query: str) -> Non
     assert [(one.id, decode(one.data)) for one in got] == [("3", served.service.journal[2])]
 
 
-async def test_what_is_no_longer_kept_at_hand_comes_out_of_the_journal(address: Address, memory: MemoryService) -> None:
+async def test_what_is_no_longer_kept_at_hand_comes_out_of_the_journal(
+    address: DaemonAddress, memory: MemoryService
+) -> None:
     async with serving(address, memory, most_events=10) as served, served.client() as client:
         await memory.publish(*map(str, range(1, 1201)))
         await wait_until_async(lambda: served.broadcast.last == 1200)
         assert texts(await read(client, 1200, 0)) == [str(number) for number in range(1, 1201)]
 
 
-async def test_what_the_journal_has_forgotten_is_a_gap_that_counts(address: Address, memory: MemoryService) -> None:
+async def test_what_the_journal_has_forgotten_is_a_gap_that_counts(
+    address: DaemonAddress, memory: MemoryService
+) -> None:
     async with serving(address, memory, most_events=10) as served, served.client() as client:
         await memory.publish(*map(str, range(1, 101)))
         await wait_until_async(lambda: served.broadcast.last == 100)
@@ -132,7 +136,7 @@ async def test_a_write_is_bounded_whatever_waits(memory: MemoryService, monkeypa
 
 @pytest.mark.requirement("ENG-11a")
 async def test_a_reader_that_stops_reading_holds_nobody_up_and_loses_nothing(
-    address: Address, memory: MemoryService
+    address: DaemonAddress, memory: MemoryService
 ) -> None:
     count, size = 2000, 2000
     async with serving(address, memory, most_events=200) as served, served.client() as fast:
@@ -173,7 +177,7 @@ async def test_streams_end_with_the_daemon(served: Served) -> None:
         assert texts(await reading) == ["last"]
 
 
-async def test_a_connection_that_breaks_is_no_end(address: Address, memory: MemoryService) -> None:
+async def test_a_connection_that_breaks_is_no_end(address: DaemonAddress, memory: MemoryService) -> None:
     async with serving(address, memory, grace=0.01) as served, served.client() as client:
         reading = asyncio.ensure_future(read(client, 100, 0))
         await wait_until_async(lambda: served.broadcast.subscribers == 1)

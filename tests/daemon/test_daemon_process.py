@@ -17,11 +17,11 @@ import httpx
 import pytest
 
 from streamrelay.control import Tmux
-from streamrelay.daemon.address import Address, address_of
+from streamrelay.daemon.address import DaemonAddress, address_of
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import listening, only_daemon, running_pid, until_ended
 from streamrelay.daemon.logs import open_log
-from streamrelay.daemon.page import Page
+from streamrelay.daemon.page import PageServer
 from streamrelay.daemon.peers import peer_uid
 from streamrelay.daemon.process import Running, run_daemon
 from streamrelay.daemon.supervisor import notify
@@ -38,7 +38,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become s
 class Life:
     """A daemon in this process, with a service in memory."""
 
-    def __init__(self, address: Address, service: MemoryService) -> None:
+    def __init__(self, address: DaemonAddress, service: MemoryService) -> None:
         self.address = address
         self.service = service
         self.log = StringIO()
@@ -47,7 +47,7 @@ class Life:
         self.breaks: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.closing: asyncio.Event | None = None
         self.closed = False
-        self.page: Page | None = None
+        self.page: PageServer | None = None
 
     def run(self) -> "asyncio.Task[None]":
         log = open_log("debug", self.log)
@@ -74,7 +74,7 @@ class Life:
 
 
 @pytest.fixture
-async def life(address: Address, memory: MemoryService) -> Life:
+async def life(address: DaemonAddress, memory: MemoryService) -> Life:
     return Life(address, memory)
 
 
@@ -102,7 +102,7 @@ async def test_a_signal_ends_it_and_nothing_is_left(life: Life, number: signal.S
     "body", [b"", b"{", b"[]", b'{"listen": 1}', b'{"listen": "\xff"}', b'{"listen": "nowhere:x"}']
 )
 async def test_a_page_that_nobody_can_say_where_to_open_is_refused(life: Life, body: bytes) -> None:
-    life.page = Page(life.address.state / "token")
+    life.page = PageServer(life.address.state / "token")
     task = life.run()
     await life.ready()
     transport = httpx.AsyncHTTPTransport(uds=str(life.address.socket))
@@ -173,7 +173,7 @@ async def test_a_second_one_is_refused_and_the_first_goes_on(served: Served, mem
         assert await client.is_healthy()
 
 
-def test_only_one_of_many_holds_the_lock(address: Address) -> None:
+def test_only_one_of_many_holds_the_lock(address: DaemonAddress) -> None:
     program = (
         "import sys; from pathlib import Path; from streamrelay.daemon.address import Address\n"
         "from streamrelay.daemon.instance import only_daemon; from streamrelay.errors import DaemonRunning\n"
@@ -195,7 +195,7 @@ def test_only_one_of_many_holds_the_lock(address: Address) -> None:
 
 
 @pytest.mark.requirement("OPS-03")
-def test_who_asks_whether_one_runs_is_not_taken_for_one(address: Address) -> None:
+def test_who_asks_whether_one_runs_is_not_taken_for_one(address: DaemonAddress) -> None:
     address.lock.parent.mkdir(parents=True, exist_ok=True)
     address.lock.write_text("4242\n")
     asking = os.open(address.lock, os.O_RDONLY)
@@ -207,7 +207,7 @@ def test_who_asks_whether_one_runs_is_not_taken_for_one(address: Address) -> Non
     answered.join()
 
 
-def test_what_a_dead_daemon_left_is_taken_over(address: Address) -> None:
+def test_what_a_dead_daemon_left_is_taken_over(address: DaemonAddress) -> None:
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(address.socket))
     address.lock.write_text("999999\n")
@@ -217,26 +217,26 @@ def test_what_a_dead_daemon_left_is_taken_over(address: Address) -> None:
         assert stat.S_IMODE(address.socket.stat().st_mode) == 0o600
 
 
-def test_folders_are_closed_to_others(address: Address) -> None:
+def test_folders_are_closed_to_others(address: DaemonAddress) -> None:
     address.socket.parent.chmod(0o755)
     with only_daemon(address):
         assert stat.S_IMODE(address.socket.parent.stat().st_mode) == 0o700
 
 
-def test_a_path_that_is_no_socket_address_is_refused_in_words(address: Address) -> None:
+def test_a_path_that_is_no_socket_address_is_refused_in_words(address: DaemonAddress) -> None:
     long = address._replace(socket=address.socket.with_name("x" * 100))
     with pytest.raises(StreamrelayError, match="too long"), listening(long):
         pass
 
 
-async def test_one_that_does_not_end_is_told(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_that_does_not_end_is_told(address: DaemonAddress, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamrelay.daemon.instance.ENDING", 0.01)
     with only_daemon(address), pytest.raises(StreamrelayError, match="does not end"):
         await until_ended(address, os.getpid())
 
 
 def test_whoever_names_the_same_tmux_server_finds_the_same_daemon(
-    monkeypatch: pytest.MonkeyPatch, address: Address
+    monkeypatch: pytest.MonkeyPatch, address: DaemonAddress
 ) -> None:
     folder = address.socket.parent
     monkeypatch.setenv("TMUX_TMPDIR", str(folder))
@@ -283,7 +283,7 @@ def test_the_kernel_says_who_is_there() -> None:
         assert peer_uid(ours) == os.getuid()
 
 
-def test_the_supervisor_is_told(monkeypatch: pytest.MonkeyPatch, address: Address) -> None:
+def test_the_supervisor_is_told(monkeypatch: pytest.MonkeyPatch, address: DaemonAddress) -> None:
     notify("READY=1")
     path = address.socket.with_name("notify")
     monkeypatch.setenv("NOTIFY_SOCKET", str(path))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.daemon.address import Address
+from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.units import Unit, install, uninstall, unit_for
 
 COMMAND = ["/opt/a b/python", "-m", "streamrelay_cli", "daemon", "-S", '/tmp/x%y$z"q\\']
@@ -21,7 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.requirement("OPS-03")
-def test_a_systemd_unit_runs_the_command_and_spares_the_tmux_server(home: Path, address: Address) -> None:
+def test_a_systemd_unit_runs_the_command_and_spares_the_tmux_server(home: Path, address: DaemonAddress) -> None:
     unit = unit_for(address, COMMAND, ENVIRONMENT, platform="linux")
     assert unit.file == home / ".config/systemd/user/streamrelay-t.service"
     lines = unit.content.splitlines()
@@ -38,7 +38,7 @@ def test_a_systemd_unit_runs_the_command_and_spares_the_tmux_server(home: Path, 
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
-def test_systemd_takes_the_unit(home: Path, address: Address, tmp_path: Path) -> None:
+def test_systemd_takes_the_unit(home: Path, address: DaemonAddress, tmp_path: Path) -> None:
     unit = unit_for(address, ["/bin/true", *COMMAND[1:]], ENVIRONMENT, platform="linux")
     path = tmp_path / "streamrelay-t.service"
     path.write_text(unit.content)
@@ -48,7 +48,7 @@ def test_systemd_takes_the_unit(home: Path, address: Address, tmp_path: Path) ->
 
 
 @pytest.mark.requirement("OPS-03")
-def test_a_launchd_agent_runs_the_command_and_spares_the_tmux_server(home: Path, address: Address) -> None:
+def test_a_launchd_agent_runs_the_command_and_spares_the_tmux_server(home: Path, address: DaemonAddress) -> None:
     unit = unit_for(address, COMMAND, ENVIRONMENT, platform="darwin")
     agent = plistlib.loads(unit.content.encode())
     assert unit.file == home / "Library/LaunchAgents/streamrelay.t.plist"

@@ -12,7 +12,7 @@ from streamrelay.delivery.machine import (
     Paste,
     ReportState,
 )
-from streamrelay.delivery.message import Message, Policy
+from streamrelay.delivery.message import DeliveryPolicy, Message
 from streamrelay.delta.pane_state import ComposerView, Standing
 from streamrelay.events import Event, Injected, TurnEnded, TurnStarted
 
@@ -41,7 +41,7 @@ LEAVING = replace(EMPTY, withdrawn=True)
 class Pane:
     """A machine, and a pane that does what a test says; tmux answers at once."""
 
-    def __init__(self, policy: Policy | None = None, profile: AgentProfile | None = None) -> None:
+    def __init__(self, policy: DeliveryPolicy | None = None, profile: AgentProfile | None = None) -> None:
         self.machine = DeliveryMachine(policy)
         self.profile = profile
         self.standing = EMPTY

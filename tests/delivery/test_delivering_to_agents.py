@@ -13,7 +13,7 @@ import pytest
 
 import streamrelay
 from streamrelay.agents import AgentProfile, parse_profile
-from streamrelay.delivery.message import Message, Policy, Progress
+from streamrelay.delivery.message import DeliveryPolicy, Message, Progress
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.panes.server import Server
@@ -72,7 +72,7 @@ class AgentPane:
 
     @asynccontextmanager
     async def writer(
-        self, *profiles: AgentProfile, policy: Policy | None = None
+        self, *profiles: AgentProfile, policy: DeliveryPolicy | None = None
     ) -> AsyncIterator[tuple[PaneWriter, Server]]:
         await wait_until_async(lambda: self.of("ready"), PATIENCE)
         async with self.early_writer(*profiles, policy=policy) as found:
@@ -80,7 +80,7 @@ class AgentPane:
 
     @asynccontextmanager
     async def early_writer(
-        self, *profiles: AgentProfile, policy: Policy | None = None
+        self, *profiles: AgentProfile, policy: DeliveryPolicy | None = None
     ) -> AsyncIterator[tuple[PaneWriter, Server]]:
         async with (
             streamrelay.connect(
@@ -177,7 +177,7 @@ async def test_a_draft_is_left_alone_and_the_message_waits(agent: AgentPane, kno
 @pytest.mark.parametrize("policy", ["hold", "fail"])
 async def test_no_key_goes_into_a_dialog(agent: AgentPane, policy: str) -> None:
     agent.start("--dialog")
-    async with agent.writer(policy=Policy(needs_human=policy)) as (writer, _):  # type: ignore[arg-type]
+    async with agent.writer(policy=DeliveryPolicy(needs_human=policy)) as (writer, _):  # type: ignore[arg-type]
         await writer.put(Message("m1", "from a peer"))
         await wait_until_async(lambda: agent.reasons() == ["needs_human"], PATIENCE)
         if policy == "hold":

@@ -19,7 +19,7 @@ from streamrelay.delivery.machine import (
     Paste,
     ReportState,
 )
-from streamrelay.delivery.message import Message, Policy
+from streamrelay.delivery.message import DeliveryPolicy, Message
 from streamrelay.delta.pane_state import Standing
 from streamrelay.events import Gap, Injected, TurnEnded, TurnStarted, Vote
 from tests.delivery.machines import DIALOG, EMPTY, LEAVING, WORKING, Pane, holding, profile
@@ -128,12 +128,12 @@ def test_no_enter_into_what_came_after_the_paste(standing: Standing) -> None:
 
 
 def test_a_policy_can_say_that_it_fails_instead() -> None:
-    pane = Pane(Policy(needs_human="fail"))
+    pane = Pane(DeliveryPolicy(needs_human="fail"))
     pane.put("m1", "m2")
     pane.look(DIALOG)
     assert pane.told() == ["queued", "failed needs_human"]
     assert pane.told("m2") == ["queued", "failed needs_human"]
-    pane = Pane(Policy(patience=5))
+    pane = Pane(DeliveryPolicy(patience=5))
     pane.put("m1")
     pane.look(WORKING, after=4.9)
     assert pane.told()[-1] == "queued at_work"
@@ -240,7 +240,7 @@ def test_the_end_of_the_pane_leaves_what_was_begun_unconfirmed_and_fails_the_res
 @pytest.mark.requirement("DLV-01a")
 @pytest.mark.parametrize("reason", ["needs_human", "not_submitted"])
 def test_nothing_is_told_of_an_answer_after_the_message_has_failed(reason: str) -> None:
-    pane = Pane(Policy(needs_human="fail"))
+    pane = Pane(DeliveryPolicy(needs_human="fail"))
     pane.put("m1")
     if reason == "needs_human":
         pane.look(EMPTY)
@@ -442,7 +442,11 @@ def test_what_waits_behind_a_message_is_told_what_that_waits_for() -> None:
 def test_what_waits_behind_a_message_fails_by_its_own_policy_and_patience() -> None:
     pane = Pane()
     pane.put("m1")
-    for message_id, policy in {"m2": Policy(needs_human="fail"), "m3": Policy(patience=2.0), "m4": Policy()}.items():
+    for message_id, policy in {
+        "m2": DeliveryPolicy(needs_human="fail"),
+        "m3": DeliveryPolicy(patience=2.0),
+        "m4": DeliveryPolicy(),
+    }.items():
         pane.effects += pane.machine.put(Message(message_id, "x", policy=policy), pane.now)
     pane.look(DIALOG)
     assert pane.told("m2")[-1] == "failed needs_human"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delivery.commands import DeliveryMark, Refusal, Seen, enter_line, paste_line, read_refusal
+from streamrelay.delivery.commands import DeliveryMark, PaneRefusal, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
@@ -49,14 +49,14 @@ def test_what_was_seen_of_the_program_is_compared_there_too() -> None:
 @pytest.mark.parametrize(
     ("lines", "refusal"),
     [
-        ([b"streamrelay-refused 0 0 1 0 1 a b"], Refusal(False, False, True, False, True, "a b")),
-        ([b"streamrelay-refused 1 1 0 1 0 "], Refusal(True, True, False, True, False, "")),
+        ([b"streamrelay-refused 0 0 1 0 1 a b"], PaneRefusal(False, False, True, False, True, "a b")),
+        ([b"streamrelay-refused 1 1 0 1 0 "], PaneRefusal(True, True, False, True, False, "")),
         ([b"streamrelay-refused 1 1"], None),
         ([b"a hook's words, as many as there would be"], None),
         ([], None),
     ],
 )
-def test_a_refusal_is_read(lines: list[bytes], refusal: Refusal | None) -> None:
+def test_a_refusal_is_read(lines: list[bytes], refusal: PaneRefusal | None) -> None:
     assert read_refusal(lines) == refusal
 
 

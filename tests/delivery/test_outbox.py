@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.delivery.message import Message, Policy
+from streamrelay.delivery.message import DeliveryPolicy, Message
 from streamrelay.delivery.outbox import KEPT, Outbox, next_number, server_key
 from streamrelay.errors import StorageError, StreamrelayError
 from streamrelay.events import DeliveryState
@@ -46,7 +46,7 @@ async def test_a_message_is_there_for_the_next_process_until_its_enter_is_known(
 
 
 async def test_what_it_is_to_be_delivered_under_is_kept_with_it(path: Path) -> None:
-    policy = Policy(needs_human="fail", commands="refuse", patience=2.5)
+    policy = DeliveryPolicy(needs_human="fail", commands="refuse", patience=2.5)
     async with Outbox(path) as outbox:
         await outbox.put(Message("m1", "x", policy=policy), **HERE)
         await outbox.put(Message("m2", "x"), **HERE)
@@ -65,9 +65,12 @@ async def test_a_file_of_a_version_before_is_taken_over(path: Path, version: int
             database.execute(f"ALTER TABLE deliveries DROP COLUMN {column}")
         database.execute(f"PRAGMA user_version = {version}")
     async with Outbox(path) as one, Outbox(path) as other:
-        await one.put(Message("m2", "x", policy=Policy(needs_human="fail"), sender="s-1"), **HERE)
+        await one.put(Message("m2", "x", policy=DeliveryPolicy(needs_human="fail"), sender="s-1"), **HERE)
         entries = await other.unfinished(server=SERVER, pane="%1")
-        assert [(entry.policy, entry.sender) for entry in entries] == [(None, ""), (Policy(needs_human="fail"), "s-1")]
+        assert [(entry.policy, entry.sender) for entry in entries] == [
+            (None, ""),
+            (DeliveryPolicy(needs_human="fail"), "s-1"),
+        ]
 
 
 async def test_the_latest_messages_of_a_server_are_listed_oldest_first(path: Path) -> None:

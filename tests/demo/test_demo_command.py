@@ -13,7 +13,7 @@ from streamrelay.demo.programs import LOG_LINES, build_lines
 from streamrelay.demo.stage import Outcome
 from streamrelay.events import Event, LinkClosed, LinkSpent, Receipt, RelayDelivered
 from streamrelay.testing.agent import LogEntry
-from streamrelay.testing.participant import Record
+from streamrelay.testing.participant import ParticipantRecord
 
 COMMAND = Path(sys.executable).with_name("streamrelay")
 
@@ -56,7 +56,7 @@ class FakeStage:
         self._logs = logs
 
     def log_of(self, name):
-        return [Record(0.0, kind, text) for kind, text in self._logs[name]]
+        return [ParticipantRecord(0.0, kind, text) for kind, text in self._logs[name]]
 
 
 def judged(*, lost=False, echoed=False, log_lines=LOG_LINES):

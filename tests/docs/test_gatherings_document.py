@@ -12,7 +12,7 @@ from streamrelay.gathering.library import find_rhythm, load_rhythms, load_texts,
 from streamrelay.gathering.members import Member
 from streamrelay.gathering.pass_detection import passes
 from streamrelay.gathering.plan import STRUCTURES, Plan, plan_for
-from streamrelay.gathering.prompts import Texts
+from streamrelay.gathering.prompts import PromptTexts
 from streamrelay.gathering.steps import Announce, Contribute, Effect, Passed, Prompt, Reached, Said
 
 ROOT = Path(__file__).parents[2]
@@ -95,7 +95,7 @@ def test_the_python_of_the_document_runs(capsys):
 
 
 def test_every_text_stands_in_the_document_with_its_fields():
-    for name in Texts.__struct_fields__:
+    for name in PromptTexts.__struct_fields__:
         assert f"`{name.replace('_', '-')}.md`" in DOCUMENT
         for field in re.findall(r"\{\w+\}", getattr(load_texts(), name)):
             assert f"`{field}`" in DOCUMENT

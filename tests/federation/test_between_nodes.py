@@ -13,7 +13,7 @@ from streamrelay.federation.messages import Suspended, Wish
 from streamrelay.federation.node import SUSPENDED, Node
 from streamrelay.links.link import Party
 from streamrelay.relay.rules import Effect, Participant, Rules
-from streamrelay.relay.steps import Step
+from streamrelay.relay.steps import RelayStep
 from streamrelay.service.machine import ServiceMachine
 
 
@@ -33,7 +33,7 @@ class Side:
         return Node.restored(self.kept, self.name, (self.peer,), self.machine, lambda _: True, epoch=1)
 
     def take(self, effects: Iterable[Effect], *heard: Event) -> None:
-        step = Step(events=list(heard))
+        step = RelayStep(events=list(heard))
         step.follow(effects)
         outgoing.take(self.node, step)
         for changes in (self.machine.changes(), self.node.changes()):

@@ -16,7 +16,7 @@ import pytest
 
 from streamrelay.errors import RedisLost
 from streamrelay.federation import streams
-from streamrelay.links.link import Link, Policy
+from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.service.api import SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
@@ -48,7 +48,7 @@ def compare(machines: Machines, budget: int) -> None:
 
 async def begun(alpha: LocalService, beta: LocalService, budget: int) -> Link:
     """Let the two begin to talk."""
-    link = await alpha.create_link("Ann", "Bob@beta", Policy(budget=budget))
+    link = await alpha.create_link("Ann", "Bob@beta", LinkPolicy(budget=budget))
     await until_link(beta, link.link_id)
     await beta.send_message(SendMessage(to="Bob", text="begin", message_id="m0"))
     return link

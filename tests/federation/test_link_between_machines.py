@@ -7,7 +7,7 @@ import pytest
 from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkExtended, LinkSpent, Receipt, RelayWithheld
 from streamrelay.federation.messages import Wish
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.service import remote_sessions
 from streamrelay.service.api import SendMessage, StartSession
 from streamrelay.service.core import Core
@@ -25,7 +25,7 @@ def said(machines: Machines, name: str, machine: str) -> list[str]:
 async def test_each_end_hears_the_output_of_the_other_until_the_budget_is_spent(machines: Machines) -> None:
     ann, bob = machines.alpha.start("Ann"), machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
-        link = await alpha.create_link("Ann", "Bob@beta", Policy(budget=6))
+        link = await alpha.create_link("Ann", "Bob@beta", LinkPolicy(budget=6))
         assert [party.pane for party in link.parties] == [ann, f"{bob}@beta"]
         image = await until_link(beta, link.link_id)
         assert [party.pane for party in image.parties] == [f"{ann}@alpha", bob]
@@ -119,7 +119,7 @@ async def test_a_link_is_closed_on_both_machines_even_if_the_last_message_is_ref
 async def test_either_side_extends_and_pauses_it(machines: Machines) -> None:
     machines.alpha.start("Ann"), machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
-        link = await alpha.create_link("Ann", "Bob@beta", Policy(budget=1))
+        link = await alpha.create_link("Ann", "Bob@beta", LinkPolicy(budget=1))
         await alpha.send_message(SendMessage(to="Ann", text="begin"))
         await until_link(beta, link.link_id, "spent")
         await machines.alpha.until_heard("Ann", notice("Bob@beta", 1))
@@ -140,7 +140,7 @@ async def test_news_of_a_link_do_not_depend_on_tmux(machines: Machines, monkeypa
         raise CommandTimeout(f"nobody says who {name} is")
 
     async with machines.services() as (alpha, beta):
-        link = await alpha.create_link("Ann", "Bob@beta", Policy(budget=1))
+        link = await alpha.create_link("Ann", "Bob@beta", LinkPolicy(budget=1))
         await until_link(beta, link.link_id)
         monkeypatch.setattr(beta._core, "find", slow)
         await alpha.extend_link(link.link_id, 2)
@@ -202,7 +202,7 @@ async def test_who_closes_a_spent_link_does_not_begin_another_on_either_machine(
     machines.alpha.start("Ann")
     bob = machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
-        link = await alpha.create_link("Ann", "Bob@beta", Policy(budget=1, start_sessions=False))
+        link = await alpha.create_link("Ann", "Bob@beta", LinkPolicy(budget=1, start_sessions=False))
         await until_link(beta, link.link_id)
         with pytest.raises(NotAllowed):
             await beta.start_session(StartSession(agent="sprite", caller=bob))
@@ -227,7 +227,7 @@ def notice(title: str, deliveries: int) -> str:
 async def test_hops_are_counted_over_both_machines(machines: Machines) -> None:
     machines.alpha.start("Ann"), machines.beta.start("Bob")
     async with machines.services() as (alpha, beta):
-        await alpha.create_link("Ann", "Bob@beta", Policy(budget=0, hops=3, acknowledgements=0))
+        await alpha.create_link("Ann", "Bob@beta", LinkPolicy(budget=0, hops=3, acknowledgements=0))
         await beta.send_message(SendMessage(to="Bob", text="begin"))
 
         async def withheld() -> list[RelayWithheld]:

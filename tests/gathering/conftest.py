@@ -24,7 +24,7 @@ from streamrelay.gathering.steps import (
     Effect,
     Prompt,
     PublishGatheringEvent,
-    Withdraw,
+    WithdrawPrompts,
 )
 
 TEXTS = load_texts()
@@ -108,7 +108,7 @@ class Circle:
                     self.heard += [Heard(t, to, "all", effect.text) for to in effect.to]
                 case Contribute():
                     self.heard += [Heard(t, to, f"from {effect.speaker}", effect.text) for to in effect.to]
-                case Withdraw():
+                case WithdrawPrompts():
                     self.withdrawn |= set(effect.message_ids)
                 case PublishGatheringEvent():
                     self.events.append((t, effect.event))

@@ -27,7 +27,7 @@ from streamrelay.gathering.steps import (
     Said,
     Sensed,
     Stopped,
-    Withdraw,
+    WithdrawPrompts,
 )
 from tests.gathering.decided import ADA, MO, REX, SAGE, TEXTS, passes_at_once, prompt, states, told
 
@@ -99,19 +99,19 @@ class TestTenure:
         ceremony.handle(Reached(REX, prompt(ceremony.begin(0.0)).message_id), 0.0)
         first = prompt(ceremony.advance(60.0), "beat")
         effects = ceremony.advance(120.0)
-        assert effects[0] == Withdraw(REX, (first.message_id,))
+        assert effects[0] == WithdrawPrompts(REX, (first.message_id,))
         second = prompt(effects, "beat")
         ceremony.handle(Reached(REX, second.message_id), 121.0)
         effects = ceremony.advance(180.0)
         last = prompt(effects, "last")
-        assert not [e for e in effects if isinstance(e, Withdraw)]
-        assert ceremony.advance(210.0)[0] == Withdraw(REX, (last.message_id,))
+        assert not [e for e in effects if isinstance(e, WithdrawPrompts)]
+        assert ceremony.advance(210.0)[0] == WithdrawPrompts(REX, (last.message_id,))
 
     def test_the_prompt_that_gives_the_piece_stays_on_its_way_until_the_piece_goes_on(self, circle):
         ceremony = circle().ceremony
         given = prompt(ceremony.begin(0.0))
         assert states(ceremony.advance(60.0)) == [("Rex (2)", "begun")]
-        assert not [e for e in ceremony.advance(120.0) if isinstance(e, Withdraw)]
+        assert not [e for e in ceremony.advance(120.0) if isinstance(e, WithdrawPrompts)]
         passed = ceremony.handle(Passed(REX), 130.0)
         assert passed[0].message_ids[0] == given.message_id
 
@@ -214,7 +214,7 @@ class TestHearing:
             ceremony.begin(0.0)
             given = prompt(ceremony.handle(Said(REX, "First. I pass."), 1.0))
             assert given.text.endswith("Rex (2):\n\nFirst. I pass.")
-            assert ceremony.handle(Passed(MO), 2.0)[0] == Withdraw(MO, (given.message_id,))
+            assert ceremony.handle(Passed(MO), 2.0)[0] == WithdrawPrompts(MO, (given.message_id,))
             if arrived:
                 assert ceremony.handle(Reached(MO, given.message_id), 2.1) == []
             ceremony.handle(Passed(SAGE), 3.0)

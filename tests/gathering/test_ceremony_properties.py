@@ -28,7 +28,7 @@ from streamrelay.gathering.steps import (
     Said,
     Sensed,
     Stopped,
-    Withdraw,
+    WithdrawPrompts,
 )
 from tests.sampling import examples
 
@@ -188,7 +188,7 @@ class Circle(RuleBasedStateMachine):
                     assert effect.kind in (
                         {"seed", "harvest"} if effect.to == HARVESTER else {"seed", "turn", "beat", "last"}
                     )
-                case Withdraw():
+                case WithdrawPrompts():
                     self.withdrawn |= set(effect.message_ids)
                 case Contribute():
                     assert effect.speaker not in {HARVESTER, *effect.to}

@@ -6,7 +6,7 @@ import pytest
 from streamrelay.errors import ConfigError
 from streamrelay.gathering.library import load_texts
 from streamrelay.gathering.plan import Breath
-from streamrelay.gathering.prompts import Prompts, Texts
+from streamrelay.gathering.prompts import GatheringPrompts, PromptTexts
 
 TEXTS = load_texts()
 
@@ -75,7 +75,7 @@ def test_a_user_has_other_words(tmp_path, circle):
     texts = load_texts(tmp_path)
     assert msgspec.structs.replace(texts, last_words=TEXTS.last_words) == TEXTS
     ceremony = circle().ceremony
-    prompts = Prompts("g", ceremony.plan, ceremony.members, texts)
+    prompts = GatheringPrompts("g", ceremony.plan, ceremony.members, texts)
     assert prompts.last_words(ceremony.members[0], "hold", 1) == "Rex, dein letztes Wort?"
 
 
@@ -98,4 +98,4 @@ def test_a_text_of_the_users_that_makes_no_sense_is_named(tmp_path, name, text, 
 
 
 def test_every_text_comes_with_the_package():
-    assert all(getattr(TEXTS, name).strip() for name in Texts.__struct_fields__)
+    assert all(getattr(TEXTS, name).strip() for name in PromptTexts.__struct_fields__)

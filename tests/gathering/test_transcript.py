@@ -13,7 +13,7 @@ from streamrelay.gathering.state import PassedHow, RecordEntry
 from streamrelay.gathering.steps import Left, Said
 from streamrelay.gathering.transcript import (
     PASSED,
-    Transcript,
+    GatheringExport,
     as_json,
     as_markdown,
     conversation,
@@ -32,7 +32,7 @@ What to ask next: who owns the cache?"""
 
 
 @pytest.fixture
-def exported(circle) -> Transcript:
+def exported(circle) -> GatheringExport:
     def answers(prompt):
         if prompt.kind == "turn" and prompt.to == 2:
             yield 1.0, Said(2, "# A heading of its own\n\n**Sage (7)**, 0:01\n> quoted")
@@ -53,7 +53,7 @@ def exported(circle) -> Transcript:
 @pytest.mark.requirement("GAT-17")
 def test_as_json_it_can_be_read_back(exported):
     text = as_json(exported)
-    assert msgspec.json.decode(text, type=Transcript) == exported
+    assert msgspec.json.decode(text, type=GatheringExport) == exported
     assert text.endswith("}\n")
     plain = msgspec.json.decode(text)
     assert plain["format"] == 1

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamrelay.events import Text, TurnEnded, TurnStarted
-from streamrelay.links.link import Party, Policy, StoredLinks
+from streamrelay.links.link import LinkPolicy, Party, StoredLinks
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.rules import Deliver, Effect
 from tests.sampling import examples
@@ -64,7 +64,7 @@ STEPS = st.one_of(
     st.tuples(st.just("restart")),
     st.tuples(st.just("leave"), st.sampled_from(PARTIES)),
 )  # fmt: skip
-POLICIES = st.builds(Policy, budget=st.integers(0, 4), per_minute=st.sampled_from([0, 0, 1, 2]))
+POLICIES = st.builds(LinkPolicy, budget=st.integers(0, 4), per_minute=st.sampled_from([0, 0, 1, 2]))
 SEQUENCES = st.lists(STEPS, max_size=40) | st.lists(STEPS, min_size=15, max_size=40)
 """Left to itself, hypothesis hardly makes a list of ten."""
 

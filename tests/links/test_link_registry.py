@@ -18,7 +18,7 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
 )
-from streamrelay.links.link import BUDGET, CHECKPOINTS, Party, Policy, StoredLinks, Texts
+from streamrelay.links.link import BUDGET, CHECKPOINTS, LinkPolicy, NoticeTexts, Party, StoredLinks
 from streamrelay.links.registry import LinkRegistry
 from streamrelay.relay.rules import Deliver, Effect, Notice, PublishEvent
 
@@ -27,7 +27,7 @@ BOB = Party("s-bob", "%2", "Bob's work")
 CY = Party("s-cy", "%3", "Cy's work")
 
 
-def linked(policy: Policy | None = None, texts: Texts | None = None) -> LinkRegistry:
+def linked(policy: LinkPolicy | None = None, texts: NoticeTexts | None = None) -> LinkRegistry:
     registry = LinkRegistry(texts)
     registry.create(ANN, BOB, link_id="l", at=0.0, policy=policy)
     return agents(registry)
@@ -69,7 +69,7 @@ def test_there_is_one_link_between_two_whoever_asks_for_it():
             link="first", parties=("s-ann", "s-bob"), titles=("Ann's work", "Bob's work"), budget=BUDGET
         )
     ]  # fmt: skip
-    assert registry.create(ANN, BOB, link_id="second", at=6.0, policy=Policy(budget=1)) == (link, [])
+    assert registry.create(ANN, BOB, link_id="second", at=6.0, policy=LinkPolicy(budget=1)) == (link, [])
     assert registry.create(BOB, ANN, link_id="third", at=7.0) == (link, [])
     assert registry.links() == [link]
     assert (link.state, link.remaining, link.created_at) == ("open", BUDGET, 5.0)
@@ -104,7 +104,7 @@ def test_what_a_side_has_said_when_it_stops_crosses_as_from_its_title():
 
 
 def test_every_peer_of_a_session_hears_it_within_its_own_budget():
-    registry = linked(Policy(budget=1))
+    registry = linked(LinkPolicy(budget=1))
     registry.create(ANN, CY, link_id="other", at=1.0)
     assert [session for session, _ in crossed(turn(registry, ANN, "one"))] == ["s-bob", "s-cy"]
     assert [session for session, _ in crossed(turn(registry, ANN, "two"))] == ["s-cy"]
@@ -112,7 +112,7 @@ def test_every_peer_of_a_session_hears_it_within_its_own_budget():
 
 @pytest.mark.requirement("LNK-03")
 def test_the_last_delivery_is_made_and_both_sides_and_the_person_are_told():
-    registry = linked(Policy(budget=2))
+    registry = linked(LinkPolicy(budget=2))
     turn(registry, ANN, "one")
     effects = turn(registry, BOB, "two")
     assert crossed(effects) == [("s-ann", "[From Bob's work] two")]
@@ -131,7 +131,7 @@ def test_the_last_delivery_is_made_and_both_sides_and_the_person_are_told():
 
 @pytest.mark.requirement("LNK-03")
 def test_a_budget_of_zero_is_none():
-    registry = linked(Policy(budget=0))
+    registry = linked(LinkPolicy(budget=0))
     for number in range(100):
         assert crossed(turn(registry, (ANN, BOB)[number % 2], f"message {number}"))
     assert registry.links()[0].remaining is None
@@ -151,14 +151,14 @@ def test_answers_to_checkpoints_and_empty_output_neither_cross_nor_count(lines):
 
 
 def test_what_checkpoints_begin_with_is_configured():
-    registry = linked(Policy(checkpoints=("Saved my context",)))
+    registry = linked(LinkPolicy(checkpoints=("Saved my context",)))
     assert crossed(turn(registry, ANN, "Saved my context to notes.md")) == []
     assert crossed(turn(registry, ANN, "[checkpoint] is nothing special here"))
 
 
 @pytest.mark.requirement("LNK-05a")
 def test_either_side_closes_with_its_last_words_and_the_other_is_told():
-    registry = linked(Policy(budget=1))
+    registry = linked(LinkPolicy(budget=1))
     turn(registry, ANN, "the only delivery")
     effects = registry.sever("s-bob", "s-ann", by="s-bob", last_words="Goodbye.")
     last, event, notice = effects
@@ -244,7 +244,7 @@ def test_links_are_suspended_while_a_side_is_in_a_relay():
 
 @pytest.mark.requirement("REL-09")
 def test_what_a_link_holds_for_its_rate_is_held_while_it_is_suspended_and_sent_then():
-    registry = linked(Policy(per_minute=1))
+    registry = linked(LinkPolicy(per_minute=1))
     assert crossed(turn(registry, ANN, "one", now=1.0))
     assert crossed(turn(registry, BOB, "held", now=2.0)) == []
     registry.suspend("s-ann", by="relay-7")
@@ -259,13 +259,13 @@ def test_what_a_link_holds_for_its_rate_is_held_while_it_is_suspended_and_sent_t
 
 @pytest.mark.parametrize(("direction", "heard"), [("both", "ab"), ("from_a", "a"), ("from_b", "b")])
 def test_a_policy_says_whose_words_cross(direction, heard):
-    registry = linked(Policy(direction=direction))
+    registry = linked(LinkPolicy(direction=direction))
     effects = turn(registry, ANN, "from a") + turn(registry, BOB, "from b")
     assert "".join(text[-1] for _, text in crossed(effects)) == heard
 
 
 def test_a_policy_says_how_much_and_how_fast():
-    registry = linked(Policy(longest=5, per_minute=1))
+    registry = linked(LinkPolicy(longest=5, per_minute=1))
     assert crossed(turn(registry, ANN, "0123456789", now=1.0))[0][1].startswith("[From Ann's work] 01234\n[…")
     assert crossed(turn(registry, BOB, "later", now=2.0)) == []
     assert registry.deadline() == 61.0
@@ -289,19 +289,23 @@ def test_paused_links_go_on_where_they_were():
 
 
 def test_the_texts_are_the_users():
-    texts = Texts(frame="<{name}> {text}", spent="", closed="{title} left after {deliveries}")
-    registry = linked(Policy(budget=1), texts)
+    texts = NoticeTexts(frame="<{name}> {text}", spent="", closed="{title} left after {deliveries}")
+    registry = linked(LinkPolicy(budget=1), texts)
     effects = turn(registry, ANN, "hello")
     assert crossed(effects) == [("s-bob", "<Ann's work> hello")]
     assert notices(effects) == {}
     assert notices(registry.sever("s-ann", "s-bob", by="s-ann")) == {"s-bob": "Ann's work left after 1"}
-    for wrong in (Texts(frame="nothing said"), Texts(spent="{budget}"), Texts(frame="{title} {text}")):
+    for wrong in (
+        NoticeTexts(frame="nothing said"),
+        NoticeTexts(spent="{budget}"),
+        NoticeTexts(frame="{title} {text}"),
+    ):
         with pytest.raises(UsageError):
             LinkRegistry(wrong)
 
 
 def test_links_go_on_as_they_were_stored():
-    registry = linked(Policy(budget=2))
+    registry = linked(LinkPolicy(budget=2))
     registry.listen(CY, BOB, listener_id="n1")
     turn(registry, ANN, "one")
     data = msgspec.json.encode(registry.stored())

@@ -13,7 +13,7 @@ import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.errors import PaneGone, ShellRefused, UsageError
 from streamrelay.events import Event, LinkClosed, LinkCreated, LinkExtended, LinkSpent, RelayDelivered, RelayWithheld
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.participants import TypingOptions
 from streamrelay.testing.agent import PROFILE, read_got
@@ -57,7 +57,7 @@ class Linked:
         assert predicate(), f"{message}: {self.session.error}"
 
     @asynccontextmanager
-    async def link(self, policy: Policy) -> AsyncIterator[LinkSession]:
+    async def link(self, policy: LinkPolicy) -> AsyncIterator[LinkSession]:
         sprite = parse_profile("sprite", PROFILE, source="sprite.toml")
         async with streamrelay.connect(
             tmux=self.tmux.binary, socket_path=self.tmux.socket_path, profiles=[sprite]
@@ -83,7 +83,7 @@ async def test_a_budget_is_spent_extended_and_the_link_closed_by_one_side(linked
     caplog.set_level(logging.DEBUG, "streamrelay.links")
     await linked.start("Ann")
     await linked.start("Bob")
-    async with linked.link(Policy(budget=3)) as session:
+    async with linked.link(LinkPolicy(budget=3)) as session:
         linked.types("Ann", "begin")
         await linked.until(lambda: linked.of(LinkSpent), "the budget to be spent")
         await linked.until(
@@ -126,7 +126,7 @@ async def linked_heard(linked: Linked, name: str, words: str) -> None:
 async def test_a_checkpoint_does_not_cross_and_the_survivor_of_two_is_told(linked):
     await linked.start("Ann", "--answer", "[checkpoint] saved")
     await linked.start("Bob")
-    async with linked.link(Policy()) as session:
+    async with linked.link(LinkPolicy()) as session:
         linked.types("Ann", "save yourself")
         await linked.until(lambda: linked.of(RelayWithheld), "the checkpoint to be noticed")
         assert [event.reason for event in linked.of(RelayWithheld)] == ["checkpoint"]
@@ -145,7 +145,7 @@ async def test_a_checkpoint_does_not_cross_and_the_survivor_of_two_is_told(linke
 async def test_two_polite_agents_come_to_rest(linked):
     await linked.start("Ann", "--answer", "Thanks, and have a great day!")
     await linked.start("Bob", "--answer", "You are welcome.")
-    async with linked.link(Policy(budget=0)):
+    async with linked.link(LinkPolicy(budget=0)):
         linked.types("Ann", "thank Bob")
         await linked.until(lambda: linked.of(RelayWithheld), "the dampener")
     (withheld,) = linked.of(RelayWithheld)

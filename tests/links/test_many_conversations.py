@@ -18,7 +18,7 @@ import pytest
 import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.events import Event, Receipt, RelayDelivered, RelayWithheld, Text
-from streamrelay.links.link import Policy, Texts
+from streamrelay.links.link import LinkPolicy, NoticeTexts
 from streamrelay.links.session import LinkSession
 from streamrelay.panes.server import Server
 from streamrelay.testing.agent import LogEntry, read_got
@@ -111,7 +111,11 @@ class Conversation:
         ann, bob = self.parties
         infos = [(party.name, await server.find(party.pane)) for party in self.parties]
         link = LinkSession(
-            server, *infos, policy=Policy(budget=self.turns), texts=Texts(spent="That was it."), attended=False
+            server,
+            *infos,
+            policy=LinkPolicy(budget=self.turns),
+            texts=NoticeTexts(spent="That was it."),
+            attended=False,
         )
         asking = asyncio.ensure_future(self._cause_questions())
         running = asyncio.ensure_future(link.run(self.events.append))

@@ -9,7 +9,7 @@ import pytest
 from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent
 from streamrelay.history.results import FoundText, History, SearchHistory
-from streamrelay.links.link import Link, Party, Policy, participants
+from streamrelay.links.link import Link, LinkPolicy, Party, participants
 from streamrelay.relay.rules import RelayState, StoredRelay
 from streamrelay.service import api
 from streamrelay.service.council_api import CouncilAnswer, Disagreement
@@ -103,7 +103,7 @@ class AnsweringService:
 
 def link_of(first: Session, second: Session, link_id: str = "l1") -> Link:
     a, b = [Party(one.session, one.pane, one.title, one.session_name) for one in (first, second)]
-    policy = Policy(budget=8)
+    policy = LinkPolicy(budget=8)
     stored = StoredRelay(link_id, participants(a, b), policy.rules(), RelayState(deliveries=1, budget=policy.budget))
     return Link((a, b), policy, 0.0, stored)
 

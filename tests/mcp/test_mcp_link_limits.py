@@ -7,7 +7,7 @@ from mcp import Client
 
 from streamrelay.config.settings import HistoryTable, SessionsTable
 from streamrelay.events import LinkSpent
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.mcp.server import build_server
 from streamrelay.relay.rules import Rules
 from streamrelay.service.api import SendMessage
@@ -28,7 +28,7 @@ async def test_messages_by_the_tool_spend_the_budget_and_are_refused_when_it_is_
     stage.start("Ann", "--answer", "[checkpoint] quiet")
     stage.start("Bob", "--answer", "[checkpoint] quiet")
     async with stage.served() as service, stage.client("Ann") as ann, stage.client("Bob") as bob:
-        link = (await service.create_link("Ann", "Bob", Policy(budget=2))).link_id
+        link = (await service.create_link("Ann", "Bob", LinkPolicy(budget=2))).link_id
         first = await call(ann, "send_message", to="Bob", text="First", direct=True)
         assert (first["link"], first["remaining"]) == (link, 1)
         last = await call(bob, "send_message", to="Ann", text="Second", message_id="second")
@@ -78,7 +78,7 @@ async def test_a_pause_holds_what_is_said_and_refuses_what_is_sent(stage):
 @pytest.mark.requirement("REL-10c", "OPS-04c")
 async def test_an_agent_that_nobody_knows_is_no_person(stage):
     stage.start("Bob")
-    strict = {"policy": Policy(), "rules": Rules(), "retention": HistoryTable()}
+    strict = {"policy": LinkPolicy(), "rules": Rules(), "retention": HistoryTable()}
     circle = [
         {"name": name, "number": number, "agent": "cat", "role": "harvester" if number == 3 else "speaker"}
         for number, name in enumerate(("A", "B", "C"), 1)

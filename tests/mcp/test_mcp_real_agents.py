@@ -16,7 +16,7 @@ import pytest
 
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.service.api import SendMessage, Service
-from streamrelay.testing.loopback_model import LoopbackModel, ModelRequest, Reply
+from streamrelay.testing.loopback_model import LoopbackModel, ModelReply, ModelRequest
 from streamrelay.testing.waiting import wait_until_async
 from tests.mcp.staging import TOKENS, Talking
 from tests.service.conftest import PATIENCE
@@ -87,15 +87,17 @@ AGENTS = {
 }
 
 
-def decide(asked: ModelRequest) -> Reply:
+def decide(asked: ModelRequest) -> ModelReply:
     """Call the tool when the person says so, then just speak."""
     if asked.result:
-        return Reply("Now I speak.")
+        return ModelReply("Now I speak.")
     if "[From Bob]" in asked.said:
-        return Reply("[checkpoint] I heard you.")
+        return ModelReply("[checkpoint] I heard you.")
     if not has_tool(asked):
-        return Reply("My tools are not there yet.")
-    return Reply("I ask Bob.", call=(asked.tool("send_message"), {"to": "Bob", "text": "Shall we?", "direct": True}))
+        return ModelReply("My tools are not there yet.")
+    return ModelReply(
+        "I ask Bob.", call=(asked.tool("send_message"), {"to": "Bob", "text": "Shall we?", "direct": True})
+    )
 
 
 def has_tool(asked: ModelRequest) -> bool:

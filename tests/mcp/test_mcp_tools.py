@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from streamrelay.errors import SessionTaken, UsageError
 from streamrelay.events import Text
 from streamrelay.history.results import FoundText
-from streamrelay.mcp.arguments import SendMessage
+from streamrelay.mcp.arguments import SendMessageArguments
 from streamrelay.mcp.server import build_server, read_arguments
 from streamrelay.service import api
 from streamrelay.sessions.model import StartSession
@@ -193,7 +193,7 @@ async def test_bad_arguments_are_a_tool_error_that_says_what_to_do(client, servi
 @pytest.mark.parametrize("name", ["to", "text", "message_id"])
 def test_half_of_a_cut_emoji_is_refused(name):
     with pytest.raises(UsageError, match=r"U\+D83D is not a character"):
-        read_arguments(SendMessage, {"to": "Bob", "text": "x", name: "hello \ud83d"})
+        read_arguments(SendMessageArguments, {"to": "Bob", "text": "x", name: "hello \ud83d"})
 
 
 async def test_what_a_careless_agent_means_is_taken(client, service):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streamrelay.control import CommandResult, ControlClient, ServerInfo, Tmux
-from streamrelay.control.hub import Session
+from streamrelay.control.hub import HubSession
 from streamrelay.control.transport import MAX_READ
 from streamrelay.errors import CommandFailed, ServerLost
 from streamrelay.panes.hub import Hub
@@ -78,9 +78,9 @@ async def test_a_session_that_ends_while_a_hub_starts_does_not_stop_it(
     hub, listed = make_hub(), Hub.sessions
     asked: list[int] = []
 
-    async def with_one_that_has_ended(self: Hub) -> list[Session]:
+    async def with_one_that_has_ended(self: Hub) -> list[HubSession]:
         asked.append(1)
-        return [*await listed(self), *([Session("$99", used, False, "ended")] if len(asked) == 1 else [])]
+        return [*await listed(self), *([HubSession("$99", used, False, "ended")] if len(asked) == 1 else [])]
 
     monkeypatch.setattr(Hub, "sessions", with_one_that_has_ended)
     async with asyncio.timeout(5):

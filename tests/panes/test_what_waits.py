@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from streamrelay.control.transport import Channel
+from streamrelay.control.transport import ControlChannel
 from streamrelay.panes.scheduler import MAX_PENDING_BYTES, TURN, RenderScheduler
 
 
@@ -85,7 +85,7 @@ async def test_what_waits_is_bounded_however_slowly_it_is_rendered(flood: int, r
     with ExitStack() as owned:
         owned.callback(os.close, back)
         owned.callback(os.close, answers)
-        channel = Channel(flood, answers, take, lambda: None, lambda: rendering.room)
+        channel = ControlChannel(flood, answers, take, lambda: None, lambda: rendering.room)
         owned.callback(channel.stop)
         owned.callback(rendering.close)
         until = loop.time() + 0.3

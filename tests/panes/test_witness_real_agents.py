@@ -15,7 +15,7 @@ from streamrelay.agents import shipped_profiles
 from streamrelay.control import Tmux
 from streamrelay.events import Event, Text, WitnessCompared
 from streamrelay.panes.server import Server
-from streamrelay.testing.loopback_model import LoopbackModel, ModelRequest, Reply
+from streamrelay.testing.loopback_model import LoopbackModel, ModelReply, ModelRequest
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 
@@ -54,8 +54,8 @@ def claude(program: str, home: Path, model: str) -> list[str]:
     return [*(f"{name}={value}" for name, value in variables.items()), program]
 
 
-def decide(_: ModelRequest) -> Reply:
-    return Reply(ANSWER)
+def decide(_: ModelRequest) -> ModelReply:
+    return ModelReply(ANSWER)
 
 
 @pytest.mark.requirement("DEL-11", "AGT-02a")

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from streamrelay.links.link import BUDGET, CHECKPOINTS, Policy, Texts
+from streamrelay.links.link import BUDGET, CHECKPOINTS, LinkPolicy, NoticeTexts
 from streamrelay.procedures import Procedure, procedure
 from streamrelay.relay.rules import ACKNOWLEDGEMENTS, CHECKPOINT_CHARACTERS, HOPS
 
@@ -46,5 +46,5 @@ def test_the_document_has_every_part_of_the_protocol_and_the_figures_of_the_code
         f"(`--acknowledgements`, {ACKNOWLEDGEMENTS})", f"(`relay --hops`, {HOPS})",
     ):  # fmt: skip
         assert figure in DOCUMENT
-    for field in (*Policy.__struct_fields__, *Texts.__struct_fields__):
+    for field in (*LinkPolicy.__struct_fields__, *NoticeTexts.__struct_fields__):
         assert f"`{field}`" in DOCUMENT

@@ -4,7 +4,7 @@ import pytest
 
 from streamrelay.config.settings import GatheringTable, HistoryTable
 from streamrelay.errors import InvalidGathering
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.relay.rules import Rules
 from streamrelay.service.api import Invited, StartGathering
 from tests.service.conftest import Stage
@@ -19,7 +19,7 @@ async def test_what_is_configured_holds_unless_it_is_asked_for_otherwise(stage: 
     ]
     async with stage.service() as service:
         usual = GatheringTable(listening="digest", last_words=17.0, reach_timeout=9.0, harvest_timeout=33.0)
-        service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), gathering=usual)
+        service.configure(policy=LinkPolicy(), rules=Rules(), retention=HistoryTable(), gathering=usual)
         with pytest.raises(InvalidGathering, match="last_words_seconds"):
             await service.start_gathering(StartGathering(participants=circle, last_words_seconds=-1.0))
         held = await service.start_gathering(StartGathering(participants=circle, harvest_seconds=44.0))

@@ -20,7 +20,7 @@ from streamrelay.errors import (
     UsageError,
 )
 from streamrelay.events import Text
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.relay.rules import Rules
 from streamrelay.service import gatherings
 from streamrelay.service.api import Invited, SendMessage
@@ -331,7 +331,7 @@ async def several(circle: CircleStage, count: int, patience: float) -> None:
         return held.gathering
 
     async with circle.service() as service:
-        service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(most=0))
+        service.configure(policy=LinkPolicy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(most=0))
         gatherings = [await begin(service, group) for group in range(count)]
         for gathering in gatherings:
             assert (await circle.until_over(service, gathering, patience)).reason == "complete"

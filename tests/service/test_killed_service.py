@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.testing.participant import read_log
 from streamrelay.testing.waiting import wait_until_async
@@ -50,7 +50,7 @@ async def agents_survive(stage: Stage, seed: int, deaths: int, budget: int, tall
     (stage.folder / "answers").write_text(json.dumps([answer(tall)]))
     ann, _ = (stage.start(name, "--answers", str(stage.folder / "answers")) for name in ("Ann", "Bob"))
     async with stage.service() as service:
-        await service.create_link("Ann", "Bob", Policy(budget=budget))
+        await service.create_link("Ann", "Bob", LinkPolicy(budget=budget))
         await service.send_message(SendMessage(to="Bob", text="begin", caller=ann, message_id="m0"))
     for _ in range(deaths):
         live_and_die(stage, chance)

@@ -21,7 +21,7 @@ from streamrelay.errors import (
     UsageError,
 )
 from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.relay.rules import Rules
 from streamrelay.service import sending
 from streamrelay.service.api import CreateRelay, Invited, RelayParticipant, SearchHistory, SendMessage, StartGathering
@@ -57,7 +57,7 @@ async def test_a_direct_message_delivers_and_links_once(stage: Stage):
     ann, bob = stage.start("Ann"), stage.start("Bob")
     async with stage.service() as service:
         first = await service.send_message(
-            SendMessage(to="Bob", text="hello", caller=ann, direct=True, policy=Policy(budget=3), message_id="m1")
+            SendMessage(to="Bob", text="hello", caller=ann, direct=True, policy=LinkPolicy(budget=3), message_id="m1")
         )
         again = await service.send_message(SendMessage(to=bob, text="and?", caller="Ann", direct=True))
         assert {first.delivery.state, again.delivery.state}.isdisjoint({"failed", "unconfirmed"})
@@ -171,7 +171,7 @@ async def test_people_pause_mute_and_stop_everything(stage: Stage):
     stage.start("Bob")
     async with stage.service() as service:
         await service.pause(True)
-        await service.create_link("Ann", "Bob", Policy(budget=1))
+        await service.create_link("Ann", "Bob", LinkPolicy(budget=1))
         stage.types("Ann", "speak")
         held = lambda: service._core.machine.links.links()[0].relay.standing.held  # noqa: E731
         await wait_until_async(held, PATIENCE, "what Ann says to wait")
@@ -293,7 +293,9 @@ async def test_who_may_not_start_sessions_starts_none(stage: Stage):
     async with stage.service() as service:
 
         def allow(**said: Any) -> None:
-            service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(**said))
+            service.configure(
+                policy=LinkPolicy(), rules=Rules(), retention=HistoryTable(), starting=SessionsTable(**said)
+            )
 
         async def refused(request: StartSession, match: str) -> None:
             before = len(await service.sessions())
@@ -309,7 +311,7 @@ async def test_who_may_not_start_sessions_starts_none(stage: Stage):
         await refused(StartSession(agent="cat"), "1 session was started here")
         await service.end_session(started.session)
         allow()
-        link = await service.create_link(ann, bob, Policy(start_sessions=False))
+        link = await service.create_link(ann, bob, LinkPolicy(start_sessions=False))
         await refused(request, f"{link.link_id} may not")
         await service.close_link(link.link_id)
         one, *others = await asyncio.gather(
@@ -339,7 +341,7 @@ async def test_of_a_start_that_is_refused_no_session_is_left(
 
         monkeypatch.setattr(service._core.sessions, "start", counted)
         if why == "too long":
-            service.configure(policy=Policy(longest=20), rules=Rules(), retention=HistoryTable())
+            service.configure(policy=LinkPolicy(longest=20), rules=Rules(), retention=HistoryTable())
         elif why == "in a gathering":
             members = [
                 Invited(name=name, number=number, session=name, role="harvester" if number == 3 else "speaker")

@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.events import PaneOpened, RelayDelivered
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage, journaled
 
@@ -18,7 +18,7 @@ async def test_what_is_said_after_a_log_was_renewed_is_heard_once(stage: Stage, 
         await stage.until_heard("Bob", f"[From Ann] answer {number}")
 
     async with stage.service() as service:
-        await service.create_link("Ann", "Bob", Policy(direction="from_a"))
+        await service.create_link("Ann", "Bob", LinkPolicy(direction="from_a"))
         await says(service, 1)
 
         async def renewed():
@@ -50,7 +50,7 @@ async def test_where_no_new_log_can_be_opened_the_old_one_goes_on_until_one_can(
         return [event.pane for event in await journaled(service, PaneOpened)].count(ann)
 
     async with stage.service() as service:
-        await service.create_link("Ann", "Bob", Policy(direction="from_a"))
+        await service.create_link("Ann", "Bob", LinkPolicy(direction="from_a"))
         await says(service, 1)
         away = logs.rename(logs.with_name("away"))
         logs.write_text("in the way")

@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.config.settings import HistoryTable
-from streamrelay.links.link import Policy, Texts
+from streamrelay.links.link import LinkPolicy, NoticeTexts
 from streamrelay.relay.rules import Rules
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.testing.waiting import wait_until_async
@@ -22,7 +22,7 @@ async def until_shown(stage: Stage, panes: list[str], texts: list[str]) -> None:
 async def test_links_and_relays_are_shown_as_they_stand_and_nothing_afterwards(stage: Stage):
     panes = [stage.start("Ann"), stage.start("Bob"), stage.start("Cyd")]
     async with stage.service(notify=True) as service:
-        link = await service.create_link("Ann", "Bob", Policy(budget=2))
+        link = await service.create_link("Ann", "Bob", LinkPolicy(budget=2))
         other = await service.create_link("Bob", "Cyd")
         await until_shown(stage, panes, ["Bob 0/2", "Ann 0/2; Cyd 0/8", "Bob 0/8"])
         await service.close_link(other.link_id)
@@ -61,9 +61,9 @@ async def test_nothing_is_shown_unless_it_is_wanted(stage: Stage):
 
 async def test_links_and_relays_are_as_was_said_where_nothing_else_is(stage: Stage):
     panes = [stage.start("Ann"), stage.start("Bob")]
-    texts, rules = Texts(frame="{name} - {text}"), Rules(frame="<{name}> {text}")
+    texts, rules = NoticeTexts(frame="{name} - {text}"), Rules(frame="<{name}> {text}")
     async with stage.service(texts=texts) as service:
-        service.configure(policy=Policy(budget=5), rules=rules, retention=HistoryTable())
+        service.configure(policy=LinkPolicy(budget=5), rules=rules, retention=HistoryTable())
         await service.send_message(SendMessage(to="Bob", text="hello", caller="Ann", direct=True))
         await stage.until_heard("Bob", "Ann - hello")
         (link,) = await service.links()

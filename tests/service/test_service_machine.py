@@ -7,7 +7,7 @@ import pytest
 
 from streamrelay.errors import NotAllowed, SessionTaken, TargetNotFound
 from streamrelay.events import Event, LinkClosed, RelayClosed, Text, TurnEnded, TurnStarted
-from streamrelay.links.link import Party, Policy
+from streamrelay.links.link import LinkPolicy, Party
 from streamrelay.relay.rules import Deliver, Effect, Notice, Participant, PublishEvent, Rules
 from streamrelay.service.machine import ServiceMachine
 from streamrelay.service.messages import OutgoingMessage
@@ -37,7 +37,7 @@ class Kept:
             self.machine.speaks_in_turns(party.pane, whole=True)
         assert self.machine.changes() == {}
 
-    def link(self, a: Party, b: Party, policy: Policy | None = None) -> None:
+    def link(self, a: Party, b: Party, policy: LinkPolicy | None = None) -> None:
         self.machine.link(a, b, link_id=f"l-{a.title}-{b.title}", at=0.0, now=self.now, policy=policy)
 
     def relay(self, *parties: Party) -> list[Effect]:
@@ -144,7 +144,7 @@ def test_a_pause_of_everything_and_a_mute_hold_for_what_is_made_later(kept: Kept
 
 
 def test_a_link_that_hears_one_side_alone_stays_so(kept: Kept) -> None:
-    kept.link(ANN, BOB, Policy(direction="from_a"))
+    kept.link(ANN, BOB, LinkPolicy(direction="from_a"))
     kept.machine.mute("s-Bob", muted=True)
     kept.machine.mute("s-Bob", muted=False)
     assert crossed(kept.hear(text(BOB, "unheard"), ended(BOB))) == []
@@ -185,7 +185,7 @@ def refused(kept: Kept, words: str, **more: object) -> str:
 
 @pytest.mark.parametrize("then", ["nothing", "link", "listen"])
 def test_a_message_to_a_peer_is_a_delivery_of_the_link(kept: Kept, then: str):
-    kept.link(ANN, BOB, Policy(budget=2))
+    kept.link(ANN, BOB, LinkPolicy(budget=2))
     assert sent(kept, "one", "m1", then=then) == [("s-Bob", "[From Ann] one")]
     kept.die()
     assert sent(kept, "one", "m1", then=then, again=True) == [], "known by its id, it is no second delivery"
@@ -232,7 +232,7 @@ def test_thanks_by_the_tool_are_damped_like_thanks_that_are_said(kept: Kept):
 @pytest.mark.parametrize("waits_for", ["a budget", "a pause"])
 @pytest.mark.parametrize("by", ["tool", "last words"])
 def test_who_closes_a_link_that_waits_for_a_person_begins_no_other(kept: Kept, waits_for: str, by: str):
-    kept.link(ANN, BOB, Policy(budget=1))
+    kept.link(ANN, BOB, LinkPolicy(budget=1))
     if waits_for == "a budget":
         sent(kept, "one")
     else:
@@ -256,10 +256,12 @@ def test_who_closes_a_link_that_waits_for_a_person_begins_no_other(kept: Kept, w
 
 
 def test_what_a_session_sends_has_the_size_and_rate_of_its_link(kept: Kept):
-    kept.link(ANN, BOB, Policy(longest=10, per_minute=2))
+    kept.link(ANN, BOB, LinkPolicy(longest=10, per_minute=2))
 
     def send(text: str, caller: Party | None = ANN) -> list[Effect]:
-        sending = OutgoingMessage(message_id="m", text=text, target=BOB, caller=caller, then="listen", policy=Policy())
+        sending = OutgoingMessage(
+            message_id="m", text=text, target=BOB, caller=caller, then="listen", policy=LinkPolicy()
+        )
         return kept.machine.send(sending, link_id="l", at=0.0, now=kept.now)[1]
 
     with pytest.raises(NotAllowed, match="the message has 11 characters; at most 10 are allowed") as refused:
@@ -276,7 +278,7 @@ def test_what_a_session_sends_has_the_size_and_rate_of_its_link(kept: Kept):
 
 @pytest.mark.requirement("LNK-05a", "REL-10c")
 def test_last_words_cross_where_a_message_would(kept: Kept):
-    kept.link(ANN, BOB, Policy(longest=10))
+    kept.link(ANN, BOB, LinkPolicy(longest=10))
 
     def refused(words: str) -> str:
         with pytest.raises(NotAllowed) as error:
@@ -304,7 +306,7 @@ def test_last_words_cross_where_a_message_would(kept: Kept):
 
 @pytest.mark.requirement("LNK-05a")
 def test_a_side_that_is_not_heard_has_no_last_words(kept: Kept):
-    kept.link(ANN, BOB, Policy(direction="from_a"))
+    kept.link(ANN, BOB, LinkPolicy(direction="from_a"))
     with pytest.raises(NotAllowed, match="a person has muted you"):
         kept.machine.close_link("l-Ann-Bob", "s-Bob", "bye")
     assert kept.machine.close_link("l-Ann-Bob", "s-Ann", "bye")

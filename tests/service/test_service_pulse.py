@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.config.settings import HistoryTable, PulseTable
-from streamrelay.links.link import Policy
+from streamrelay.links.link import LinkPolicy
 from streamrelay.relay.rules import Rules
 from streamrelay.service.api import SendMessage, TakePulse
 from streamrelay.testing.waiting import wait_until_async
@@ -26,7 +26,7 @@ async def test_what_sessions_do_where_they_work_and_what_they_said_before(stage:
     keeper = stage.tmux.run("display-message", "-p", "-t", "keeper:", "#{pane_id}")
     async with stage.service() as service:
         pulse = PulseTable(seconds=PATIENCE, pipelines={"desk": ("echo", "open")})
-        service.configure(policy=Policy(), rules=Rules(), retention=HistoryTable(), pulse=pulse)
+        service.configure(policy=LinkPolicy(), rules=Rules(), retention=HistoryTable(), pulse=pulse)
         await service.send_message(SendMessage(to="Ann", text="hello", message_id="m"))
 
         async def answered():

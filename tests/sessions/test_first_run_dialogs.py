@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import streamrelay
-from streamrelay.delivery.message import Policy
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.sending import send
 from streamrelay.errors import DeliveryFailed
 from streamrelay.panes.server import Server
@@ -83,7 +83,12 @@ async def test_it_is_told_with_what_to_do_and_gets_no_key(
         assert f"tmux -S {private_tmux.socket_path} attach-session -t =Ann-s" in asking.advice
         with pytest.raises(DeliveryFailed, match="needs_human"):
             await send(
-                server, info, "Begin.", publish=lambda _: None, policy=Policy(needs_human="fail"), timeout=PATIENCE
+                server,
+                info,
+                "Begin.",
+                publish=lambda _: None,
+                policy=DeliveryPolicy(needs_human="fail"),
+                timeout=PATIENCE,
             )
         assert not log.exists()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ptyprocess import PtyProcess
 
-from streamrelay.testing.participant import Record, read_log
+from streamrelay.testing.participant import ParticipantRecord, read_log
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
 
@@ -93,7 +93,7 @@ def test_the_end_of_input_ends_it() -> None:
         assert program.wait() == 0
 
 
-def texts(log: Path, kind: str, keep: Callable[[Record], bool] = lambda record: True) -> list[str]:
+def texts(log: Path, kind: str, keep: Callable[[ParticipantRecord], bool] = lambda record: True) -> list[str]:
     return [record.text for record in read_log(log) if record.kind == kind and keep(record)]
 
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from playwright.async_api import Browser, Page, expect
 
 from streamrelay.service.api import Gathering, Invited, StartGathering
-from streamrelay.service.gathering_api import Member, Said, Transcript
+from streamrelay.service.gathering_api import GatheringMember, GatheringTranscript, TranscriptEntry
 from streamrelay.testing.waiting import wait_until_async
 from streamrelay.web.access import Access
 from tests.service.conftest import PATIENCE
@@ -68,11 +68,11 @@ async def test_a_person_sits_in_a_circle_reads_speaks_passes_and_comes_back(hous
         await expect(page.locator("#asked")).to_contain_text("You (2), the piece is yours. Phase: INHALE (round 1/1)")
         await expect(page.locator("#hub")).to_contain_text("round 1 of 1")
         await expect(page).to_have_title("◆ Your turn streamrelay")
-        await expect(page.get_by_role("log", name="Transcript")).to_contain_text("Sage has <b>seen</b>")
+        await expect(page.get_by_role("log", name="GatheringTranscript")).to_contain_text("Sage has <b>seen</b>")
         words = page.get_by_label("Your words")
         await words.fill("I notice <script>alert(1)</script> the rain.")
         await page.keyboard.press("Control+Enter")
-        await expect(page.get_by_role("log", name="Transcript")).to_contain_text("the rain.")
+        await expect(page.get_by_role("log", name="GatheringTranscript")).to_contain_text("the rain.")
         await expect(words).to_have_value("")
         if SHOTS:
             await page.screenshot(path=f"{SHOTS}/circle.png")
@@ -126,16 +126,18 @@ async def test_the_page_tells_people_that_their_time_is_up(
 ) -> None:
     async with serving(tmp_path) as port:
         held = port.service.held("gathering-1")
-        mo, eve = (Member(number=number, name=name, role="speaker") for number, name in enumerate(("Mo", "<b>Eve"), 1))
+        mo, eve = (
+            GatheringMember(number=number, name=name, role="speaker") for number, name in enumerate(("Mo", "<b>Eve"), 1)
+        )
         circle = structs.replace(held, participants=[structs.replace(mo, is_human=True), eve])
         passed = [
-            Said(at=1.0, kind="passed", phase="hold", round=1, number=one.number, name=one.name, text=how)
+            TranscriptEntry(at=1.0, kind="passed", phase="hold", round=1, number=one.number, name=one.name, text=how)
             for how in ("time", "tool")
             for one in (mo, eve)
         ]
 
-        async def transcript(_: str) -> Transcript:
-            return Transcript(gathering=circle, entries=passed, markdown="")
+        async def transcript(_: str) -> GatheringTranscript:
+            return GatheringTranscript(gathering=circle, entries=passed, markdown="")
 
         monkeypatch.setattr(port.service, "gathering_transcript", transcript)
         page = await browser.new_page()
@@ -192,7 +194,7 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await expect(mo.get_by_label("What you are asked")).to_be_visible()
         await mo.get_by_label("Your words").fill("a line\n" * 12)
         seat = await mo.locator("#seat").bounding_box()
-        transcript = await mo.get_by_role("log", name="Transcript").bounding_box()
+        transcript = await mo.get_by_role("log", name="GatheringTranscript").bounding_box()
         assert seat
         assert transcript
         assert transcript["height"] >= 96
@@ -213,7 +215,7 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await expect(mo.get_by_role("button", name="Speak")).to_be_enabled()
         await mo.get_by_role("button", name="Speak").tap()
         for page in (mo, eve):
-            await expect(page.get_by_role("log", name="Transcript")).to_contain_text("before the storm")
+            await expect(page.get_by_role("log", name="GatheringTranscript")).to_contain_text("before the storm")
         await mo.get_by_role("button", name="Pass the piece").tap()
         await expect(eve.get_by_role("button", name="Speak")).to_be_enabled()
         # Somebody else was quicker, and the page does not know it yet: it is told, and nothing is passed for the next.

@@ -35,7 +35,7 @@ _PARTS: Final = """
 """
 
 
-class Database:
+class AgentDatabase:
     """The record of the OpenCode in one pane."""
 
     def __init__(self, processes: Callable[[], Sequence[AgentProcess]], *, since: float) -> None:

@@ -6,7 +6,7 @@ person's mouth (streamrelay/agents/transcripts.py).
 
 from typing import Any, Final
 
-from streamrelay.agents.transcripts import Passage, decoded, passages_of
+from streamrelay.agents.transcripts import TranscriptPassage, decoded, passages_of
 from streamrelay.delta.inputs import WitnessPassage
 
 MAX_PASSAGE: Final = 400_000
@@ -41,7 +41,7 @@ class LineReader:
             said.append(WitnessPassage("end"))
         return said
 
-    def _is_new(self, value: dict[str, Any], passage: Passage) -> bool:
+    def _is_new(self, value: dict[str, Any], passage: TranscriptPassage) -> bool:
         number = value.get("id")
         if not isinstance(number, str):
             return True

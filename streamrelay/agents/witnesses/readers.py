@@ -20,7 +20,7 @@ import msgspec
 
 from streamrelay.agents.profile import AgentProfile
 from streamrelay.agents.transcript_files import open_plain
-from streamrelay.agents.witnesses.database import Database
+from streamrelay.agents.witnesses.database import AgentDatabase
 from streamrelay.agents.witnesses.growing_file import GrowingFile, NotTrusted
 from streamrelay.agents.witnesses.lines import LineReader
 from streamrelay.agents.witnesses.process import AgentProcess, foreground_processes
@@ -52,11 +52,11 @@ def record_of(profile: AgentProfile, pid: int, since: float) -> AgentRecord | No
     if profile.witness is None:
         return None
     if profile.witness.reader == "opencode":
-        return Database(functools.partial(foreground_processes, pid), since=since)
-    return Transcript(functools.partial(foreground_processes, pid), _FINDERS[profile.witness.reader], since=since)
+        return AgentDatabase(functools.partial(foreground_processes, pid), since=since)
+    return AgentTranscript(functools.partial(foreground_processes, pid), _FINDERS[profile.witness.reader], since=since)
 
 
-class Transcript:
+class AgentTranscript:
     """A transcript in JSON Lines, found anew before each reading: an agent may go on in another one."""
 
     def __init__(
