@@ -134,7 +134,7 @@ class MemoryService:
         await self._take(relay)
 
     def held(self, gathering: str) -> api.Gathering:
-        member = api.Member(number=1, name="Sägé", role="speaker", session="%1", asked="[Beat 1/2]")
+        member = api.GatheringMember(number=1, name="Sägé", role="speaker", session="%1", asked="[Beat 1/2]")
         return api.Gathering(
             gathering=gathering, rhythm="daily", inhale_rounds=1, hold_rounds=1, exhale_rounds=1, beats_per_turn=2,
             beat_interval_seconds=60.0, listening="each", opening_question="?", state="running", phase="hold", round=1,
@@ -169,10 +169,10 @@ class MemoryService:
         await self._take(gathering, end_sessions)
         return self.held(gathering)
 
-    async def gathering_transcript(self, gathering: str) -> api.Transcript:
+    async def gathering_transcript(self, gathering: str) -> api.GatheringTranscript:
         await self._take("transcript", gathering)
-        said = api.Said(at=1.5, kind="said", phase="hold", round=1, number=1, name="Sägé", text="a\nb")
-        return api.Transcript(gathering=self.held(gathering), entries=[said], markdown="# x")
+        said = api.TranscriptEntry(at=1.5, kind="said", phase="hold", round=1, number=1, name="Sägé", text="a\nb")
+        return api.GatheringTranscript(gathering=self.held(gathering), entries=[said], markdown="# x")
 
     def _council(self, council: str) -> api.Council:
         return api.Council(
