@@ -186,6 +186,7 @@ def test_an_answer_may_end_in_a_duration(rows: list[str]) -> None:
         ),
         (["● So far.", "  ⎿  Interrupted · What now?"], ["So far."], "  ⎿  Interrupted"),
         (["• So far.", "", "■ Conversation interrupted - tell us"], ["So far."], "■ Conversation interrupted"),
+        (["✦ So far", "  and more.", "", "ℹ An update is available."], ["So far", "and more."], "ℹ An update"),
         (["✦ So far", "  and more.", "", "ℹ Request cancelled."], ["So far", "and more."], "ℹ Request cancelled"),
     ],
 )
@@ -390,7 +391,32 @@ def test_a_panel_below_the_row_that_sums_up_is_no_answer_and_another_block_is() 
     rows = ["> hello", "", "● Hi!", "", "◆ Worked for 2s", "", "  1 task (0 done)", "  ◻ Sharpen the plane"]
     assert read(rows, "hello") == [ECHO, ("text", ["Hi!"])]
     more = [*rows[:5], "", "● And one more thing."]
-    assert read(more, "hello")[-1] == ("text", ["And one more thing."])
+    assert read(more, "hello")[-2:] == [("text", ["Hi!"]), ("text", ["And one more thing."])]
+
+
+@pytest.mark.requirement("DEL-03c")
+def test_rows_that_left_the_end_and_stand_there_again_are_a_panel() -> None:
+    before = ("● Hi!", "", "  1 task (0 done)", "  ◻ Sharpen the plane", "", RULE, "❯", RULE)
+    rows = ["● Hi!", "", "> hello", "", "● Well.", "", "  1 task (0 done)", "  ◻ Sharpen the plane", ""]
+    assert read(rows, "hello", before=before) == [ECHO, ("text", ["Well."])]
+
+
+def test_an_answer_may_be_the_same_as_the_last_one() -> None:
+    before = ("> hello", "", "● One.", "", "● Two.", "", "● Three.", "", "● Four.", "", RULE, "❯", RULE)
+    rows = [*before[:9], "", "● One.", "", "● Two.", "", "● Three.", "", "● Four."]
+    assert [lines for _, lines in read(rows, before=before)] == [["One."], ["Two."], ["Three."], ["Four."]]
+
+
+@pytest.mark.requirement("DEL-03c")
+def test_a_hook_under_a_sentence_leaves_that_said() -> None:
+    rows = ["> hello", "", "● Here is what I propose.", "  ⎿ User rejected the plan:", "     1. Oil the hinges"]
+    assert read(rows, "hello") == [ECHO, ("text", ["Here is what I propose."]), ("activity", rows[3:])]
+
+
+@pytest.mark.requirement("DEL-03c")
+def test_a_box_whose_bottom_is_not_painted_yet_is_a_tool_call() -> None:
+    box = ["╭──────────╮", "│ ⊶ Shell  │", "│ make     │"]
+    assert read(["> hello", "", *box], "hello") == [ECHO, ("activity", box)]
 
 
 @pytest.mark.requirement("DEL-03c")

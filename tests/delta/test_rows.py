@@ -34,6 +34,7 @@ def test_columns() -> None:
         pytest.param(["One is done.", "Two is done."], 2, id="whole sentences"),
         pytest.param(["One is done.", "a full row of words that go on"], 1, id="a full row"),
         pytest.param(["def f():", "    return 1", "", "x = f("], 3, id="code"),
+        pytest.param(["╭───────────╮", "│ $ make    │", "╰───────────╯"], 3, id="a box that is closed"),
         pytest.param(["a word"], 0, id="all that there is"),
         pytest.param([], 0, id="nothing"),
     ],

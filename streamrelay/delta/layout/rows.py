@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import regex
 
+from streamrelay.delta.layout.glyphs import SIDE, is_border
 from streamrelay.vt.widths import unicode14
 
 _SCROLL_BAR = regex.compile(r"(?<=[^\u2580-\u259f])[\u2581-\u2587]{1,2}\Z")
@@ -34,9 +35,12 @@ def painted_row(text: str, wrapped: bool, columns: int) -> PaintedRow:
 
 
 def without_cut_off(rows: Sequence[PaintedRow]) -> Sequence[PaintedRow]:
-    """Return rows without the last one that holds words, unless it ends a sentence: it was still being written."""
+    """Return rows without the last one that holds words, unless it ends a sentence or a box: it was being written."""
     last = next((y for y in range(len(rows) - 1, -1, -1) if _WORD.search(rows[y].text)), None)
-    return rows if last is None or _SENTENCE_END.search(rows[last].text) else rows[:last]
+    if last is None or _SENTENCE_END.search(rows[last].text):
+        return rows
+    is_boxed = SIDE.match(rows[last].text) is not None and any(is_border(row.text) for row in rows[last + 1 :])
+    return rows if is_boxed else rows[:last]
 
 
 def cells_of(text: str) -> int:

@@ -124,7 +124,8 @@ def read_answer(
     if start is None:
         start = _common_beginning(before, now)
     region = list(now[start:])
-    old = _Old([*wiped, *before], before[start] if start < len(before) else None)
+    # What still stands where it stood was not painted again.
+    old = _Old([*wiped, *before[start:]], before[start] if start < len(before) else None)
     answer = Answer()
     answer.leave_out("old_transcript", now[:start])
     if not messages:
@@ -168,7 +169,9 @@ def read_answer(
         answer.accounted = number
         answer.mark = echo.mark
         position = echo.stop
-    _read(answer, region[position:], look)
+    stop = len(region) - _standing_panel(before[start:], region[position:])
+    _read(answer, region[position:stop], look)
+    answer.leave_out("status_rows", region[stop:])
     return answer
 
 
@@ -203,6 +206,20 @@ def _unspelled_echo(
 def rows_since(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Sequence[PaintedRow]:
     """Return the rows of a document below those that are still what they were."""
     return now[_common_beginning(before, now) :]
+
+
+def _standing_panel(gone: Sequence[PaintedRow], rows: Sequence[PaintedRow]) -> int:
+    """Return how many rows below an answer are a panel: they left the end of the old transcript, and stand there again.
+
+    Text stays where it was said. Above the panel stand the answer and a blank row.
+    """
+    left = [row.text for row in itertools.takewhile(lambda row: not is_border(row.text), gone) if row.text.strip()]
+    held = [y for y, row in enumerate(rows) if row.text.strip()]
+    for count in range(min(len(left), len(held) - 1), 0, -1):
+        top = held[-count]
+        if [rows[y].text for y in held[-count:]] == left[:count] and not rows[top - 1].text.strip():
+            return len(rows) - top
+    return 0
 
 
 def _held(row: PaintedRow) -> bool:
@@ -343,8 +360,8 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
             said[-1] = said[-1]._replace(fills=False)
     first = next((row.text for row in said if row.text.strip()), "")
     start, stop = _body(said, lambda text, above: _is_footer(text, above, first, look))
-    stop = start + _summed_up(said[start:stop], first, look)
-    body, footers = said[start:stop], said[stop:]
+    body, panel = _without_summaries(said[start:stop], first, look)
+    footers = [*panel, *said[stop:]]
     whole = without_cut_off(body) if look.cut_off else body
     width = right_edge([row for row in body if row.fills], look.columns)
     notices, text = list(footers), list[PaintedRow]()
@@ -374,25 +391,35 @@ def _body(rows: Sequence[PaintedRow], is_footer: Callable[[str, str], bool]) -> 
     return start, stop
 
 
-def _summed_up(rows: Sequence[PaintedRow], first: str, look: _Look) -> int:
-    """Return how many rows of an answer stand above a row that sums it up.
+def _without_summaries(rows: list[PaintedRow], first: str, look: _Look) -> tuple[list[PaintedRow], list[PaintedRow]]:
+    """Return the rows of an answer without those that sum it up, and these.
 
-    What stands below such a row is a panel, unless the program goes on: with a block behind the mark that the answer's
-    blocks have. It stands at that mark's column, left of all text of the answer.
+    Such a row stands at the column of the mark that the blocks of the answer have, left of all text of the answer. What
+    stands below the last one is a panel, unless the program goes on with a block behind that mark.
     """
-    mark, indent = first.lstrip()[:1], len(first) - len(first.lstrip())
+    mark, indent = first.lstrip()[:1], _indent(first)
     if not is_mark(mark or " "):
-        return len(rows)
-    for y in range(len(rows) - 1, 0, -1):
-        text, above = rows[y].text, rows[y - 1].text
-        if text[indent:].startswith(mark):
-            break
-        is_outdented = len(text) - len(text.lstrip()) == indent and not any(
-            row.text.strip() for row in rows[y + 1 : y + 2]
-        )
-        if text.strip() and is_outdented and _is_footer(text, above, first, look):
-            return y
-    return len(rows)
+        return rows, []
+    body, summaries = list[PaintedRow](), list[PaintedRow]()
+    goes_on = 0
+    for y, row in enumerate(rows):
+        is_outdented = row.text.strip() and _indent(row.text) == indent
+        is_block = is_outdented and row.text[indent:].startswith(mark)
+        is_alone = not any(below.text.strip() for below in rows[y + 1 : y + 2])
+        if y and is_outdented and not is_block and is_alone and _is_footer(row.text, rows[y - 1].text, first, look):
+            summaries.append(row)
+            goes_on = len(body)
+            continue
+        goes_on = 0 if is_block else goes_on
+        body.append(row)
+    if goes_on:
+        summaries += body[goes_on:]
+        del body[goes_on:]
+    return body, summaries
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _is_footer(text: str, above: str, first: str, look: _Look) -> bool:

@@ -29,8 +29,9 @@ _OUTCOMES = frozenset("✔✓✗✘⚠")
 _OUTCOME_IN_COLUMNS = regex.compile(r"\s*[✓✔✗✘⚠]\s{2,}\S+(?: \S+)*\s{2,}\S")
 _BROKEN_OFF = regex.compile(r"\W*(?i:(?:\w+ ){0,2}(?:interrupted|cancell?ed|aborted)\b)")
 _ENDED_EARLY = regex.compile(rf"(?:^|[·•|]){_BROKEN_OFF.pattern}")
-_NOTICES = frozenset("■ℹ")
+_NOTICES, _INFORMS = frozenset("■ℹ"), "ℹ"
 _CALL = regex.compile(r"[\w.-]+(?: \w+)?\(")
+_SENTENCE = regex.compile(r".*\w[.!?…]\W?")
 _CORNER = regex.compile(rf"\s*[{CORNERS}]\s?")
 _HOOK = regex.compile(rf"\s*[{HOOKS}]")
 _BOX_TOP, _BOX_BOTTOM = regex.compile(rf"\s*[╭┌┏╔][{LINES}]{{4,}}"), regex.compile(rf"\s*[╰└┗╚][{LINES}]{{4,}}")
@@ -81,7 +82,9 @@ def is_broken_off(rows: Sequence[PaintedRow]) -> bool:
 
 
 def _is_notice(glyph: str, rows: Sequence[PaintedRow]) -> bool:
-    """Tell whether a block of one row, behind a mark that is no answer's, says that an answer was broken off."""
+    """Tell whether a block stands behind a mark that is no answer's: it informs, or says that an answer broke off."""
+    if glyph == _INFORMS:
+        return True
     is_alone = not any(row.text.strip() for row in rows[1:])
     return glyph in _NOTICES and is_alone and _BROKEN_OFF.match(rows[0].text.lstrip()[1:]) is not None
 
@@ -156,8 +159,9 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
             if _BOX_BOTTOM.match(rows[bottom].text):
                 return bottom + 1 if not _CROSSING.search(rows[bottom].text) else y
             if not SIDE.match(rows[bottom].text):
-                break
-        return y
+                return y
+        # Its bottom is not painted yet.
+        return len(rows)
     if _hangs(rows, y):
         return next((stop for stop in range(y, len(rows)) if not rows[stop].text.strip()), len(rows))
     while y < len(rows) and SIDE.match(rows[y].text) and _indent(rows[y].text) < text_column:
@@ -166,7 +170,10 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
 
 
 def _hangs(rows: Sequence[PaintedRow], y: int) -> bool:
-    """Tell whether a hook, or its head without a bullet, stands in row `y`; a hook under a bullet is left to that."""
+    """Tell whether a hook, or its head without a bullet, stands in row `y`.
+
+    A hook under a bullet is left to that, unless the bullet marks a sentence: an agent said that before its tool call.
+    """
     text, above = rows[y].text, rows[y - 1].text if y else ""
     if _HOOK.match(text) is None:
         is_head = bool(text.strip()) and not above.strip() and _BULLET.fullmatch(text) is None
@@ -174,8 +181,10 @@ def _hangs(rows: Sequence[PaintedRow], y: int) -> bool:
     if not above.strip():
         return True
     bullet = _BULLET.fullmatch(above)
-    is_call = bullet is not None and _CALL.match(bullet["text"]) is not None
-    return _BROKEN_OFF.match(text.lstrip()[1:]) is not None and not is_call
+    if bullet is not None and _CALL.match(bullet["text"]) is not None:
+        return False
+    is_said = bullet is not None and _SENTENCE.fullmatch(bullet["text"]) is not None
+    return is_said or _BROKEN_OFF.match(text.lstrip()[1:]) is not None
 
 
 # Bullets
