@@ -203,4 +203,6 @@ class Speaker:
 def _gap_reason(passage: Passage) -> str:
     if passage.lost is not None:
         return "history"
+    if passage.rule == "begun_before":
+        return "joined"
     return "unreadable" if passage.rule in {"unheard", "unreadable"} else "unpainted"

@@ -11,7 +11,7 @@ from streamrelay.delta.frames import FrameCutter
 from streamrelay.delta.layout.dialogs import find_dialog
 from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.printing.provenance import Ledger
-from streamrelay.delta.signals import Signals
+from streamrelay.delta.signals import Signals, is_busy
 from streamrelay.delta.transcript.conversation import Conversation
 from streamrelay.delta.witness.second_witness import SecondWitness
 from streamrelay.vt.engine import Engine, Frame, TerminalEvent
@@ -35,8 +35,8 @@ class ScreenFollower:
         self._may_continue = False
         self._seeded = False
 
-    def seed(self, frame: Frame) -> None:
-        """Begin with the screen as it is; what a program does there may have begun before anybody watched.
+    def seed(self, frame: Frame, title: str = "") -> None:
+        """Begin with the screen and title as they are; what a program does may have begun before anybody watched.
 
         A program that asked for bracketed paste before is recognised by its looks: tmux 3.3a does not tell of the
         request. Below a composer with borders there may also stand the cursor of a program that printed a box: that
@@ -49,7 +49,8 @@ class ScreenFollower:
         is_seen = self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden)
         if is_seen and not self._mode.is_followed and self._mode.see("seen_at_attach"):
             self._mode.asks_for_paste = self._cutter.moved = True
-        self.conversation.was_joined = self.conversation.was_joined or (self._mode.is_followed and not again)
+        if self._mode.is_followed and not again:
+            self.conversation.join(is_busy=is_busy(title))
         if (
             again
             and self._mode.converses

@@ -48,7 +48,7 @@ class Signals:
             return Signal("agent_state", says) if says is not None else None
         if event.kind != "title":
             return None
-        if _is_busy(event.payload) or matches(self.profile.busy_titles, event.payload):
+        if is_busy(event.payload) or matches(self.profile.busy_titles, event.payload):
             self._titles_tell = self.tell = True
             return Signal("title", "busy")
         if self._titles_tell or matches(self.profile.idle_titles, event.payload):
@@ -56,5 +56,6 @@ class Signals:
         return None
 
 
-def _is_busy(title: str) -> bool:
+def is_busy(title: str) -> bool:
+    """Tell whether a title begins with a spinner."""
     return bool(title) and ord(title[0]) in _BRAILLE

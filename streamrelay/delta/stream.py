@@ -170,7 +170,7 @@ class DeltaStream:
             case Resized():
                 return self._resized(told.t, told.columns, told.lines)
             case Began():
-                self._seed(told.screen)
+                self._seed(told.screen, told.title)
                 self._printing.begin()
                 return self.opened(told.t, command=told.command, title=told.title)
             case Reseeded():
@@ -408,13 +408,13 @@ class DeltaStream:
         self._turns.screen_rest = SIGNAL_REST if rest is None else rest
         self._following.signals.profile = self._conversation.profile = self._recogniser.profile
 
-    def _seed(self, snapshot: Snapshot) -> None:
+    def _seed(self, snapshot: Snapshot, title: str = "") -> None:
         self._engine.seed(snapshot)
         frame = self._engine.take()
         self._printing.seed(frame)
         self._cutter.hidden = not snapshot.modes.cursor_visible
         self._cutter.settle()
-        self._following.seed(frame)
+        self._following.seed(frame, title)
         self._attention.rests(self.now, self.now)
 
     def _take_frame(self, *, whole: bool, stands: bool) -> None:

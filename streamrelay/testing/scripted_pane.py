@@ -33,9 +33,9 @@ class ScriptedPane:
         self.now = 0.0
         self._ids = itertools.count(1)
 
-    def begins(self, screen: Snapshot) -> None:
+    def begins(self, screen: Snapshot, title: str = "") -> None:
         """Begin on a screen that is there already, as a pane that is attached to late."""
-        self.events += self.stream.apply(Began(self.now, self.pane, "", "", "", screen))
+        self.events += self.stream.apply(Began(self.now, self.pane, "", "", title, screen))
 
     def prints(self, data: str | bytes, *, read_size: int | None = None) -> None:
         """Let the program print `data`, read at once, or in reads of `read_size` bytes at the same time."""

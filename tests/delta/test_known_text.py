@@ -5,6 +5,7 @@ import pytest
 from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.transcript.answers import read_answer
 from streamrelay.delta.transcript.known_text import first_new_row
+from streamrelay.events import Gap
 from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.vt.engine import Cursor, Snapshot
 
@@ -66,15 +67,22 @@ def test_a_program_that_took_no_message_yet_greets() -> None:
     assert said([], ["Welcome!", "Tip: press ?", *TALK], wiped=[], greets=True) == []
 
 
-@pytest.mark.parametrize(("title", "said"), [("\u280b working", ["an answer, and its second."]), ("work", [])])
-def test_what_is_painted_after_an_attach_in_mid_answer_is_no_greeting(title: str, said: list[str]) -> None:
-    """The program's own title says that it is at work (codex, late_mid)."""
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize(
+    ("title", "said", "gaps"),
+    [("\u280b working", ["an answer, and its second."], ["joined"]), ("work", [], [])],
+)
+def test_what_is_painted_after_an_attach_in_mid_answer_is_no_greeting(
+    title: str, said: list[str], gaps: list[str]
+) -> None:
+    """The program's own title says that it is at work (codex, late_mid): what stood there before is missing."""
     pane = ScriptedPane(40, 8)
     rows = (b"> hello", b"", b"* The first half of", b"", b"", b"", b"> ", b"")
-    pane.begins(Snapshot(40, 8, rows, (False,) * 8, Cursor(2, 6), alternate=True))
+    pane.begins(Snapshot(40, 8, rows, (False,) * 8, Cursor(2, 6), alternate=True), title=title)
     pane.prints(f"\x1b]2;{title}\x07")
     pane.prints("\x1b[3;1H* The first half of\x1b[4;1H  an answer, and its second.\x1b[7;3H")
     pane.rests(0.3)
     pane.prints("\x1b]2;done\x07")
     pane.ends()
     assert pane.said() == said
+    assert [event.reason for event in pane.events if isinstance(event, Gap)] == gaps

@@ -63,6 +63,8 @@ class Conversation:
         self.has_worked = False
         self.was_joined = False
         """Whether the conversation had begun before the watching did."""
+        self.was_joined_at_work = False
+        """Whether an answer had begun then, too, and nothing was read since."""
 
     @property
     def has_rows_below(self) -> bool:
@@ -91,6 +93,11 @@ class Conversation:
         self.rows = [row.text for row in self._document.screen]
         if not answering:
             self.settle_down()
+
+    def join(self, *, is_busy: bool) -> None:
+        """The watching begins with this screen, of a program that is at work if it `is_busy` or its screen shows so."""
+        self.was_joined = True
+        self.was_joined_at_work = is_busy or self._furniture.shows_work(self.rows, self._cursor, self.profile)
 
     def look_for_work(self) -> bool | None:
         """See whether the screen shows that the program is at work; return whether it did so before."""
@@ -187,7 +194,8 @@ class Conversation:
 
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
-        self.proved = self.works = self.typed = self.was_joined = self.has_worked = False
+        self.proved = self.works = self.typed = self.has_worked = False
+        self.was_joined = self.was_joined_at_work = False
         self._sent.clear()
         self._answered = self._cleared = None
         self._draft = self._message_mark = ""
@@ -328,6 +336,10 @@ class Conversation:
                 answer = told or Answer([Passage("gap", [], rule="unheard", rows=now)])
         else:
             self.proved = self.proved or answer.accounted > 0
+        if self.was_joined_at_work:
+            self.was_joined_at_work = False
+            if not answer.accounted:
+                answer.passages.insert(0, Passage("gap", [], rule="begun_before"))
         if answer.accounted:
             self._answered = submitted[answer.accounted - 1]
             count = self._sent.index(self._answered) + 1
