@@ -15,8 +15,11 @@ _INSTALL = re.compile(
 )
 _WITH_VALUE = {"--python", "-p", "--with", "--from", "--cert", "--target", "--reinstall-package"}
 _PATH = re.compile(r"[.~/$]|[\w.+-]*/|\w+\+?\w*://")
-# What a script runs for its own use and prints nowhere: uv, into the checkout's folder.
-RUN_ONLY = {("scripts/setup.sh", '"$pip" -m pip install "$@" uv')}
+# What a script runs for its own use and prints nowhere: into the checkout's folder .uv/.
+RUN_ONLY = {
+    ("scripts/setup.sh", '"$pip" -m pip install "$@" uv'),
+    ("scripts/docs", '--python "$site/bin/python" \'zensical=='),
+}
 # Commands put together from variables: tests/library/test_installation.py reads what comes out.
 BUILT = {"streamrelay/installation.py", "tests/library/test_installation.py", "tests/docs/test_install_lines.py"}
 
