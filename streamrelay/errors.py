@@ -23,6 +23,7 @@
     ├── AnswerTimeout            a submitted message was not answered in time
     ├── DeliveryTimeout          a message was not submitted in time; says whether it is still queued
     ├── CancelTooLate            the message to cancel is already pasted or final
+    ├── DialogChanged            the dialog to answer is gone, or takes none of its keys
     ├── NestedGathering          a member of a gathering tried to start another one
     ├── PieceNotHeld             the caller does not hold the talking piece
     ├── InGathering              a message from or to a member of a gathering, outside the talking piece
@@ -301,6 +302,14 @@ class CancelTooLate(StreamrelayError):
     code = "too_late"
     exit_code = 46
     default_hint = "show its state: streamrelay delivery show ID"
+
+
+class DialogChanged(StreamrelayError):
+    """The dialog to answer is gone, another one stands there, or it takes none of its keys."""
+
+    code = "dialog_changed"
+    exit_code = 52
+    default_hint = "read the dialog that stands there now, and answer that one"
 
 
 class SessionTaken(StreamrelayError):

@@ -40,6 +40,7 @@ class Extra:
 
 
 EXTRAS: Mapping[str, Extra] = {
+    "acp": Extra("acp", "panes for clients of the Agent Client Protocol"),
     "council": Extra(
         "anthropic",
         "models as members of a council, and its app",

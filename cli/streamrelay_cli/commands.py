@@ -141,6 +141,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
         SETUP,
         commands={"token": CommandEntry("mcp:token", "Print the token that identifies a session over HTTP.")},
     ),
+    "acp": CommandEntry(
+        "acp:acp", "Serve a pane as an agent of the Agent Client Protocol (ACP) on standard input and output.", SETUP
+    ),
     "tmux": CommandEntry(
         "tmux_config:tmux_command", "Print lines for ~/.tmux.conf: status line, popup, link key.", SETUP
     ),

@@ -44,6 +44,10 @@ class DeliveryProfile:
     """Seconds between paste and submit key, at least."""
     paste_limit: int | None
     """Characters of a message; a longer one goes into a file, and the program is told where. None: no limit known."""
+    interrupt: tuple[str, ...]
+    """The keys that interrupt an answer, one after the other, as tmux names keys; none where they are not known."""
+    clear: tuple[str, ...]
+    """The keys that empty the composer, in case an interrupted program puts the message back into it."""
     mid_turn: MidTurn
     """Whether the program keeps what is sent while it works, for its next turn (`queue`), or must be let finish."""
 
@@ -166,6 +170,8 @@ class _Delivery(msgspec.Struct, forbid_unknown_fields=True):
     submit_key: _Text = "Enter"
     submit_delay: Annotated[float, msgspec.Meta(ge=0, le=10)] = 0.12
     paste_limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    interrupt: list[_Text] = []
+    clear: list[_Text] = []
     mid_turn: MidTurn = "hold"
 
 
@@ -224,6 +230,8 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
             submit_key=delivery.submit_key,
             submit_delay=delivery.submit_delay,
             paste_limit=delivery.paste_limit,
+            interrupt=tuple(delivery.interrupt),
+            clear=tuple(delivery.clear),
             mid_turn=delivery.mid_turn,
         ),
         start=Start(

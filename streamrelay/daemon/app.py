@@ -18,7 +18,7 @@ from streamrelay.council.happenings import Happening
 from streamrelay.daemon import metrics, openapi
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.operations import API, OPERATIONS, STATUS, OneCouncil, OneSession, Operation
+from streamrelay.daemon.operations import OPERATIONS, STATUS, OneCouncil, OneSession, Operation
 from streamrelay.daemon.problems import DEFECT, Problem, problem_of, status_of
 from streamrelay.errors import StreamrelayError, UsageError
 from streamrelay.service.api import Service, Status
@@ -26,7 +26,6 @@ from streamrelay.web.streams import EventStream
 
 MAX_BODY_SIZE = 32 * 2**20
 """Bytes: a message of some megabytes, with every character escaped."""
-LIVE = f"{API}/live"
 _LIVE_EVERY = 0.1
 _JSON = msgspec.json.Encoder()
 
@@ -45,6 +44,7 @@ def create_app(
     version: str,
     mounts: Sequence[BaseRoute] = (),
     council_stream: Callable[[Frames], Frames] = lambda frames: frames,
+    live: Showing | None = None,
 ) -> Starlette:
     """Return the application; `mounts` are other applications on the same socket, for example the MCP server.
 
@@ -63,7 +63,7 @@ def create_app(
 
     return Starlette(
         routes=[
-            *call_routes(service, broadcast, log=log, counts=counts, council_stream=council_stream).values(),
+            *call_routes(service, broadcast, log=log, counts=counts, live=live, council_stream=council_stream).values(),
             Route(openapi.HEALTH, health, methods=["GET"]),
             Route(openapi.METRICS, figures, methods=["GET"]),
             Route(openapi.DOCUMENT, document, methods=["GET"]),
@@ -128,7 +128,7 @@ def _live(live: Showing, stream: Callable[[Frames], Frames]) -> Route:
         one: OneSession = _converted(OneSession, dict(request.query_params), strict=False)
         return EventStream(stream(_live_frames(await live(one.session))))
 
-    return Route(LIVE, shown, methods=["GET"])
+    return Route(openapi.LIVE, shown, methods=["GET"])
 
 
 def _council(service: Service, stream: Callable[[Frames], Frames]) -> Route:

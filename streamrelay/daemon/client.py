@@ -19,7 +19,7 @@ import msgspec
 
 from streamrelay.council.happenings import Happening
 from streamrelay.daemon import operations
-from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, METRICS
+from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, LIVE, METRICS
 from streamrelay.daemon.operations import Operation
 from streamrelay.daemon.problems import Problem, error_of
 from streamrelay.daemon.sse import FrameReader
@@ -41,6 +41,7 @@ from streamrelay.service.api import (
     HookReport,
     Listed,
     OpenCouncil,
+    OpenDialog,
     Relay,
     SendMessage,
     SendResult,
@@ -120,6 +121,19 @@ class DaemonClient:
     async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
         """Cancel a message wherever it is not pasted yet."""
         return await self._ask(operations.CANCEL_DELIVERY, operations.CancelDelivery(message_id=message_id, by=by))
+
+    async def dialogs(self, session: str = "") -> list[OpenDialog]:
+        """List the dialogs that stand on the screens of the watched sessions, or of one."""
+        return await self._ask(operations.DIALOGS, operations.WhoseDialogs(session=session))
+
+    async def answer_dialog(self, session: str, dialog: str, choice: int) -> None:
+        """Press the key of a choice in a dialog, and only while it stands."""
+        chosen = operations.AnswerDialog(session=session, dialog=dialog, choice=choice)
+        await self._ask(operations.ANSWER_DIALOG, chosen)
+
+    async def interrupt(self, session: str, message: str = "") -> list[str]:
+        """Press the keys by which the profile of its program interrupts an answer; return them."""
+        return await self._ask(operations.INTERRUPT, operations.Interrupt(session=session, message=message))
 
     async def links(self, session: str = "") -> list[Link]:
         """List the links, of one session or of all."""
@@ -261,6 +275,12 @@ class DaemonClient:
         async with aclosing(self._frames(EVENTS, {} if after is None else {"after": after})) as frames:
             async for data in frames:
                 yield decode(data)
+
+    async def live(self, session: str) -> AsyncIterator[list[str]]:
+        """Yield the lines of a screen that are not final, now and after every change; ends when the daemon does."""
+        async with aclosing(self._frames(LIVE, {"session": session})) as frames:
+            async for data in frames:
+                yield msgspec.json.decode(data, type=list[str])
 
     async def _frames(self, path: str, query: Mapping[str, Any]) -> AsyncGenerator[bytes]:
         """Yield the data of each frame of a stream, until it ends."""

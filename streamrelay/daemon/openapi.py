@@ -15,6 +15,7 @@ from streamrelay.history.results import Whole
 JSON = "application/json"
 EVENTS = f"{API}/events"
 COUNCIL_EVENTS = f"{API}/councils/{{council}}/events"
+LIVE = f"{API}/live"
 HEALTH = "/health"
 METRICS = "/metrics"
 DOCUMENT = "/openapi.json"

@@ -29,6 +29,7 @@ from streamrelay.service.api import (
     HookReport,
     Listed,
     OpenCouncil,
+    OpenDialog,
     Relay,
     SendMessage,
     SendResult,
@@ -74,6 +75,27 @@ class CancelDelivery(msgspec.Struct, frozen=True, kw_only=True):
 
     message_id: str
     by: str = ""
+
+
+class WhoseDialogs(msgspec.Struct, frozen=True, kw_only=True):
+    """One session's dialog, or those of all."""
+
+    session: str = ""
+
+
+class AnswerDialog(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice of a dialog, by its place from 0, that a person has made."""
+
+    session: str
+    dialog: str
+    choice: Whole
+
+
+class Interrupt(msgspec.Struct, frozen=True, kw_only=True):
+    """A session whose program is interrupted, and the text of the message that it works on, if that is known."""
+
+    session: str
+    message: str = ""
 
 
 class OneRelay(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,6 +271,16 @@ CANCEL_DELIVERY = Operation(
     "cancel_delivery", "DELETE", f"{API}/messages/{{message_id}}", CancelDelivery, list[Delivery],
     lambda s, a: s.cancel_delivery(a.message_id, a.by),
 )  # fmt: skip
+DIALOGS = Operation(
+    "dialogs", "GET", f"{API}/dialogs", WhoseDialogs, list[OpenDialog], lambda s, a: s.dialogs(a.session)
+)
+ANSWER_DIALOG = Operation(
+    "answer_dialog", "POST", f"{API}/dialogs/{{dialog}}/answer", AnswerDialog, None,
+    lambda s, a: s.answer_dialog(a.session, a.dialog, a.choice),
+)  # fmt: skip
+INTERRUPT = Operation(
+    "interrupt", "POST", f"{API}/interrupt", Interrupt, list[str], lambda s, a: s.interrupt(a.session, a.message)
+)
 LINKS = Operation("links", "GET", f"{API}/links", WhoseLinks, list[Link], lambda s, a: s.links(a.session))
 CREATE_LINK = Operation(
     "create_link", "POST", f"{API}/links", CreateLink, Link, lambda s, a: s.create_link(a.a, a.b, a.policy)
@@ -335,7 +367,8 @@ SEARCH_HISTORY = Operation(
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LIST_DELIVERIES,
-    CANCEL_DELIVERY, LINKS, CREATE_LINK, EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING,
+    CANCEL_DELIVERY, DIALOGS, ANSWER_DIALOG, INTERRUPT,
+    LINKS, CREATE_LINK, EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING,
     GATHERINGS, GATHERING_TRANSCRIPT, PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING,
     OPEN_COUNCIL, COUNCILS, COUNCIL_TRANSCRIPT, ENTER_COUNCIL, REST_COUNCIL, ASK_COUNCIL,
     PAUSE, MUTE, STOP_ALL, WATCH, READ_SINCE, LATEST, SEARCH_HISTORY, PULSE,

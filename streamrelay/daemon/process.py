@@ -100,7 +100,7 @@ async def _serve_all(running: Running, listener: socket.socket, signals: "_Signa
         mounts = [*running.mounts, *access]
         stopping = asyncio.Event()
         app = create_app(
-            running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts,
+            running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts, live=running.live,
             council_stream=lambda frames: beating(frames, stopping),
         )  # fmt: skip
         await _serve(

@@ -93,6 +93,13 @@ def enter_line(
     )
 
 
+def keys_line(pane: str, program: str, keys: Sequence[str], *, seen: Seen = Seen()) -> str:
+    """Return the line that presses `keys` in `pane` if `program` is there, and still as it was seen."""
+    press = command_line(("send-keys", "-t", pane, *keys))
+    refuse = command_line(_refusal(pane, "0", seen))
+    return command_line(*_leave_mode(pane), _checked(pane, program, "0", press, refuse, seen=seen))
+
+
 def read_refusal(lines: Sequence[bytes]) -> PaneRefusal | None:
     """Read what a line of these printed; None where it has typed, or something else was printed."""
     words = lines[0].decode(errors="replace").split(" ", 6) if lines else []

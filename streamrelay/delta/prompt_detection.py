@@ -11,7 +11,7 @@ import regex
 
 from streamrelay.delta.event_builder import Speaker
 from streamrelay.delta.frames import FrameCutter
-from streamrelay.delta.layout.dialogs import Dialog, find_dialog
+from streamrelay.delta.layout.dialogs import Dialog, DialogChoice, find_dialog
 from streamrelay.delta.printing.printer import Printing
 from streamrelay.delta.transcript.conversation import Conversation
 from streamrelay.events import NeedKind, NeedsHuman
@@ -66,6 +66,8 @@ class Attention:
         """When the screen is to be looked at next (stream time)."""
         self.kind: NeedKind | None = None
         """What a person is needed for right now."""
+        self.dialog: Dialog | None = None
+        """The dialog that stood there at the last look."""
         self._latest: float | None = None
         self._asked: tuple[int, str] | None = None
 
@@ -107,6 +109,7 @@ class Attention:
             self.kind, line = needed_for(text), self._speaker.line
             if self.kind is not None and not converses:
                 printing.ask()
+        self.dialog = dialog or open_dialog(text)
         asked = (line, text) if self.kind is not None else None
         if self.kind is not None and asked != self._asked:
             self._speaker.emit(NeedsHuman(kind=self.kind, text=text))
@@ -121,6 +124,14 @@ class Attention:
         cursor = self._printing.cursor
         signs = self._conversation.profile.dialogs
         return find_dialog(rows, (cursor.x, cursor.y), cursor_visible=not self._cutter.hidden, signs=signs)
+
+
+def open_dialog(open_line: str) -> Dialog | None:
+    """Return the question at the cursor as a dialog, whose keys are the letters that it names; None without one."""
+    kind = needed_for(open_line)
+    if kind is None or kind == "password":
+        return None
+    return Dialog("confirmation", open_line.strip(), (DialogChoice("Yes", "y"), DialogChoice("No", "n")))
 
 
 def needed_for(open_line: str) -> Literal["password", "confirmation"] | None:

@@ -33,6 +33,7 @@ from streamrelay.delta.inputs import (
     WitnessOpened,
     WitnessReported,
 )
+from streamrelay.delta.layout.dialogs import Dialog
 from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.printing.echo import looks_like_prompt
@@ -129,6 +130,11 @@ class DeltaStream:
     def asked(self) -> str:
         """The question that a person had to answer then, as one line; empty if there was none."""
         return self._attention.asked
+
+    @property
+    def dialog(self) -> Dialog | None:
+        """The dialog that stood on the screen then, with its choices; a question for a secret is none."""
+        return self._attention.dialog
 
     @property
     def answers(self) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from streamrelay.batch import Batch
 from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.inputs import Ended, HookReported, Input, Looked, Output, Pasted, Ran, Submitted, Waited
+from streamrelay.delta.layout.dialogs import Dialog
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
@@ -103,6 +104,11 @@ class PaneRuntime:
     def asked(self) -> str:
         """The question for a person that stands there, as one line; empty where none does."""
         return self._stream.asked
+
+    @property
+    def dialog(self) -> Dialog | None:
+        """The dialog that stood on the screen at the last look, with its choices; call `look` first."""
+        return self._stream.dialog
 
     @property
     def answers(self) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.council.happenings import Happening
-from streamrelay.events import AnyEvent, DeliveryState, Traffic
+from streamrelay.events import AnyEvent, DeliveryState, NeedKind, Traffic
 from streamrelay.history.results import History, Output, SearchHistory
 from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.pulse import ALL_PARTS, Part, Pulse
@@ -54,6 +54,7 @@ __all__ = [
     "Invited",
     "Listed",
     "OpenCouncil",
+    "OpenDialog",
     "Output",
     "Pulse",
     "Relay",
@@ -128,6 +129,21 @@ class SendResult(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the caller gets a message when the target stops."""
     warning: str = ""
     """What failed although the message is delivered, such as a link; empty if nothing did."""
+
+
+class OpenDialog(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog that stands on the screen of a session."""
+
+    session: str
+    pane: str
+    dialog: str
+    """Its id: the same while it stands, whichever choice it points at."""
+    kind: NeedKind
+    question: str
+    context: Sequence[str] = ()
+    """The rows above its choices, such as the command that waits for a permission."""
+    choices: Sequence[str] = ()
+    """Its choices from top to bottom; none where they cannot be read."""
 
 
 class RelayParticipant(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,6 +261,26 @@ class Service(Protocol):
         Cancelling twice has no further effect. Raises TargetNotFound for an unknown id, CancelTooLate if the message is
         pasted or finished everywhere, NotAllowed if another session or a person sent it, and PaneTaken if another
         process types into the pane.
+        """
+        ...
+
+    async def dialogs(self, session: str = "") -> list[OpenDialog]:
+        """List the dialogs that stand on the screens of the watched sessions, or of one; a password is none."""
+        ...
+
+    async def answer_dialog(self, session: str, dialog: str, choice: int) -> None:
+        """Press the key of a choice (0 is the first) in a dialog, for a person who chose it, and only while it stands.
+
+        Raises DialogChanged where it is gone or takes none of its keys, and UsageError for a choice it does not have.
+        """
+        ...
+
+    async def interrupt(self, session: str, message: str = "") -> list[str]:
+        """Press the keys by which the profile of its program interrupts an answer; return them.
+
+        `message` is the text of the message that it works on. Where the program then puts that text back into its
+        composer, it is cleared, so that it is no draft; a person's draft stays. Raises NotAllowed for a program whose
+        profile names none.
         """
         ...
 

@@ -31,7 +31,7 @@ from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
-from streamrelay.service import deliveries, gatherings, pulse, remote_sessions, sending
+from streamrelay.service import deliveries, dialogs, gatherings, interrupts, pulse, remote_sessions, sending
 from streamrelay.service.api import (
     AskCouncil,
     Council,
@@ -44,6 +44,7 @@ from streamrelay.service.api import (
     GatheringTranscript,
     Listed,
     OpenCouncil,
+    OpenDialog,
     Relay,
     RelayMember,
     SendMessage,
@@ -199,6 +200,20 @@ class LocalService:
     async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
         """Cancel a message wherever it is not pasted yet; return its state."""
         return await deliveries.cancel(self._core, message_id, by)
+
+    # Dialogs
+
+    async def dialogs(self, session: str = "") -> list[OpenDialog]:
+        """List the dialogs that stand on the screens of the watched sessions, or of one."""
+        return await dialogs.listed(self._core, session)
+
+    async def answer_dialog(self, session: str, dialog: str, choice: int) -> None:
+        """Press the key of a choice in a dialog, and only while it stands."""
+        await dialogs.answer(self._core, session, dialog, choice)
+
+    async def interrupt(self, session: str, message: str = "") -> list[str]:
+        """Press the keys by which the profile of its program interrupts an answer; return them."""
+        return await interrupts.interrupt(self._core, session, message)
 
     # Links
 

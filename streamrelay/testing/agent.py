@@ -9,6 +9,7 @@ It paints as `transcript_program` does, and has their ways with input, each of t
 * `--paint-delay`: its composer shows a paste late; `--folds-from`: as a placeholder;
 * `--deaf N`: it overhears the first N Enters;
 * `--mid-turn queue`: a message that comes while it works is taken up afterwards; `abort`: it throws its answer away;
+* Escape while it works: it breaks off its answer, and says so;
 * `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered;
   which one, `--asks` says (`QUESTIONS`), or one after the other (`any`); `--asks-amid-work`: only while it answers.
 
@@ -46,6 +47,9 @@ _STDIN, _STDOUT = 0, 1
 _TURN = 0.08
 """Seconds between two pictures of the spinner."""
 _MAX_SHOWN = 400
+_ESCAPE = b"\x1b"
+INTERRUPTED = "Interrupted."
+"""What it says instead of an answer that was interrupted."""
 QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "permission": ("Do you want to proceed?", "", "❯ 1. Yes", "  2. No", "", "Enter to confirm"),
     "trust": ("Do you trust the files in this folder?", "", "❯ Yes, I trust this folder", "  No, exit"),
@@ -64,6 +68,7 @@ interpreters = ["python", "python3", "python3.11", "python3.12", "python3.13"]
 [delivery]
 ready = ['^>$']
 composer = '^> ?(?P<draft>.*)$'
+interrupt = ["Escape"]
 mid_turn = "queue"
 """
 """What a user's profile of it would say; it is recognised by the title `sprite`."""
@@ -130,6 +135,7 @@ class Agent:
         self._pastes = 1
         self._answering: str | None = None
         self._until = 0.0
+        self._broken_off = False
         self._dialog = self._to_ask = False
         self._answered = 0
         asked = QUESTIONS.values() if script.asks == "any" else [QUESTIONS[script.asks]]
@@ -200,6 +206,10 @@ class Agent:
             self._answer_question()
             return
         now = time.monotonic()
+        if data == _ESCAPE and self._answering is not None:
+            self._record("aborted", self._answering)
+            self._broken_off, self._until = True, now
+            return
         for kind, group in itertools.groupby(self._composer.feed(data), lambda typed: typed.kind):
             match kind:
                 case "text":
@@ -255,6 +265,8 @@ class Agent:
             return
         self._answered += 1
         text = self._texts[(self._answered - 1) % len(self._texts)].replace("{number}", str(self._answered))
+        if self._broken_off:
+            self._broken_off, text = False, INTERRUPTED
         self._record("said", text)
         self._write(self._program.says(text))
         self._answering = None

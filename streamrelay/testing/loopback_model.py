@@ -162,7 +162,8 @@ def _asked_of_messages(body: Mapping[str, Any]) -> ModelRequest:
         ]
         if results:
             result = _text(results)
-        elif words:
+        if words:
+            # Behind a refused tool, the next prompt stands in the message that holds the tool's result.
             said, result = _text(words), ""
     return ModelRequest(said, result, tuple(tool.get("name", "") for tool in body.get("tools") or []))
 

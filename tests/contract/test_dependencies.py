@@ -16,7 +16,7 @@ SHIPPED = ("streamrelay", "cli")
 OURS = {"streamrelay", "streamrelay_cli"}
 # A project's pytest imports the plugin, so pytest is there.
 # uvicorn imports httptools for us, where we ask for its protocol of that name; google-genai lies in `google`.
-THROUGH = {"httptools": "uvicorn", "google_genai": "google"}
+THROUGH = {"httptools": "uvicorn", "google_genai": "google", "agent_client_protocol": "acp"}
 ONLY_BY_PYTEST = {"pytest": {"streamrelay/testing/pytest_plugin.py", "streamrelay/testing/guard.py"}}
 
 
@@ -49,13 +49,13 @@ def importers(*folders: str) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("dependency", sorted(declared("council", "redis", "uvloop")))
+@pytest.mark.parametrize("dependency", sorted(declared("acp", "council", "redis", "uvloop")))
 def test_every_dependency_is_imported_by_what_ships_or_by_a_benchmark(dependency: str) -> None:
     assert importers(*SHIPPED, "benchmarks").get(THROUGH.get(dependency, dependency))
 
 
 def test_what_ships_imports_nothing_undeclared() -> None:
-    known = {THROUGH.get(name, name) for name in declared("council", "redis", "uvloop")} | {"httptools"}
+    known = {THROUGH.get(name, name) for name in declared("acp", "council", "redis", "uvloop")} | {"httptools"}
     undeclared = {name: files for name, files in importers(*SHIPPED).items() if name not in known}
     undeclared = {name: files - ONLY_BY_PYTEST.get(name, set()) for name, files in undeclared.items()}
     assert not {name: files for name, files in undeclared.items() if files}

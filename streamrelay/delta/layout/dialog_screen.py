@@ -120,6 +120,17 @@ class DialogScreen:
                 return self._paragraph(above, y)
         return ""
 
+    def context_above(self, y: int) -> list[str]:
+        """Return the rows above a row that belong to the same dialog, in their order, without blanks and spinners."""
+        found: list[str] = []
+        for above in range(y - 1, max(-1, y - 1 - FURTHEST), -1):
+            row = self.rows[above]
+            if is_bullet(row) or _LONG_RULE.fullmatch(row):
+                break
+            if self.says(above) and not _SPINNER.match(row):
+                found.append(row)
+        return found[::-1]
+
     def head_above(self, y: int) -> str:
         """Return the first row of what stands above a row, up to a rule, a picture or a bullet."""
         head = ""

@@ -25,11 +25,24 @@ from streamrelay.delta.layout.dialog_screen import FURTHEST, DialogScreen, is_bu
 from streamrelay.delta.profiles import DialogKind, DialogSign
 
 
+class DialogChoice(NamedTuple):
+    """One choice of a dialog: its words, and the key that chooses it, as tmux names keys; empty where none is shown."""
+
+    label: str
+    key: str = ""
+
+
 class Dialog(NamedTuple):
     """A dialog that stands: its kind, and the question it asks, as one line."""
 
     kind: DialogKind
     text: str
+    choices: tuple[DialogChoice, ...] = ()
+    """From top to bottom; empty where they cannot be read."""
+    pointed: int | None = None
+    """The place of the choice that Enter confirms; None where no pointer is seen."""
+    context: tuple[str, ...] = ()
+    """The rows above the choices that belong to the dialog, such as the command that waits for a permission."""
 
 
 _GOING_ON = regex.compile(
@@ -52,6 +65,7 @@ _REQUIRED = regex.compile(
     r"(?i)\b(?:permission|approval)s?\s+(?:is\s+)?(?:required|needed)\b"
     r"|\b(?:requires?|needs?)\s+(?:your\s+)?(?:permission|approval)\b"
 )
+_NUMBER = regex.compile(r"^(\d{1,3})[.)]\s+(.*)$")
 _YES = regex.compile(r"(?i)^(?:yes|allow|approve|accept|proceed|run|ok)\b")
 _NO = regex.compile(r"(?i)^(?:no|deny|reject|cancel|decline|don['’]t)\b")
 
@@ -72,7 +86,10 @@ def find_dialog(
     for sign in signs:
         for row in rows:
             if found := sign.pattern.search(row):
-                return Dialog(sign.kind, one_line([found.groupdict().get("text") or row]))
+                asked = one_line([found.groupdict().get("text") or row])
+                screen = DialogScreen(rows, cursor, cursor_visible=cursor_visible)
+                choices = find_choices(screen)
+                return Dialog(sign.kind, asked) if choices is None else _with_choices(screen, choices, sign.kind, asked)
     screen = DialogScreen(rows, cursor, cursor_visible=cursor_visible)
     if screen.last < 0 or screen.is_typed_at():
         return None
@@ -83,7 +100,27 @@ def find_dialog(
 def _of_choices(screen: DialogScreen, choices: Choices) -> Dialog:
     asked = screen.question_above(choices.begin) or screen.paragraph_above(choices.begin)
     options = list(choices.options.values())
-    return Dialog(_kind(asked, options) or "picker", asked or options[0])
+    return _with_choices(screen, choices, _kind(asked, options) or "picker", asked or options[0])
+
+
+def _with_choices(screen: DialogScreen, choices: Choices, kind: DialogKind, asked: str) -> Dialog:
+    rows = sorted(choices.options)
+    return Dialog(
+        kind,
+        asked,
+        tuple(_choice(choices.options[y]) for y in rows),
+        rows.index(choices.pointed.y),
+        tuple(row.strip() for row in screen.context_above(choices.begin)),
+    )
+
+
+def _choice(option: str) -> DialogChoice:
+    """Read the words of a choice, and the digit that chooses it."""
+    numbered = _NUMBER.match(option)
+    if numbered is None:
+        return DialogChoice(option)
+    number, words = numbered.groups()
+    return DialogChoice(words, number if len(number) == 1 else "")
 
 
 def _of_hint(screen: DialogScreen) -> Dialog | None:

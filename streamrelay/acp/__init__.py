@@ -1,0 +1,1 @@
+"""The Agent Client Protocol (ACP): panes as agents for its clients."""

@@ -1,0 +1,135 @@
+"""Dialogs of programs, read and answered for a person.
+
+Nothing here decides for anybody: a key goes out only for the choice that a caller names, and only while the dialog
+that the caller has seen stands. Each key is sent on a line of tmux that compares program and cursor first. Where a
+dialog does not take the number of a choice, the pointer is moved, and Enter is sent when it points at the choice.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Sequence
+
+from streamrelay.delivery.commands import Seen, keys_line, read_refusal
+from streamrelay.delivery.errors import refusal_error
+from streamrelay.delta.layout.dialogs import Dialog
+from streamrelay.errors import DialogChanged, UsageError
+from streamrelay.panes.pipeline import PanePipeline
+from streamrelay.service.api import OpenDialog
+from streamrelay.service.core import Core
+from streamrelay.sessions.model import Session
+
+MAX_KEYS = 6
+"""How many times a key is pressed before the dialog counts as one that takes none."""
+KEY_TIMEOUT = 1.0
+"""Seconds in which a dialog shows what a key has done."""
+SETTLE = 0.1
+"""Seconds without output after which the screen is read again."""
+
+
+async def listed(core: Core, session: str = "") -> list[OpenDialog]:
+    """Return the dialogs that stand on the screens of the sessions that are heard, or of one."""
+    if session:
+        found = await core.find(session)
+        await core.admit(found, allow_shell=True)
+        sessions = [found]
+    else:
+        sessions = [one for one in await core.sessions.all() if core.server.is_watched(one.pane)]
+    dialogs = []
+    for one in sessions:
+        pipeline = core.server.pipeline(one.pane)
+        pipeline.look()
+        if (dialog := pipeline.dialog) is not None:
+            dialogs.append(_open_dialog(one, dialog))
+    return dialogs
+
+
+async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
+    """Press the key of a choice in the dialog that stands; see `Service.answer_dialog`."""
+    found = await core.find(session)
+    await core.admit(found, allow_shell=True)
+    pipeline = core.server.pipeline(found.pane)
+    standing = _standing(pipeline, found, dialog)
+    if not 0 <= choice < len(standing.choices):
+        raise UsageError(f"the dialog has no choice {choice}", hint="0 is the first one", data={"session": session})
+    for attempt in range(MAX_KEYS):
+        keys = dialog_keys(standing, choice, is_first=attempt == 0)
+        before = pipeline.cursor
+        await press(core, found, keys, Seen(cursor=before))
+        await _until_changed(pipeline, standing)
+        pipeline.look()
+        if pipeline.dialog is None or dialog_id(pipeline.dialog) != dialog:
+            return
+        standing = pipeline.dialog
+    raise DialogChanged(
+        f"the dialog in pane {found.pane} takes none of the keys that it shows",
+        hint=f"answer it in the terminal: {found.attach}",
+        data={"session": found.session, "dialog": dialog},
+    )
+
+
+def dialog_id(dialog: Dialog) -> str:
+    """Return what a dialog is known by as long as it stands: its text, whichever choice it points at."""
+    text = "\0".join((dialog.kind, dialog.text, *dialog.context, *(choice.label for choice in dialog.choices)))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def dialog_keys(dialog: Dialog, place: int, *, is_first: bool) -> tuple[str, ...]:
+    """Return the keys to press next for a choice, as tmux names them.
+
+    The number of the choice is tried first. Otherwise the pointer moves to the choice, and Enter confirms it.
+    """
+    choice = dialog.choices[place]
+    if choice.key and (is_first or dialog.pointed is None):
+        return (choice.key, "Enter") if dialog.pointed is None and len(choice.key) == 1 else (choice.key,)
+    if dialog.pointed is None or dialog.pointed == place:
+        return ("Enter",)
+    return ("Down",) * (place - dialog.pointed) if place > dialog.pointed else ("Up",) * (dialog.pointed - place)
+
+
+def _open_dialog(session: Session, dialog: Dialog) -> OpenDialog:
+    return OpenDialog(
+        session=session.session,
+        pane=session.pane,
+        dialog=dialog_id(dialog),
+        kind=dialog.kind,
+        question=dialog.text,
+        context=dialog.context,
+        choices=[choice.label for choice in dialog.choices],
+    )
+
+
+def _standing(pipeline: PanePipeline, session: Session, dialog: str) -> Dialog:
+    pipeline.look()
+    standing = pipeline.dialog
+    if standing is None or dialog_id(standing) != dialog:
+        raise DialogChanged(
+            f"the dialog in pane {session.pane} is gone or another one stands there",
+            data={"session": session.session, "dialog": dialog},
+        )
+    return standing
+
+
+async def press(core: Core, session: Session, keys: Sequence[str], seen: Seen) -> None:
+    """Press keys in the pane of a session; raises DialogChanged, PaneGone or ProgramLeft where it is not as seen."""
+    line = keys_line(session.pane, session.program, keys, seen=seen)
+    result = await core.server.command(session.pane, line)
+    refusal = next((read for block in result.blocks if (read := read_refusal(block.lines)) is not None), None)
+    if refusal is None:
+        return
+    if (error := refusal_error(refusal, session.pane, session.program)) is not None:
+        raise error
+    raise DialogChanged(f"the screen of pane {session.pane} changed meanwhile", data={"session": session.session})
+
+
+async def _until_changed(pipeline: PanePipeline, before: Dialog) -> None:
+    """Wait until the screen has changed and rests, at most `KEY_TIMEOUT` seconds."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + KEY_TIMEOUT
+    while (left := until - loop.time()) > 0:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(pipeline.changed(), min(SETTLE, left))
+            continue
+        pipeline.look()
+        if pipeline.dialog is None or pipeline.dialog != before:
+            return

@@ -1,0 +1,3 @@
+from tests.mcp.conftest import household
+
+__all__ = ["household"]
