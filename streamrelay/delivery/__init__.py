@@ -1,1 +1,1 @@
-"""Typing into panes on behalf of others: checked, one at a time, with an account of how far it came."""
+"""Delivery: types messages into panes, one at a time, with checks before and receipts after."""

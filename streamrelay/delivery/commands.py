@@ -1,22 +1,22 @@
-"""The command lines of a delivery: checked and carried out in one line, so that nothing can change in between.
+"""The tmux command lines of a delivery: each checks and types in one line, so that nothing can change in between.
 
-The text travels as a quoted argument of `set-buffer`, never through a shell. `paste-buffer -p` brackets it where the
-program asked for that, `-r` keeps line feeds, `-d` drops the buffer. The program addressed is compared in the same
-line as the paste, and again in the line of the Enter; copy mode, which would swallow keys, is left first.
+The text travels as a quoted argument of `set-buffer`, never through a shell. `paste-buffer -p` brackets it if the
+program asked for that, `-r` keeps line feeds, `-d` drops the buffer. The line with the paste compares the foreground
+program, and so does the line with the Enter. Both leave copy mode first, which would swallow the keys.
 
-A program that asked for bracketed paste and does not any more is leaving, though it still is in the foreground: what is
-typed now its shell reads, line by line. tmux 3.8 can compare that in the same line (`bracket_paste_flag`); to an older
-one the flag is empty. So the place of the cursor is compared as well: no program leaves without moving it, if only to
-the next line. A moved cursor means that the program printed something that the decision did not see.
+A program that has switched bracketed paste off is leaving, although it is still in the foreground: its shell will read
+text typed now, line by line. tmux 3.8 can compare the flag in the same line (`bracket_paste_flag`); in older versions
+it is empty. So the line compares the cursor as well, because every program moves it when it leaves. A moved cursor
+means that the program printed something after the decision.
 
-The same line writes down what it did, in options of the pane, because the sender may be dead by then:
+The line also records what it did, in options of the pane, because the sender may be dead by then:
 
     @streamrelay_pasted    0001732248000123456 m1
     @streamrelay_entered   0001732248000123456 m1 1        (the attempt)
 
-The number in front rises with every message. A line whose mark is not above the one that stands there does nothing, so
-a line that was on its way when its sender was killed, and that its successor sends again, is carried out once. tmux
-compares the marks as text (`#{<:}`, 3.2), which is why the number has leading zeros.
+The number rises with every message. A line does nothing unless its mark is higher than the recorded one. So a line that
+was in flight when its sender was killed runs only once, although the successor sends it again. tmux compares the marks
+as text (`#{<:}`, 3.2), so the number has leading zeros.
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ _REFUSED = "streamrelay-refused"
 
 PASTED, ENTERED = "@streamrelay_pasted", "@streamrelay_entered"
 QUERY_MARKS = f"#{{start_time}}\t#{{{PASTED}}}\t#{{{ENTERED}}}"
-"""What asks for the marks of a pane, and for when its server was started."""
+"""The format for the marks of a pane and the start time of its server."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryMark:
-    """What a delivery is known by in a pane: `number` rises from message to message."""
+    """The mark of a delivery in a pane: `number` rises from message to message."""
 
     number: int
     message_id: str
@@ -44,31 +44,31 @@ class DeliveryMark:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What of a program has to be as it was seen: see on top."""
+    """The state of a program that must be unchanged at the moment of typing (see the module)."""
 
     asks: bool = False
-    """It asked for bracketed paste."""
+    """Whether it asked for bracketed paste."""
     cursor: tuple[int, int] | None = None
-    """Column and row, from 0; None where it may be anywhere."""
+    """Column and row, from 0; None if the cursor may move."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaneRefusal:
-    """What tmux found in the pane when it typed nothing."""
+    """The state in which tmux found the pane when it typed nothing."""
 
     dead: bool
     synchronized: bool
     again: bool
-    """The mark was set already: it is typed."""
+    """Whether the mark was set already, so that the text is typed."""
     leaving: bool
-    """The program does not ask for bracketed paste any more."""
+    """Whether the program has switched bracketed paste off."""
     moved: bool
-    """The cursor is not where it was seen."""
+    """Whether the cursor has moved."""
     program: str
 
 
 def paste_line(pane: str, buffer: str, text: str, program: str, mark: DeliveryMark, *, seen: Seen = Seen()) -> str:
-    """Return the line that pastes `text` into `pane` if `program` is in its foreground, and still as it was seen."""
+    """Return the line that pastes `text` into `pane` if `program` is in its foreground in the state `seen`."""
     again = _not_above(PASTED, str(mark))
     refuse = command_line(("delete-buffer", "-b", buffer), _refusal(pane, again, seen))
     paste = command_line(
@@ -85,7 +85,7 @@ def paste_line(pane: str, buffer: str, text: str, program: str, mark: DeliveryMa
 def enter_line(
     pane: str, program: str, mark: DeliveryMark, *, attempt: int = 1, key: str = "Enter", seen: Seen = Seen()
 ) -> str:
-    """Return the line that sends the `key` that submits to `pane` if `program` is there, and still as it was seen."""
+    """Return the line that sends the submitting `key` to `pane` if `program` is there in the state `seen`."""
     again = _not_above(ENTERED, f"{mark} {attempt}")
     enter = command_line(("send-keys", "-t", pane, key), ("set-option", "-p", "-t", pane, ENTERED, f"{mark} {attempt}"))
     return command_line(
@@ -101,7 +101,7 @@ def keys_line(pane: str, program: str, keys: Sequence[str], *, seen: Seen = Seen
 
 
 def read_refusal(lines: Sequence[bytes]) -> PaneRefusal | None:
-    """Read what a line of these printed; None where it has typed, or something else was printed."""
+    """Parse the reply to one of these lines; None if the line has typed, or the reply is something else."""
     words = lines[0].decode(errors="replace").split(" ", 6) if lines else []
     if len(words) < 7 or words[0] != _REFUSED:
         return None
@@ -133,7 +133,7 @@ def _checked(pane: str, program: str, again: str, then: str, otherwise: str, *, 
 
 
 def _leave_mode(pane: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Copy and view mode are cancelled; the others (clock, tree, ...) know no cancelling, and are left by `q`."""
+    """Return the commands that leave a mode: `cancel` for copy and view mode, `q` for all others (clock, tree, ...)."""
     cancel = command_line(("send-keys", "-t", pane, "-X", "cancel"))
     cancelled = ("if-shell", "-F", "-t", pane, "#{m/r:^(copy|view)-mode$,#{pane_mode}}", cancel)
     return cancelled, ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", command_line(("send-keys", "-t", pane, "q")))
@@ -145,5 +145,5 @@ def _refusal(pane: str, again: str, seen: Seen) -> tuple[str, ...]:
 
 
 def _format_literal(text: str) -> str:
-    """Escape what a format would take for its own: `#`, `,` and `}` (tmux 3.3a format.c)."""
+    """Escape the characters that are special in a format: `#`, `,` and `}` (tmux 3.3a format.c)."""
     return "".join("#" + character if character in "#,}" else character for character in text)

@@ -1,11 +1,11 @@
-"""Whether a shell is running a command, as the kernel tells of its processes (Linux, /proc).
+"""Detects whether a shell is running a command, from the kernel's data about its processes (Linux, /proc).
 
-The screen of a shell that was attached to in mid-command reads like that of a program that takes lines: an empty row at
-the cursor. Text typed then is echoed at once, run later, and answered by the output of the command before it.
+After an attach during a command, a shell's screen looks like that of a program that reads lines: an empty row at the
+cursor. Text typed then is echoed at once but run later, and the output of the running command looks like its answer.
 
-A command is at work where it has the terminal's foreground in a process group of its own (job control), and none of its
-processes can be waiting for what is typed: each one sleeps for a time, waits for a child or reads from a pipe. Where
-that cannot be told, as of one that computes, nothing is at work.
+A command is at work if its own process group has the terminal's foreground (job control), and none of its processes can
+be waiting for input: each one sleeps for a time, waits for a child or reads from a pipe. If that is unknown, as for a
+process that computes, the command does not count as at work.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ _ELSEWHERE = frozenset({
     "hrtimer_nanosleep", "do_nanosleep", "do_wait", "pipe_read", "anon_pipe_read", "do_sigtimedwait", "sigsuspend",
     "__do_sys_pause",
 })  # fmt: skip
-"""Where in the kernel a process sleeps that waits for no terminal (`/proc/PID/wchan`)."""
+"""Kernel functions in which a process sleeps without waiting for its terminal (`/proc/PID/wchan`)."""
 MAX_PROCESSES = 200
-"""Processes looked at: descendants of one shell."""
+"""The most descendants of one shell that are examined."""
 
 
 def shell_works(pid: int, proc: Path = _PROC) -> bool:
-    """Return whether `pid`, the first process of a pane, is a shell with a command at work in the foreground."""
+    """Return whether `pid`, the first process of a pane, is a shell that runs a command in the foreground."""
     shell = _Process.read(pid, proc)
     if shell is None or not is_shell(shell.name) or shell.foreground in {-1, 0, shell.group}:
         return False
@@ -45,7 +45,7 @@ class _Process:
 
     @classmethod
     def read(cls, pid: int, proc: Path) -> "_Process | None":
-        """Return a process; None where it is gone or may not be looked at."""
+        """Return a process; None if it is gone or unreadable."""
         with contextlib.suppress(OSError, ValueError, IndexError):
             return cls(proc / str(pid))
         return None

@@ -1,4 +1,4 @@
-"""How far a delivery machine is with its messages, and what it tells of them. Values only."""
+"""The messages in flight of a delivery machine, and its reports about them. Values only."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,7 +11,7 @@ Stage = Literal["waiting", "pasting", "settling", "entering", "confirming"]
 
 @dataclass(frozen=True, slots=True)
 class ReportState:
-    """A delivery stands so now."""
+    """Report the state of a delivery."""
 
     message_id: str
     state: DeliveryState
@@ -20,7 +20,7 @@ class ReportState:
 
 @dataclass(slots=True)
 class InFlight:
-    """A message that is to be typed, or is being typed, and since when (seconds) it is at its stage."""
+    """A queued or pasted message, and since when (loop time) it is at its stage."""
 
     message: Message
     stage: Stage
@@ -31,13 +31,13 @@ class InFlight:
     attempts: int = 0
     resumed: bool = False
     asked: bool = False
-    """Whether a question came up behind the Enter, which may have taken it for its answer."""
+    """Whether a question came up after the Enter; it may have taken the Enter as its answer."""
     unjudged: float | None = None
-    """Since when the picture is waited for to rest, where nothing else stands in the way."""
+    """Since when the machine waits for the screen to rest, if nothing else is in the way."""
     withdrawn: str = ""
-    """Why it fails instead of waiting again, where tmux puts its paste off."""
+    """The reason with which it fails if tmux puts its paste off; empty to wait again."""
     held: list[ReportState] = field(default_factory=list)
-    """What the stream said of the answer before tmux had answered."""
+    """Reports about the answer that arrived before tmux confirmed the Enter."""
 
 
 @dataclass(slots=True)
@@ -49,4 +49,4 @@ class FollowedTurn:
     since: float
     started: bool = False
     is_unreadable: bool = False
-    """Whether the program's screen did not tell what answers it."""
+    """Whether the screen did not show which output answers it."""

@@ -1,20 +1,21 @@
-"""The receipts of one pane, as a pure machine: events, looks and time in, effects out.
+"""The delivery machine of one pane, pure: events, views and time in, effects out.
 
     queued -> pasted -> painted -> submitted -> turn_started -> answered          failed(reason), unconfirmed(reason)
 
-Each state is told once, in order, when there is proof of it:
+The machine reports each state once, in order, when it has proof:
 
-* `pasted`, `submitted`: tmux has run the line; it compares the program in that very line.
+* `pasted`, `submitted`: tmux has run the line, which also compares the foreground program.
 * `painted`: the pane's stream saw the text in the composer or at the prompt. Programs that show nothing skip it.
-* `turn_started`, `answered`: the stream says so of the turn that the Enter began.
+* `turn_started`, `answered`: the stream reported it of the turn that the Enter began.
 
-One message is typed at a time. It waits, with a reason that is told, for as long as something stands in the way
-(readiness.py). After the paste the machine waits until the program has painted and rested for `PAINT_REST`: an Enter
-that comes while a paste is digested becomes a line feed in some programs. Then Enter, unless a question stands there by
-now. Where the very same text stands in the composer `CONFIRM` seconds later and no turn has begun, Enter goes out once
-more, and never a third time; a question that came up behind the Enter may have taken it for its answer, and passes for
-the beginning of a turn, so there only the composer counts. What was submitted is followed to its answer while the next
-message is typed already, unless the program has to be let finish.
+The machine types one message at a time. While an obstacle stands in the way (readiness.py), the message waits and the
+machine reports the reason. After the paste it waits until the program has painted and rested for `PAINT_REST`, because
+some programs turn an Enter during a paste into a line feed. Then it sends Enter, unless a question has come up.
+
+If the composer still holds the text `CONFIRM` seconds later and no turn has begun, the machine sends Enter once more,
+but never a third time. A question that came up after the Enter may have taken it as its answer, and looks like the
+start of a turn; in that case only the composer counts. While the machine follows a submitted message to its answer, it
+already types the next one, unless the program must finish first.
 """
 
 from collections import deque
@@ -32,28 +33,28 @@ PAINT_REST = 0.06
 MIN_WAIT = 0.12
 MAX_WAIT = 1.0
 DIGESTED = 200_000
-"""Characters that a program is given another second for."""
+"""A program gets another second for each of these many characters."""
 PICTURE_REST = 0.016
-"""Seconds without output after which what a program paints can be judged: a dialog may be half on the screen."""
+"""Seconds without output after which a painted screen can be judged: before, it may show half a dialog."""
 RESUMED = 5.0
-"""Seconds in which what an earlier process has pasted has to be seen: a stream that was just taken up knows little."""
+"""Seconds in which the stream must see the paste of an earlier process: a new stream knows little."""
 CONFIRM = 2.0
 UNHEARD = 10.0
-"""Seconds in which a program that is let finish has to begin its answer."""
+"""Seconds in which a program that must finish first has to begin its answer."""
 LOOK_AGAIN = 0.25
 MAX_QUEUE = 64
 UNREADABLE = "unreadable"
-"""Why it is unknown whether a message was answered: the screen does not tell what answers it."""
+"""The reason for an unknown answer: the screen does not show which output answers the message."""
 NOTHING_TOLD = "unheard"
-"""How a turn ended of which a program that tells its state told nothing: it may not have taken the message up yet."""
+"""The end of a turn that the program never signalled, although it signals turns: it may not have read the message."""
 SUPERSEDED, CANCELLED = "superseded", "cancelled"
-"""Why a message failed that was withdrawn before it was pasted: a newer one replaces it, or it was cancelled."""
+"""Reasons of a message withdrawn before its paste: a newer one replaces it, or it was cancelled."""
 MAX_FOLLOWED = 64
 
 
 @dataclass(frozen=True, slots=True)
 class PaneView:
-    """What stands in the pane, which program's profile fits it, when it printed last, and where its cursor is."""
+    """A view of the pane: its state, its program's profile, the time of its last output, and its cursor."""
 
     standing: Standing
     profile: AgentProfile | None = None
@@ -80,7 +81,7 @@ Effect = Paste | Enter | ReportState
 
 
 class DeliveryMachine:
-    """What is typed into one pane, one message after the other."""
+    """Decides what to type into one pane, one message after the other."""
 
     def __init__(self, policy: DeliveryPolicy | None = None) -> None:
         self._policy = policy or DeliveryPolicy()
@@ -91,28 +92,28 @@ class DeliveryMachine:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to be typed."""
+        """Whether no message is left to type."""
         return self._current is None and not self._queue
 
     @property
     def rests(self) -> bool:
-        """Whether nothing is left to be typed, and no answer waited for."""
+        """Whether no message is left to type and no answer is pending."""
         return self.idle and not self._followed
 
     @property
     def message_ids(self) -> set[str]:
-        """The messages of which something may still be told."""
+        """The messages whose state may still change."""
         typed = self._queue if self._current is None else (self._current, *self._queue)
         return {each.message.message_id for each in typed} | {each.message_id for each in self._followed}
 
     def deadline(self) -> float | None:
-        """Return when `look` is due at the latest; None while nothing is waited for."""
+        """Return when `look` is due at the latest; None without a pending deadline."""
         return self._due
 
     # What comes in
 
     def put(self, message: Message, now: float) -> list[Effect]:
-        """Take a message up, behind those that wait."""
+        """Queue a message behind those that wait."""
         if len(self._queue) >= MAX_QUEUE:
             return [ReportState(message.message_id, "failed", "too_many_waiting")]
         self._queue.append(InFlight(message, "waiting", now))
@@ -144,7 +145,7 @@ class DeliveryMachine:
         return current is not None and current.message.message_id == message_id and current.stage == "pasting"
 
     def resume(self, message: Message, now: float) -> None:
-        """Go on with a message that is known to have been pasted before this machine began: its Enter is missing."""
+        """Continue with a message that an earlier machine pasted without its Enter."""
         self._queue.append(InFlight(message, "settling", now, painted=now, resumed=True))
         self._due = now
 
@@ -167,7 +168,7 @@ class DeliveryMachine:
         return []
 
     def pasted(self, now: float) -> list[Effect]:
-        """Tmux has pasted the current message."""
+        """Record that tmux has pasted the current message."""
         current = self._current
         if current is None:
             return []
@@ -178,7 +179,7 @@ class DeliveryMachine:
         return told
 
     def entered(self, now: float) -> list[Effect]:
-        """Tmux has sent the Enter behind the current message."""
+        """Record that tmux has sent the Enter after the current message."""
         current = self._current
         if current is None:
             return []
@@ -188,11 +189,11 @@ class DeliveryMachine:
         return [*first, *held]
 
     def refused(self, reason: str, state: DeliveryState = "failed") -> list[Effect]:
-        """Tmux has not typed the current message, or its Enter, because of what it found in the pane."""
+        """Record that tmux refused to type the current message or its Enter, because of the pane's state."""
         return self._end(state, reason)
 
     def put_off(self) -> list[Effect]:
-        """Tmux has not typed the current message, or its Enter, and that can still be done later."""
+        """Record that tmux has not typed the current message or its Enter yet, but can do so later."""
         current = self._current
         if current is not None and current.stage == "pasting":
             current.stage = "waiting"
@@ -207,7 +208,7 @@ class DeliveryMachine:
         return self._end("unconfirmed", "taken_back")
 
     def stop(self, reason: str) -> list[Effect]:
-        """Nothing can be typed any more: what was begun is unconfirmed, what waits has failed."""
+        """End all messages: a message in flight is unconfirmed, a waiting one has failed."""
         effects: list[Effect] = []
         while self._current is not None or self._queue:
             self._current = self._current or self._queue.popleft()
@@ -216,7 +217,7 @@ class DeliveryMachine:
         return effects
 
     def look(self, look: PaneView, now: float) -> list[Effect]:
-        """Decide what is to be done, given what stands in the pane now."""
+        """Decide what to do, given a view of the pane."""
         effects: list[Effect] = []
         self._due = None
         while True:
@@ -237,7 +238,7 @@ class DeliveryMachine:
             if self._current is before:
                 return effects
 
-    # What is made of it
+    # Decisions
 
     def _wait(self, current: InFlight, look: PaneView, now: float) -> list[Effect]:
         message_id = current.message.message_id
@@ -260,9 +261,9 @@ class DeliveryMachine:
         return [*told, *self._hold_others(found, now)]
 
     def _hold_others(self, found: Obstacle, now: float) -> list[Effect]:
-        """Tell the messages behind the current one what it waits for where a person has to act, and end their patience.
+        """Give queued messages the current one's reason if it needs a person, and fail those whose time is up.
 
-        Whether the program is at work is told of the current message alone: that changes with every turn.
+        The reason `at_work` goes to the current message only, because it changes with every turn.
         """
         effects: list[Effect] = []
         for waiting in [each for each in self._queue if each.stage == "waiting"]:
@@ -286,7 +287,7 @@ class DeliveryMachine:
             fails = (current.message.policy or self._policy).needs_human == "fail"
             return self._end("failed", "needs_human") if fails else self._hold_others("needs_human", now)
         if look.standing.withdrawn:
-            # It is leaving, with the text or without: the Enter would be its shell's.
+            # The program is leaving, so its shell would get the Enter.
             self._due = now + LOOK_AGAIN
             return []
         if (rests_at := self._rests_at(current, look, now)) is not None:
@@ -299,7 +300,7 @@ class DeliveryMachine:
 
     @staticmethod
     def _rests_at(current: InFlight, look: PaneView, now: float) -> float | None:
-        """Return when the picture of a program that paints can be judged; None if it can, or never rests."""
+        """Return when the screen of a painting program can be judged; None if it can now, or never rests."""
         if not look.standing.converses or look.last_output is None or now >= look.last_output + PICTURE_REST:
             current.unjudged = None
             return None
@@ -313,7 +314,7 @@ class DeliveryMachine:
         if look.standing.converses and current.painted is None:
             return most
         rest = [] if current.painted is None else [current.painted]
-        # What turns while a program works says nothing of the paste.
+        # A spinner's changes do not show whether the program has read the paste.
         turns = look.standing.converses and look.standing.answers
         if look.last_output is not None and look.last_output >= current.since and not turns:
             rest.append(look.last_output)
@@ -345,7 +346,7 @@ class DeliveryMachine:
         return self._enter(current, look)
 
     def _is_answering(self, now: float) -> bool:
-        """Return whether an answer to what was sent is under way, or is still to be expected."""
+        """Return whether an answer to a sent message is in progress or still expected."""
         return any(followed.started or now < followed.since + UNHEARD for followed in self._followed)
 
     def _painted(self, message_id: str, now: float) -> list[Effect]:
@@ -359,7 +360,7 @@ class DeliveryMachine:
         return [] if current.stage == "pasting" else [ReportState(message_id, "painted")]
 
     def _in_order(self, effects: list[Effect]) -> list[Effect]:
-        """Hold back what is told of a message whose Enter tmux has not answered for yet, or has put off."""
+        """Hold back reports about a message while tmux has not confirmed its Enter."""
         current = self._current
         if current is None or current.stage not in {"settling", "entering"}:
             return effects
@@ -384,7 +385,7 @@ class DeliveryMachine:
         effects: list[Effect] = []
         for followed in [followed for followed in self._followed if followed.turn <= event.turn]:
             if followed.turn == event.turn and not followed.started:
-                # A signal that says so may end the answer before, with this one still waiting inside the program.
+                # This signal may end the previous answer, while the program still queues this message.
                 if event.certain:
                     continue
                 effects.append(ReportState(followed.message_id, "turn_started"))
@@ -397,7 +398,7 @@ class DeliveryMachine:
         return effects
 
     def _end(self, state: DeliveryState, reason: str) -> list[Effect]:
-        """Be done with the current message, short of its aim."""
+        """End the current message without success."""
         current, self._current = self._current, None
         if current is None:
             return []

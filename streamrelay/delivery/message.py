@@ -1,4 +1,4 @@
-"""What is to be delivered, under which policy, and the account of it. Values only."""
+"""A message to deliver, its policy and its progress. Values only."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,11 +8,11 @@ from streamrelay.errors import UsageError
 from streamrelay.events import DeliveryState, Receipt
 
 Obstacle = Literal["needs_human", "draft", "at_work", "not_ready"]
-"""Why a message waits: a dialog or question stands there; a person's draft is in the box; the program answers and must
-not be interrupted; it does not look as it does when it takes messages."""
+"""Why a message waits: a dialog or question is open; the composer holds a person's draft; the program works and must
+not be interrupted; its screen does not show that it accepts messages."""
 
 NEEDS_PERSON: frozenset[Obstacle] = frozenset({"needs_human", "draft"})
-"""Why a message waits that only a person can do something about."""
+"""The obstacles that only a person can remove."""
 
 FINAL: frozenset[DeliveryState] = frozenset({"answered", "failed", "unconfirmed"})
 """States after which a delivery has no other."""
@@ -21,39 +21,39 @@ _ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 
 
 def check_message_id(message_id: str) -> None:
-    """Raise UsageError for an id that is none."""
+    """Raise UsageError for an invalid id."""
     if not _ID.fullmatch(message_id):
-        raise UsageError(f"{message_id!r} is no message id", hint="letters, digits and _.:@- make one")
+        raise UsageError(f"invalid message id: {message_id!r}", hint="use letters, digits and _.:@-")
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPolicy:
-    """What is done where it is not a matter of right or wrong."""
+    """The choices of a sender for a delivery."""
 
     needs_human: Literal["hold", "fail"] = "hold"
-    """What becomes of a message while the program waits for a person."""
+    """Whether a message waits or fails while the program waits for a person."""
     commands: Literal["send", "refuse"] = "send"
-    """What becomes of a text that an agent would take for a command: one that starts with `/`, `!`, `#` or `@`."""
+    """Whether to send a text that an agent reads as a command, because it starts with `/`, `!`, `#` or `@`."""
     patience: float | None = None
-    """Seconds that a message may wait to be typed; None for as long as it takes."""
+    """Seconds that a message may wait to be typed; None for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One text for one pane; `head` is what of it stays in front of the pointer when it goes into a file."""
+    """One text for one pane; if the text goes into a file, `head` stays in front of the pointer to it."""
 
     message_id: str
     text: str
     head: str = ""
     policy: DeliveryPolicy | None = None
-    """Its own, where it is not that of its writer."""
+    """Its own policy; None for the writer's."""
     sender: str = field(default="", compare=False)
     """The session that sends it; empty for a person, a script or streamrelay itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a message has come, and when (loop time): `pasted` when the line was written."""
+    """The state of a message, and since when (loop time); `pasted` counts from the writing of the line."""
 
     message_id: str
     pane: str
@@ -67,7 +67,7 @@ class Progress:
 
     @property
     def receipt(self) -> Receipt:
-        """The same as an event."""
+        """Return the progress as an event."""
         return Receipt(
             message_id=self.message_id,
             pane=self.pane,

@@ -1,10 +1,10 @@
-"""What is to be delivered, on disk: nothing that was accepted is lost with the process that accepted it.
+"""The outbox: deliveries on disk, so that an accepted message outlives the process that accepted it.
 
-What is noted while the database is busy goes into one transaction. `put` returns when the message is committed, `flush`
-when everything noted before is.
+State changes that arrive while the database is busy share one transaction. `put` returns when the message is committed,
+`flush` when all earlier changes are.
 
-A text is kept for as long as its delivery is open; the receipt is kept for `KEPT` seconds. A commit does not survive a
-loss of power (database.py): then the panes are gone as well.
+The outbox keeps a text while its delivery is open, and its receipt for `KEPT` seconds. A power failure may undo the
+last commits (database.py), but then the panes are gone as well.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE te
 
 
 class OutboxEntry(NamedTuple):
-    """One delivery as it stands on disk; `server` is the server's process and start, `text` empty when it is done."""
+    """One stored delivery; `server` holds the server's process and start time, `text` is empty when it is done."""
 
     number: int
     message_id: str
@@ -79,32 +79,32 @@ class OutboxEntry(NamedTuple):
 
     @property
     def mark(self) -> DeliveryMark:
-        """What it is known by in its pane."""
+        """The delivery's mark in its pane."""
         return DeliveryMark(self.number, self.message_id)
 
     @property
     def message(self) -> Message:
-        """What is to be delivered."""
+        """The message to deliver."""
         return Message(self.message_id, self.text, self.head, self.policy, self.sender)
 
     @property
     def is_open(self) -> bool:
-        """Whether it is not known to be submitted, and may be yet."""
+        """Whether it may still be submitted."""
         return self.state in OPEN
 
     @property
     def taken_up(self) -> float:
-        """When it was taken up (Unix time), by its number."""
+        """When it was queued (Unix time), by its number."""
         return self.number / 1e6
 
     @property
     def age(self) -> float:
-        """Seconds since it was taken up."""
+        """Seconds since it was queued."""
         return max(0.0, time.time() - self.taken_up)
 
 
 class StateNote(NamedTuple):
-    """A delivery stands so now."""
+    """A new state of a delivery."""
 
     number: int
     state: DeliveryState
@@ -147,16 +147,16 @@ class Outbox:
         removed: dict[str, int] | None = None,
         above: int = 0,
     ) -> tuple[OutboxEntry, bool]:
-        """Take a message up and return its entry, and whether it is new: an id that is known is not taken twice.
+        """Store a message; return its entry, and whether it is new. A known id is not stored twice.
 
-        Its number is higher than `above`, and than every other one.
+        The entry's number is higher than `above` and than all others.
         """
         return await self._database.do(
             lambda connection: _put(connection, message, server, pane, program, removed or {}, above)
         )
 
     def note(self, number: int, state: DeliveryState, reason: str = "", file: str | None = None) -> None:
-        """Note how a delivery stands; it is written soon."""
+        """Note a new state of a delivery, to be written soon."""
         self._notes.append(StateNote(number, state, reason, file))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(self._write_notes())
@@ -164,14 +164,14 @@ class Outbox:
             self._writing.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def flush(self) -> None:
-        """Return when everything that was noted is committed; raises StorageError where it cannot be, and keeps it."""
+        """Return when all noted changes are committed; raises StorageError if that fails, and keeps them for later."""
         while self._notes or (self._writing is not None and not self._writing.done()):
             if self._writing is None or self._writing.done():
                 self._writing = asyncio.ensure_future(self._write_notes())
             await asyncio.shield(self._writing)
 
     async def current(self, entry: OutboxEntry) -> OutboxEntry:
-        """Return a delivery as it stands, with all that was noted of it until this returns."""
+        """Return the current state of a delivery, including all changes noted so far."""
         while True:
             await self.flush()
             found = await self._database.do(lambda connection: _select(connection, "number = ?", (entry.number,)))
@@ -184,7 +184,7 @@ class Outbox:
         return await self._database.do(lambda connection: _select(connection, where, (server, pane)))
 
     async def orphans(self, socket: str, *, server: str) -> list[OutboxEntry]:
-        """Return the deliveries, open like those, of servers that had this socket before `server` had it."""
+        """Return the open deliveries of earlier servers at this socket, before `server`."""
         where = f"server <> ? AND substr(server, 1, ?) = ? AND {_OPEN}"
         return await self._database.do(
             lambda connection: _select(connection, where, (server, len(socket) + 1, socket + " "))
@@ -197,13 +197,13 @@ class Outbox:
         return await self._database.do(lambda connection: _select(connection, newest, (server, limit)))
 
     async def panes(self, *, server: str) -> list[str]:
-        """Return the panes of a server that have such deliveries."""
+        """Return the panes of a server that have open deliveries."""
         query = f"SELECT DISTINCT pane FROM deliveries WHERE server = ? AND {_OPEN}"  # noqa: S608  # from above
         rows = await self._database.do(lambda connection: connection.execute(query, (server,)).fetchall())
         return [row[0] for row in rows]
 
     async def counts(self) -> dict[DeliveryState, int]:
-        """Return how many deliveries stand how."""
+        """Return the number of deliveries in each state."""
         query = "SELECT state, count(*) FROM deliveries GROUP BY state"
         return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
 
@@ -212,9 +212,9 @@ class Outbox:
         return await self._database.do(lambda connection: _select(connection, "message_id = ?", (message_id,)))
 
     async def forget(self, *, before: float) -> int:
-        """Delete what was last changed before that Unix time, give its room back, and return how many those were.
+        """Delete deliveries last changed before that Unix time, free their space, and return their number.
 
-        What is not submitted yet stays, however long it waits: it is still to be typed, or to have a receipt.
+        An open delivery stays, however long it waits.
         """
         return await self._database.do(lambda connection: _forget(connection, before))
 
@@ -225,7 +225,7 @@ class Outbox:
             try:
                 await self._database.do(functools.partial(_write, notes=notes))
             except StorageError:
-                # A disk that is full now, or a transaction of another process: the next write has to say it all.
+                # The disk is full, or another process holds a transaction: the next write repeats these changes.
                 self._notes = notes + self._notes
                 raise
 
@@ -282,12 +282,12 @@ def next_number(last: int) -> int:
 
 
 def server_key(address: str, pid: int, started: str) -> str:
-    """Return what tells one server from every other that had its socket."""
+    """Return a key that distinguishes a server from all earlier ones at its socket."""
     return f"{address} {pid} {started}"
 
 
 def _is_done(state: DeliveryState) -> bool:
-    """Return whether the text is not needed any more: what is submitted is never sent again."""
+    """Return whether the text is no longer needed: a submitted message is never sent again."""
     return state in FINAL or state in {"submitted", "turn_started"}
 
 

@@ -1,4 +1,4 @@
-"""Which foreground commands are shells: what is typed there is run."""
+"""Tells which foreground commands are shells, which would run typed text."""
 
 SHELLS = frozenset({
     "ash", "bash", "csh", "dash", "elvish", "fish", "ion", "ksh", "ksh93", "lksh", "mksh", "nu", "oksh",

@@ -1,4 +1,4 @@
-"""Texts that are too long to paste: they go into a file that only the user can read, and a pointer is pasted."""
+"""Spools texts that are too long to paste into files that only the user can read; a pointer is pasted instead."""
 
 import os
 import time
@@ -12,9 +12,9 @@ KEPT = 7 * 86400.0
 
 
 def spool(message: Message, pane: str, folder: Path) -> tuple[Path, Message]:
-    """Write the text of a message into a new file (0600) in `folder`; return its path, and what is pasted instead.
+    """Write the text of a message into a new file (0600) in `folder`; return its path and the message to paste instead.
 
-    All listeners of a relay get a message by the same id: each pane has a file of its own.
+    Each pane gets its own file, because all listeners of a relay get a message under the same id.
     """
     path = folder / f"{message.message_id}.{pane.removeprefix('%')}.txt"
     try:
@@ -24,19 +24,19 @@ def spool(message: Message, pane: str, folder: Path) -> tuple[Path, Message]:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(message.text)
     except OSError as error:
-        raise StreamrelayError(f"{path} cannot be written: {error.strerror}") from error
+        raise StreamrelayError(f"cannot write {path}: {error.strerror}") from error
     return path, Message(message.message_id, pointer(message, path), message.head)
 
 
 def pointer(message: Message, path: Path) -> str:
-    """Return what is pasted instead of a text that was written to `path`: whose it is, how long, and where."""
+    """Return the text to paste for a message in the file `path`: its head, its length and the path."""
     content = message.text.removeprefix(message.head)
     note = f"[This message has {len(content.strip())} characters and is in the file {path} - read it there.]"
     return f"{message.head}\n\n{note}" if message.head else note
 
 
 def forget_old(folder: Path, now: float | None = None) -> None:
-    """Delete the files in `folder` that are older than `KEPT`; raises StreamrelayError for one that cannot be."""
+    """Delete the files in `folder` that are older than `KEPT`; raises StreamrelayError if one cannot be deleted."""
     before = (time.time() if now is None else now) - KEPT
     for path in folder.glob("*.txt"):
         try:
@@ -45,4 +45,4 @@ def forget_old(folder: Path, now: float | None = None) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise StreamrelayError(f"{path} cannot be deleted: {error.strerror}") from error
+            raise StreamrelayError(f"cannot delete {path}: {error.strerror}") from error

@@ -1,8 +1,8 @@
 """A pane's terminal device, as the writer of the pane needs it.
 
-Of one on another machine nothing can be told. Then it is taken for what does no harm: a question for a secret is asked
-of a person, whatever the echo is, and a program that did not ask for bracketed paste may read whole lines. A program
-there that never reads, or leaves with something unread, is not noticed.
+The state of a device on another machine is unknown, so the writer assumes the safe case: a question for a secret waits
+for a person, whatever the echo is, and a program without bracketed paste may read whole lines. The writer cannot notice
+a program there that never reads, or that leaves with unread input.
 """
 
 from streamrelay.delivery.foreground import shell_works
@@ -20,12 +20,12 @@ class TerminalDevice:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is one of this machine."""
+        """Whether the device belongs to this machine."""
         return self._server.is_here
 
     @property
     def path(self) -> str:
-        """Where it is; empty where it cannot be had."""
+        """The device's path; empty if it is not accessible."""
         return self._server.terminal(self._pipeline.info)
 
     @property
@@ -35,10 +35,10 @@ class TerminalDevice:
 
     @property
     def hides_input(self) -> bool:
-        """Whether what is typed may not be echoed, as for a password."""
+        """Whether the device hides typed text, as for a password."""
         return hides_input(self.path) if self.is_here else True
 
     @property
     def reads_lines(self) -> bool:
-        """Whether it may cut long lines."""
+        """Whether the device may cut long lines."""
         return reads_lines(self.path) if self.is_here else not self._pipeline.standing.asks_for_paste

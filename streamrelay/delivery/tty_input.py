@@ -1,4 +1,4 @@
-"""What a pane's terminal device tells of its program: what it leaves unread, and whether it asks for a secret."""
+"""Reads a pane's terminal device: how much input its program left unread, and whether it asks for a secret."""
 
 import array
 import contextlib
@@ -12,9 +12,9 @@ MAX_LINE_BYTES = 4095
 
 
 def unread_input(tty: str) -> int | None:
-    """Return the bytes that wait in the terminal device `tty` ("/dev/pts/3"); None where that cannot be told.
+    """Return the bytes that wait in the terminal device `tty` ("/dev/pts/3"); None if unknown.
 
-    In canonical mode only whole lines count (Linux n_tty.c, FIONREAD). The device is only looked at, never read.
+    In canonical mode only whole lines count (Linux n_tty.c, FIONREAD). The function never consumes input.
     """
     waiting = array.array("i", [0])
     with contextlib.suppress(OSError), _opened(tty) as descriptor:
@@ -24,17 +24,17 @@ def unread_input(tty: str) -> int | None:
 
 
 def reads_lines(tty: str) -> bool:
-    """Return whether the terminal device `tty` is in canonical mode; False where that cannot be told."""
+    """Return whether the terminal device `tty` is in canonical mode; False if unknown."""
     with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
         return bool(termios.tcgetattr(descriptor)[3] & termios.ICANON)
     return False
 
 
 def hides_input(tty: str) -> bool:
-    """Return whether lines are read from the terminal device `tty` without being echoed, as for a password.
+    """Return whether the terminal device `tty` reads lines without echo, as for a password; False if unknown.
 
-    False where that cannot be told. A program that edits its input itself (no canonical mode) hides nothing by this.
-    A program can switch the echo off and not mean a secret: what it asks has to be looked at as well.
+    A program that edits its input itself (no canonical mode) hides nothing by this. A program can also switch the echo
+    off for another reason, so the caller must look at its question as well.
     """
     with contextlib.suppress(OSError, termios.error), _opened(tty) as descriptor:
         local_modes: int = termios.tcgetattr(descriptor)[3]

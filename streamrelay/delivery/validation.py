@@ -1,4 +1,4 @@
-"""Which texts are not delivered at all, whatever the program is at."""
+"""Validates messages: some texts are never delivered, whatever the program's state."""
 
 from streamrelay.delivery.message import DeliveryPolicy, Message
 from streamrelay.delivery.terminal import TerminalDevice
@@ -8,9 +8,9 @@ _COMMAND_SIGNS = ("/", "!", "#", "@")
 
 
 def rejection_reason(message: Message, policy: DeliveryPolicy, terminal: TerminalDevice, *, limit: int | None) -> str:
-    """Return why a message is not delivered into the program on a terminal, as its receipt says it; empty if it is.
+    """Return the reason, for the receipt, why a message cannot be delivered to a program; empty if it can.
 
-    `limit` are the characters above which a text goes into a file.
+    A text of more than `limit` characters goes into a file.
     """
     if not message.text:
         return "empty"
@@ -19,10 +19,10 @@ def rejection_reason(message: Message, policy: DeliveryPolicy, terminal: Termina
     longest = max(len(line.encode()) for line in message.text.split("\n"))
     if longest > MAX_LINE_BYTES and terminal.reads_lines:
         return "line_too_long"
-    # A file of ours is no use to a program on another machine.
+    # A program on another machine cannot read a file on this one.
     return "too_long" if not terminal.is_here and is_spooled(message, limit) else ""
 
 
 def is_spooled(message: Message, limit: int | None) -> bool:
-    """Return whether a text goes into a file, and only a pointer is pasted."""
+    """Return whether a text goes into a file, so that only a pointer is pasted."""
     return limit is not None and len(message.text) > limit

@@ -1,9 +1,9 @@
-"""The one writer of a pane: what the machine decides is done here, and what came of it is told to the machine.
+"""The only writer of a pane: carries out the machine's decisions and reports the results to it.
 
-While the program waits for a person (a password, a confirmation) nothing is typed, neither text nor Enter. A program
-that leaves what it was sent unread for `read_timeout` seconds is reported, not fed on: what tmux cannot write it keeps
-in memory. One that leaves with it unread gets no Enter, and the text is taken back from its terminal (unread.py). With
-an outbox, a message is on disk before anything is typed, and its predecessors' receipts are.
+While the program waits for a person (a password, a confirmation), the writer types neither text nor Enter. If a program
+leaves its input unread for `read_timeout` seconds, the writer reports that and types no more, because tmux would keep
+the rest in memory. If a program leaves with unread text, it gets no Enter, and the writer discards the text from its
+terminal (unread_input.py). With an outbox, a message and the receipts before it are on disk before the writer types.
 """
 
 import asyncio
@@ -36,19 +36,19 @@ from streamrelay.panes.tasks import until_first
 
 READ_TIMEOUT = 30.0
 _LEAVING = 0.02
-"""Seconds in which the stream hears what tmux knows already: that the program is leaving, or has painted."""
+"""Seconds until the stream has output that tmux has processed already: the program is leaving, or has painted."""
 _SHELL_LOOKS = 0.1
-"""Seconds between two looks whether a shell still runs a command: one that ends in silence says nothing."""
+"""Seconds between two checks whether a shell still runs a command, since a command may end without output."""
 _SHELL_RETURNS = 1.5
-"""Seconds in which tmux notices that the shell is in the foreground again."""
+"""Seconds until tmux notices that the shell is in the foreground again."""
 _LANDING = 0.001
-"""Seconds between two looks for what tmux is about to write."""
+"""Seconds between two checks whether tmux has written typed text."""
 _MAX_MOVED = 25
-"""How often in a row a cursor that is elsewhere by now puts typing off: who paints that much is not leaving."""
+"""How often in a row a moved cursor puts typing off; a program that paints that much is not leaving."""
 
 
 class PaneWriter:
-    """Types into one pane, on behalf of everybody."""
+    """Types into one pane, for all senders of this process."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class PaneWriter:
         allow_shell: bool = False,
         read_timeout: float = READ_TIMEOUT,
     ) -> None:
-        """Type to `program` alone: the foreground command that was judged fit, not whatever is there by now.
+        """Type only to `program`: the foreground command that was checked, not another one that replaced it.
 
         Raises ShellRefused for a shell unless the caller allowed shells.
         """
@@ -77,7 +77,7 @@ class PaneWriter:
         self._program = program
         self._allow_shell = allow_shell
         self._shell_worked_at = -math.inf
-        """When a shell that may be typed to was last seen to run a command."""
+        """When an allowed shell last ran a command."""
         self._report = report
         self._policy = policy or DeliveryPolicy()
         self._outbox = outbox
@@ -85,7 +85,7 @@ class PaneWriter:
         self._machine = DeliveryMachine(self._policy)
         self._marks: dict[str, DeliveryMark] = {}
         self._injected: set[str] = set()
-        """What the stream was told to expect, and not yet that its Enter is coming."""
+        """The messages whose paste the stream expects, but not yet their Enter."""
         self._files: dict[str, str] = {}
         self._last_number = 0
         self._server_key = ""
@@ -101,18 +101,18 @@ class PaneWriter:
 
     @property
     def idle(self) -> bool:
-        """Whether everything that was taken up is submitted, or has failed."""
+        """Whether each message is submitted or has failed."""
         return self._machine.idle
 
     @property
     def rests(self) -> bool:
-        """Whether it is idle, and no answer waited for."""
+        """Whether it is idle and no answer is pending."""
         return self._machine.rests
 
     async def recover(self) -> list[OutboxEntry]:
-        """Take up what an earlier writer of this pane left in the outbox; return what that was.
+        """Take over the messages that an earlier writer of this pane left in the outbox, and return them.
 
-        To be called before anything is put. What went to a server that has ended, or cannot be told, is unconfirmed.
+        Call it before `put`. A message to a server that has ended, or whose fate is unknown, becomes unconfirmed.
         """
         marks = await self._read_marks()
         if self._outbox is None:
@@ -126,10 +126,10 @@ class PaneWriter:
         return program_left
 
     async def put(self, message: Message) -> bool:
-        """Take up a message; False where it will not be delivered, or was taken up before: its receipt says why.
+        """Queue a message; return False if it cannot be delivered or is known already, as its receipt says.
 
-        With an outbox it is on disk when this returns. Raises UsageError for an id that is none (letters, digits and
-        `_.:@-`, at most 128).
+        With an outbox, the message is on disk when this returns. Raises UsageError for an invalid id (allowed are
+        letters, digits and `_.:@-`, at most 128).
         """
         check_message_id(message.message_id)
         removed = removed_from(message.text)
@@ -148,7 +148,7 @@ class PaneWriter:
                 above=self._last_number,
             )
             if not is_new:
-                # Told and not noted: what is on its way meanwhile knows better.
+                # Reported but not stored: a state that arrives meanwhile is newer.
                 now = await self._outbox.current(entry)
                 self._report(Progress(now.message_id, self._pane, now.state, self._now(), now.reason, file=now.file))
                 return False
@@ -181,7 +181,7 @@ class PaneWriter:
             await self._progressed.wait()
 
     async def run(self) -> None:
-        """Deliver until cancelled; raises ProgramLeft, TargetNotReading, PaneGone or what tmux says."""
+        """Deliver until cancelled; raises ProgramLeft, TargetNotReading, PaneGone or tmux's error."""
         self._pipeline.add_listener(self._hear)
         self._running = True
         try:
@@ -196,12 +196,12 @@ class PaneWriter:
             self._pipeline.remove_listener(self._hear)
 
     async def finish(self) -> None:
-        """Wait until everything that was taken up is submitted, or has failed; without end once `run` has raised."""
+        """Wait until each message is submitted or has failed; never returns once `run` has raised."""
         while self._broken or not self._machine.idle:
             self._progressed.clear()
             await self._progressed.wait()
 
-    # What goes out
+    # Typing
 
     async def _deliver_all(self) -> NoReturn:
         while True:
@@ -223,12 +223,12 @@ class PaneWriter:
                         await self._enter(effect, look)
                 if any(isinstance(effect, Paste | Enter) for effect in effects):
                     continue
-                # A message can be done with when nothing is told of it: its text is gone from the composer.
+                # A message may be finished without a report: its text has vanished from the composer.
                 self._progressed.set()
             await self._until_something_happens()
 
     def _check_program(self) -> None:
-        """Check that the program is there that was judged fit, or its shell, at work or not; raises ProgramLeft."""
+        """Check that the checked program, or its shell, is still in the foreground; raises ProgramLeft."""
         command = self._pipeline.info.command
         if self._allow_shell and self._terminal.shell_works:
             self._shell_worked_at = self._now()
@@ -240,7 +240,7 @@ class PaneWriter:
 
     @property
     def _shell_works(self) -> bool:
-        """Whether a shell that may be typed to runs a command, or has until a moment ago."""
+        """Whether an allowed shell runs a command, or did so a moment ago."""
         return self._now() < self._shell_worked_at + _SHELL_RETURNS
 
     async def _until_something_happens(self) -> None:
@@ -258,7 +258,7 @@ class PaneWriter:
                 task.cancel()
 
     def _look(self) -> PaneView:
-        """Look at the terminal as well as at the words: many questions for a secret have no known ones."""
+        """Return a view of the pane; the terminal's echo also reveals questions for a secret with unknown words."""
         self._pipeline.look()
         standing = self._pipeline.standing
         if asks_for_secret(self._pipeline.open_line) and self._terminal.hides_input:
@@ -269,20 +269,20 @@ class PaneWriter:
         return PaneView(standing, profile, self._pipeline.last_output, self._pipeline.cursor)
 
     async def _take_back(self) -> None:
-        """See to it that a program which is leaving leaves nothing of ours to its shell."""
+        """Discard unread text of a leaving program, so that its shell does not read it."""
         if self._unread.take_back():
             self._carry_out(self._machine.taken_back())
         else:
             await asyncio.sleep(_LANDING)
 
     def _seen(self, look: PaneView) -> Seen:
-        """Return what has to be as it was; a program that prints moves its cursor all the time, and means nothing."""
+        """Return the state that must not change before typing; the cursor of a printing program may move."""
         standing = look.standing
         firm = (standing.asks_for_paste or standing.converses) and self._moved < _MAX_MOVED
         return Seen(standing.asks_for_paste, look.cursor if firm else None)
 
     async def _paste(self, message: Message, look: PaneView) -> None:
-        """Paste; the echo can come in the very read that says the paste is done."""
+        """Paste a message; its echo can arrive in the same read as tmux's confirmation."""
         if is_spooled(message, self._paste_limit):
             path, message = await asyncio.to_thread(spool, message, self._pane, state_folder("spool"))
             self._files[message.message_id] = str(path)
@@ -313,14 +313,14 @@ class PaneWriter:
         mark, seen = self._marks[message_id], self._seen(look)
         line = enter_line(self._pane, self._program, mark, attempt=enter.attempt, key=key, seen=seen)
         if await self._typed(line, mark, {"submitted"}):
-            # An editor of lines withdraws when it has read this: what waits soon after is a person's.
+            # A line editor ends its request when it has read this; input that waits soon after comes from a person.
             self._unread.typed(self._now(), lands=0.0)
             self._carry_out(self._machine.entered(self._now()))
 
     async def _typed(self, line: str, mark: DeliveryMark, typed: Collection[Fate]) -> bool:
-        """Have tmux type something; False where it did not. Raises what stands against it for good.
+        """Let tmux type a line; return False if it did not. Raises an error that rules typing out.
 
-        `typed` are the fates of what was typed already, by a line of an earlier writer that was on its way.
+        `typed` are the states in which an earlier writer's line has typed the text already.
         """
         result = await self._server.command(self._pane, line)
         refusal = next((read for block in result.blocks if (read := read_refusal(block.lines)) is not None), None)
@@ -344,7 +344,7 @@ class PaneWriter:
         await asyncio.sleep(_LEAVING)
         return False
 
-    # What comes back
+    # Events of the pane
 
     def _hear(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -374,7 +374,7 @@ class PaneWriter:
         self._progressed.set()
 
     def _let_go(self) -> None:
-        """Keep nothing of what nothing more is told of: a writer lives as long as its pane."""
+        """Forget finished messages, since a writer lives as long as its pane."""
         still = self._machine.message_ids
         self._injected &= still
         self._marks = {each: mark for each, mark in self._marks.items() if each in still}
@@ -385,11 +385,11 @@ class PaneWriter:
 
     @property
     def _paste_limit(self) -> int | None:
-        """The characters above which a text is not pasted into this program."""
+        """The most characters to paste into this program; longer texts are spooled."""
         profile = self._server.profile(self._pipeline.standing.profile)
         return profile.delivery.paste_limit if profile is not None else None
 
-    # What was left behind
+    # Recovery
 
     async def _read_marks(self) -> DeliveryMarks:
         asked = f"display-message -p -t {self._pane} '{QUERY_MARKS}'"
@@ -407,12 +407,12 @@ class PaneWriter:
         self._last_number = max(self._last_number, entry.number)
         match fate(entry.mark, marks):
             case "send" | "enter" as found if entry.program != self._program:
-                # Pasted, it may have been read by that program, or by whatever is there now.
+                # The former program may have read the pasted text, or the one that is there now.
                 self._tell(entry.message_id, "failed" if found == "send" else "unconfirmed", ProgramLeft.code)
             case "send" if reason := self._unfit(entry.message):
                 self._tell(entry.message_id, "failed", reason)
             case "send":
-                # Its patience began when it was taken up first.
+                # Its time limit counts from when it was first queued.
                 self._carry_out(self._machine.put(entry.message, self._now() - entry.age))
             case "enter":
                 self._injected.add(entry.message_id)
@@ -425,7 +425,7 @@ class PaneWriter:
         self._news.set()
 
     async def _watch_reading(self) -> NoReturn:
-        """Notice a program that never reads."""
+        """Raise TargetNotReading for a program that never reads its input."""
         tty = lambda: self._terminal.path if self._last_typed is not None else ""  # noqa: E731
         unread = await until_left_unread(tty, self._read_timeout)
         raise target_not_reading(self._pane, self._program, unread, self._read_timeout)
