@@ -79,4 +79,4 @@ def _parse(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(_without_mark(text)[1])
     except tomllib.TOMLDecodeError as error:
-        raise TomlError(f"no TOML: {error}") from error
+        raise TomlError(f"invalid TOML: {error}") from error

@@ -1,8 +1,7 @@
-"""One profile: from the text of its file to the values that the rooms use.
+"""Parses the file of one profile into the values that other packages use.
 
-Every part is decoded strictly, because a key with a typing error would be a rule that silently does not hold. A
-pattern may quote the row it was written for, and then has to match it; the patterns that quote nothing are matched by
-recordings (tests/agents).
+Decoding is strict, because a misspelt key would be a rule without effect. A pattern may quote a row (`seen`), and must
+then match it. Recordings test the patterns without a quoted row (tests/agents).
 """
 
 from collections.abc import Iterable
@@ -22,7 +21,7 @@ MidTurn = Literal["queue", "hold"]
 
 
 class Pattern(msgspec.Struct, frozen=True):
-    """A pattern of a profile: where it stands, what it is, and the row that it quotes (and from where), if any."""
+    """A pattern of a profile: its place in the file, its text, and the row that it quotes with its source, if any."""
 
     key: str
     compiled: regex.Pattern[str]
@@ -32,29 +31,29 @@ class Pattern(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryProfile:
-    """How to get a message into the program."""
+    """How to deliver a message to the program."""
 
     ready: tuple[regex.Pattern[str], ...]
-    """A row stands on the screen that one of these matches: it takes messages. None known: whenever it rests."""
+    """The program accepts messages while one of these matches a row. Without any, it does so whenever it is idle."""
     composer: regex.Pattern[str] | None
-    """The row of the composer; the group `draft` is what stands in it."""
+    """Matches the row of the composer; the group `draft` is its text."""
     submit_key: str
-    """As tmux names keys."""
+    """The key that submits, by tmux's name."""
     submit_delay: float
-    """Seconds between paste and submit key, at least."""
+    """The least seconds between paste and submit key."""
     paste_limit: int | None
-    """Characters of a message; a longer one goes into a file, and the program is told where. None: no limit known."""
+    """The most characters to paste; a longer text goes into a file, and the program gets its path. None: unlimited."""
     interrupt: tuple[str, ...]
-    """The keys that interrupt an answer, one after the other, as tmux names keys; none where they are not known."""
+    """The keys that interrupt an answer, one after the other, by tmux's names; empty if unknown."""
     clear: tuple[str, ...]
     """The keys that empty the composer, in case an interrupted program puts the message back into it."""
     mid_turn: MidTurn
-    """Whether the program keeps what is sent while it works, for its next turn (`queue`), or must be let finish."""
+    """Whether the program queues messages while it works (`queue`), or must finish first (`hold`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How the program is started: its words, and the size it wants; 0 where any will do."""
+    """How to start the program: its command line, and the screen size that it needs; 0 for any."""
 
     command: tuple[str, ...]
     columns: int
@@ -62,49 +61,49 @@ class Start:
 
 
 class StopHook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How the program itself tells others that a turn is over: an `event` to be configured in a `file`."""
+    """The hook with which the program reports the end of a turn: an `event` to configure in a `file`."""
 
     file: str
     event: str
     format: Literal["settings", "notify"] | None = None
-    """How it is written there (settings_file.py, notify_file.py); None for a way that only a person knows."""
+    """The format of the file (settings_file.py, notify_file.py); None if only a person can edit it."""
     home: str = ""
-    """The environment variable that names the folder which is the first below home in `file` otherwise."""
+    """The environment variable that replaces the first folder below home in `file`."""
 
 
 class TranscriptTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the program writes its conversation down: a glob, from home with `~`, else from where it was started."""
+    """Where the program stores its transcripts: a glob, relative to home with `~`, else to the program's folder."""
 
     path: str
     format: Literal["jsonl", "sqlite", "markdown"]
     home: str = ""
-    """As of a stop hook."""
+    """As for a stop hook."""
 
 
 class Witness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Who reads the agent's own record of its answers (agents/witnesses), and how late a line may come there."""
+    """The reader of the agent's own record of its answers (agents/witnesses), and the delay of that record."""
 
     reader: Literal["claude", "codex", "gemini", "opencode", "qwen"]
     lag: Annotated[float, msgspec.Meta(ge=0, le=10)]
-    """Seconds from the rest of the screen to the record of the whole answer, with a margin: a turn waits so long."""
+    """Seconds that a turn waits, after the screen rests, until the record has the whole answer."""
 
     @property
     def name(self) -> WitnessName:
-        """Return what the witness is called in events."""
+        """Return the name of the witness in events."""
         return "database" if self.reader == "opencode" else "transcript"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
-    """All that is known of one program."""
+    """The profile of one program."""
 
     title: str
-    """What its makers call it."""
+    """The program's own name."""
     source: str
-    """The file it is from."""
+    """The file of the profile."""
     kind: Kind
     reading: Profile
-    """What the delta stream needs."""
+    """The part for the delta stream."""
     delivery: DeliveryProfile
     start: Start
     stop_hook: StopHook | None
@@ -113,11 +112,11 @@ class AgentProfile:
     patterns: tuple[Pattern, ...]
     """Every pattern of the file, in its order."""
     text: str
-    """The file itself."""
+    """The content of the file."""
 
     @property
     def name(self) -> str:
-        """What it is called here: the name of its file."""
+        """The name of the profile: that of its file."""
         return self.reading.name
 
 
@@ -190,17 +189,18 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
-    """Read a profile from the text of its file; raises ConfigError with the file, the key and what is wrong."""
+    """Parse a profile from the text of its file; raises ConfigError with the file, the key and the fault."""
     try:
         file = msgspec.toml.decode(text, type=_File)
     except msgspec.ValidationError as error:
         wrong, _, key = str(error).partition(" - at `$.")
         raise ConfigError(source, key.removesuffix("`"), wrong, hint=_HINT) from error
     except msgspec.DecodeError as error:
-        raise ConfigError(source, "", f"no TOML: {error}", hint=_HINT) from error
+        raise ConfigError(source, "", f"invalid TOML: {error}", hint=_HINT) from error
     recognise, delivery = file.recognise, file.delivery
     if not recognise.commands and not recognise.signs:
-        raise ConfigError(source, "recognise", "neither commands nor signs: nothing would be recognised", hint=_HINT)
+        raise ConfigError(source, "recognise", "neither commands nor signs, so it would recognise no program",
+        hint=_HINT)
     patterns = _Compiler(source)
     reading = Profile(
         name,
@@ -245,11 +245,11 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
     )
 
 
-_HINT = "docs/profiles.md says how a profile is written; without the file the program is treated like any other"
+_HINT = "see docs/profiles.md; without the file the program is treated like any other"
 
 
 class _Compiler:
-    """Compiles the patterns of one file, and keeps the list of them."""
+    """Compiles the patterns of one file and lists them."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -272,5 +272,5 @@ class _Compiler:
     def composer(self, pattern: _Pattern) -> regex.Pattern[str]:
         compiled = self.one("delivery.composer", pattern)
         if "draft" not in compiled.groupindex:
-            raise ConfigError(self._source, "delivery.composer", "it has no group (?P<draft>...)", hint=_HINT)
+            raise ConfigError(self._source, "delivery.composer", "missing group (?P<draft>...)", hint=_HINT)
         return compiled

@@ -30,11 +30,11 @@ class Layer:
 
 
 def read_toml(text: str, *, file: str, kind: Literal["user", "project"]) -> Layer:
-    """Return what a file sets; raises ConfigError for what is no TOML, no key, or no value for its key."""
+    """Return what a file sets; raises ConfigError for invalid TOML, an unknown key or an invalid value."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(file, "", f"no TOML: {error}", hint=_HINT) from error
+        raise ConfigError(file, "", f"invalid TOML: {error}", hint=_HINT) from error
     keys = all_keys()
     lines = lines_of(text)
     values: dict[str, object] = {}

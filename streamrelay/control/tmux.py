@@ -1,7 +1,7 @@
-"""Which tmux is meant: the binary and the socket, and what can be learned of them without attaching.
+"""A tmux binary and its server's socket, with the queries that need no attach.
 
-`-C attach-session` would start a server where none runs (its entry carries CMD_STARTSERVER), so it is always given
-`-N`; `display-message` never starts one.
+`-C attach-session` would start a missing server (its entry carries CMD_STARTSERVER), so it always gets `-N`;
+`display-message` never starts one.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from streamrelay.control.ssh import Ssh
 
 OLDEST: Final = (3, 2)
 IDENTIFICATION_FIXED: Final = (3, 8)
-"""The first version whose server survives what happens while a control client identifies itself (`identification`)."""
+"""The first version whose server cannot crash while a control client identifies itself (`identification`)."""
 _FORMAT: Final = "#{version}\t#{pid}\t#{socket_path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of tmux: its text, and (major, minor) where the text has one ("master" and OpenBSD's have none)."""
+    """A version of tmux: its text, and (major, minor) if the text has a number ("master" and OpenBSD's have none)."""
 
     text: str
     number: tuple[int, int] | None
@@ -38,13 +38,13 @@ class Version:
         return cls(text, None if match is None else (int(match[1]), int(match[2])))
 
     def at_least(self, major: int, minor: int) -> bool:
-        """Whether this is that version or a newer one; a version without a number is taken to be newer."""
+        """Whether this is that version or a newer one; a version without a number counts as newer."""
         return self.number is None or self.number >= (major, minor)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """A running server; `host` is the machine it runs on as ssh names it, empty for this one."""
+    """A running server; `host` is its machine by the ssh name, empty for this machine."""
 
     version: Version
     pid: int
@@ -53,12 +53,12 @@ class ServerInfo:
 
     @property
     def address(self) -> str:
-        """Where it is, as no other server: the path of its socket, behind its host as scp writes it."""
+        """The unique address of the server: the path of its socket, after its host as in scp."""
         return f"{self.host}:{self.socket_path}" if self.host else self.socket_path
 
     @property
     def dies_of_identification(self) -> bool:
-        """Whether this server can die while a control client identifies itself (`identification`)."""
+        """Whether this server can crash while a control client identifies itself (`identification`)."""
         return not self.version.at_least(*IDENTIFICATION_FIXED)
 
 
@@ -70,9 +70,9 @@ def _default_binary() -> str:
 class Tmux:
     """A tmux binary and the server it talks to.
 
-    Without a binary, $STREAMRELAY_TMUX or "tmux". Without a socket, the server of $TMUX, as tmux itself would take
-    it (the variable is kept from our children, who would take it for nesting), else the default one. With `ssh`,
-    binary and socket are those of another machine, and neither variable speaks of it.
+    The default binary is $STREAMRELAY_TMUX or "tmux". The default server is that of $TMUX, as for tmux itself, else
+    tmux's default server. Child processes do not get $TMUX, because tmux would refuse to nest. With `ssh`, binary and
+    socket belong to another machine, and both variables are ignored.
     """
 
     binary: str = ""
@@ -82,19 +82,20 @@ class Tmux:
 
     def __post_init__(self) -> None:
         if self.socket_name is not None and self.socket_path is not None:
-            raise errors.UsageError("a server is named by -L or by -S, not by both")
+            raise errors.UsageError("name a server by -L or by -S, not by both")
         if not self.binary:
             object.__setattr__(self, "binary", "tmux" if self.ssh is not None else _default_binary())
         if self.ssh is not None:
             return
         if self.socket_name is None and self.socket_path is None and (inside := os.environ.get("TMUX")):
-            # PATH,PID,SESSION, where only the path may hold a comma.
+            # PATH,PID,SESSION; only the path may contain a comma.
             object.__setattr__(self, "socket_path", inside.rsplit(",", 2)[0] or None)
 
     def argv(self, *arguments: str, stays: bool = False, terminal: bool = False) -> list[str]:
         """Return the argument list of a tmux command on this server.
 
-        A control client `stays`, and over ssh is guarded where it has no `terminal`; one that needs that gets it there.
+        With `stays`, the command is a control client. Over ssh, `terminal` gives it a terminal on the other machine;
+        without one, a guard ends it with the connection.
         """
         words = [self.binary, *arguments]
         if self.socket_path is not None:
@@ -103,7 +104,7 @@ class Tmux:
             words[1:1] = ["-L", self.socket_name]
         if self.ssh is None:
             return words
-        # What our locale says does not get there; -u says it instead (tmux.c, CLIENT_UTF8).
+        # ssh does not pass our locale on, so -u sets UTF-8 (tmux.c, CLIENT_UTF8).
         words.insert(1, "-u")
         return self.ssh.argv(words, terminal=terminal, guarded=stays)
 
@@ -112,13 +113,13 @@ class Tmux:
         return missing(self.binary, error) if self.ssh is None else self.ssh.unrunnable(error)
 
     def refused(self, status: int | None, words: str, *, command: Sequence[str]) -> errors.StreamrelayError:
-        """Return the error that a command stands for which ended with `status`, after these words."""
+        """Return the error for a command that ended with `status` and this message."""
         if self.ssh is None:
             return refusal(words, command=command)
         if (failure := self.ssh.failure(status, words, command)) is not None:
             return failure
         error = refusal(words, command=command)
-        # What a login shell of another machine says stands before what tmux says.
+        # A login shell on another machine may print its own lines before tmux's.
         last = refusal(words.rstrip().rpartition("\n")[2].strip(), command=command)
         return error if isinstance(last, errors.CommandFailed) else last
 
@@ -128,15 +129,15 @@ class Tmux:
         timeout: float = 10.0,  # noqa: ASYNC109 - becomes CommandTimeout
         stays: bool = False,
     ) -> str:
-        """Run one tmux command as a subprocess, and return what it printed.
+        """Run one tmux command as a subprocess, and return its output.
 
-        With `stays`, its standard input does not end before it does: a control client would leave at the end of it,
-        in the middle of its commands.
+        With `stays`, its standard input stays open until it ends, because a control client exits at the end of its
+        input, even with commands pending.
 
         Raises errors.TmuxMissing, NoServer, ServerLost, TargetNotFound, CommandFailed (tmux's own words) and
         CommandTimeout.
         """
-        # Files, not pipes: tmux hands its descriptors to the server, and a server that is stopped keeps a pipe open.
+        # Files, not pipes: tmux passes its descriptors to the server, and a stopped server would keep a pipe open.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             try:
                 process = await start_child(
@@ -145,7 +146,7 @@ class Tmux:
                     stdout=out,
                     stderr=err,
                     env=environment(os.environ),
-                    # The terminal's Ctrl-C is not for ssh: it would end a connection that we still use.
+                    # Keeps the terminal's Ctrl-C from ssh: it would end a connection still in use.
                     start_new_session=self.ssh is not None,
                 )
             except OSError as error:
@@ -168,11 +169,11 @@ class Tmux:
             return out.read().decode("utf-8", "replace")
 
     async def probe(self) -> ServerInfo:
-        """Ask the running server who it is; one subprocess, and never starts a server.
+        """Query the running server with one subprocess; never starts a server.
 
         Raises errors.TmuxMissing, NoServer, TmuxTooOld (older than 3.2), CommandFailed and CommandTimeout.
         """
-        # The last line: a login shell of another machine may print some before.
+        # The last line counts: a login shell on another machine may print others before.
         fields = (await self.run("display-message", "-p", _FORMAT)).rstrip("\n").rpartition("\n")[2].split("\t")
         version = Version.parse(fields[0])
         if len(fields) != 3 or not fields[1].isdecimal() or not version.at_least(*OLDEST):
@@ -180,7 +181,7 @@ class Tmux:
         return ServerInfo(version, int(fields[1]), fields[2], "" if self.ssh is None else self.ssh.host)
 
     async def client_version(self) -> Version:
-        """Return the version of the binary (`tmux -V`), which need not be the server's.
+        """Return the version of the binary (`tmux -V`), which may differ from the server's.
 
         Raises errors.TmuxMissing, CommandFailed and CommandTimeout.
         """
@@ -188,10 +189,10 @@ class Tmux:
 
 
 def environment(parent: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a tmux client of ours.
+    """Return the environment for our tmux clients.
 
-    Without $TMUX, or tmux would refuse to nest; with a UTF-8 locale, or tmux would print `_` for every character
-    beyond ASCII (tmux.c looks for the letters in the first of the three that is set).
+    It lacks $TMUX, because tmux would refuse to nest. It has a UTF-8 locale, because tmux would otherwise print `_` for
+    every character beyond ASCII (tmux.c looks for "UTF-8" in the first locale variable that is set).
     """
     child = {name: value for name, value in parent.items() if name not in {"TMUX", "TMUX_PANE"}}
     locale = next((child[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if child.get(name)), "")
@@ -201,7 +202,7 @@ def environment(parent: Mapping[str, str]) -> dict[str, str]:
 
 
 def exit_words(stream: bytes) -> str:
-    """Return why a control client says that it ended, from its output; empty where it does not say."""
+    """Return the reason that a control client printed at its end; empty if there is none."""
     last = stream.rstrip(b"\n").rpartition(b"\n")[2]
     return last.removeprefix(b"%exit ").decode("utf-8", "replace") if last.startswith(b"%exit ") else ""
 
@@ -212,10 +213,10 @@ def missing(binary: str, error: OSError) -> errors.TmuxMissing:
 
 
 def refusal(words: str, *, command: Sequence[str]) -> errors.StreamrelayError:
-    """Return the error that tmux's own words for a refused command stand for."""
+    """Return the error for a command that tmux refused with these words."""
     data = {"command": " ".join(command)}
     if words.startswith(("lost server", "server exited")):
-        # The server was there when the command began (client.c, client_exit_message).
+        # The server was running when the command began (client.c, client_exit_message).
         return errors.ServerLost(words, data=data)
     if words.startswith("no server running") or re.match(
         r"error connecting to .* \((No such file or directory|Connection refused)\)$", words, re.DOTALL

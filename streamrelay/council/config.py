@@ -101,7 +101,7 @@ def parse_config(text: str, file: str) -> CouncilConfig:
     except msgspec.ValidationError as error:
         raise ConfigError(file, "", str(error), hint="docs/council.md#counciltoml has every key") from error
     except msgspec.DecodeError as error:
-        raise ConfigError(file, "", f"no TOML: {error}") from error
+        raise ConfigError(file, "", f"invalid TOML: {error}") from error
     for key, wrong, hint in _faults(config):
         raise ConfigError(file, key, wrong, hint=hint)
     return config

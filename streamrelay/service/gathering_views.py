@@ -62,7 +62,7 @@ def transcript(circle: Circle, now: float, at: float) -> GatheringTranscript:
 
 
 def exported(circle: Circle) -> GatheringExport:
-    """Return a gathering as it is exported."""
+    """Return the export of a gathering."""
     ceremony = circle.ceremony
     return export(circle.gathering_id, ceremony.plan, ceremony.members, ceremony.record, started_at=circle.started_at)
 

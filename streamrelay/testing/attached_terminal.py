@@ -1,6 +1,7 @@
-"""A person who looks on: a terminal attached to a session, which reads whatever comes.
+"""A terminal attached to a session, like a person's, that reads all output.
 
-With one, tmux does not let a program wait for a control client that reads slowly: it buffers for that one instead.
+While such a terminal is attached, tmux does not stop a program for a slow control client; it buffers the output
+instead.
 """
 
 import asyncio

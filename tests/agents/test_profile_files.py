@@ -92,7 +92,7 @@ def test_what_a_file_does_not_say_is_safe() -> None:
 @pytest.mark.parametrize(
     ("text", "key", "wrong"),
     [
-        ("title = ", "", "no TOML"),
+        ("title = ", "", "invalid TOML"),
         (LEAST, "", "missing required field `title`"),
         ('title = "S"', "", "missing required field `recognise`"),
         ('title = 7\n[recognise]\ncommands = ["s"]', "title", "Expected `str`"),

@@ -21,7 +21,7 @@ ONE = '[[member]]\nname = "A"\nvendor = "openai"\nmodel = "gpt-x"\n'
     [
         ("", "missing required field `member`", "docs/council.md"),
         ("member = []", "length >= 1", "docs/council.md"),
-        ("member = 1 2", "no TOML", ""),
+        ("member = 1 2", "invalid TOML", ""),
         (ONE.replace("openai", "acme"), "Invalid enum value", "docs/council.md"),
         (ONE + "colour = 1", "unknown field `colour`", "docs/council.md"),
         (ONE + 'fallback = "claude-x"', "`fallback` claude-x is a model of anthropic, not of openai", "a openai model"),

@@ -78,7 +78,7 @@ def test_a_user_has_other_rhythms_and_rhythms_of_its_own(tmp_path, monkeypatch):
     ("text", "wrong"),
     [
         ("# Daily\n", "does not begin with TOML"),
-        ("+++\nquestion = \n+++\n", "no TOML"),
+        ("+++\nquestion = \n+++\n", "invalid TOML"),
         ("+++\nqestion = 'x'\n+++\n", "qestion"),
         ("+++\nbeats_per_turn = 0\n+++\n", "beats_per_turn"),
         ("+++\nstructure = '2-2'\n+++\n", "invalid structure: '2-2'"),

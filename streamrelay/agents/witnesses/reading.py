@@ -1,4 +1,4 @@
-"""What reading an agent's record gives."""
+"""The interface of an agent's record, and the result of reading it."""
 
 from typing import Literal, NamedTuple, Protocol
 
@@ -8,7 +8,7 @@ Reason = Literal["", "no_process", "no_record", "several", "not_trusted", "unrea
 
 
 class Reading(NamedTuple):
-    """What a record says since it was read last, or why nothing can be read."""
+    """The entries added since the last call, or the reason why the record is unreadable."""
 
     passages: tuple[WitnessPassage, ...] = ()
     reason: Reason = ""
@@ -18,4 +18,4 @@ class AgentRecord(Protocol):
     """The record of the agent in one pane."""
 
     def read(self) -> Reading:
-        """Return what was added since the last call; never raises."""
+        """Return the entries added since the last call; never raises."""
