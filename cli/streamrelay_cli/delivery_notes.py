@@ -119,10 +119,10 @@ class DeliveryNotes:
                 yield f"the input box of {who} contains a draft"
                 yield f"  send it or delete it there{there}"
             case "at_work":
-                yield f"{who} is at work; the message is typed when it takes messages again"
+                yield f"{who} is at work; the message is typed when it accepts messages again"
             case "not_ready":
-                yield f"{who} does not show that it takes messages"
-                yield f"  look what it shows{there}"
+                yield f"{who} does not show that it accepts messages"
+                yield f"  check its screen{there}"
             case "answer":
                 limit = f", for {self._limit:g} s in all" if self._limit else ""
                 yield f"waiting for the answer of {who}{limit}; Ctrl-C stops the waiting"
@@ -133,10 +133,10 @@ class DeliveryNotes:
 
     def _ways_out(self) -> Iterator[str]:
         if not self._queues:
-            yield f"{self._message_id} is typed when nothing is in its way; Ctrl-C cancels it"
+            yield f"{self._message_id} is typed as soon as possible; Ctrl-C cancels it"
             return
         yield f"{self._message_id} stays queued until then; cancel it with: {self.cancel_command}"
-        yield f"list what waits with: streamrelay delivery list{self._options}"
+        yield f"list waiting messages with: streamrelay delivery list{self._options}"
 
     # When the command is interrupted
 
@@ -172,7 +172,7 @@ class DeliveryNotes:
 
 
 def _server_words(server: ServerOptions | None) -> str:
-    """Return the options that name the same tmux server, as they follow a command."""
+    """Return the options that name the same tmux server, to append to a command."""
     if server is None:
         return ""
     given = (("-L", server.socket_name), ("-S", server.socket_path))

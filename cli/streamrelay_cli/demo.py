@@ -1,4 +1,4 @@
-"""`streamrelay demo`: see it work, on a private tmux server."""
+"""`streamrelay demo`: shows streamrelay at work on a private tmux server."""
 
 import statistics
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ FAILED = 1
 
 def demo(tmux: TmuxBinary = None) -> None:
     """Show programs that talk on a private tmux server, and count."""
-    # What only the demonstration needs would slow down the start of every other command.
+    # Imported late: these modules would slow down the start of every other command.
     from streamrelay.demo.stage import perform
 
     output = CommandOutput()
@@ -35,7 +35,7 @@ def demo(tmux: TmuxBinary = None) -> None:
         for failure in outcome.failures:
             output.error(failure)
         if not outcome.failures:
-            output.lines(["", "Everything that was said was heard, once, and nothing else: as expected."])
+            output.lines(["", "As expected: each line was heard once, and nothing else."])
         return FAILED if outcome.failures else 0
 
     run_to_end(output, main)

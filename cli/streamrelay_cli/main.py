@@ -25,7 +25,7 @@ class Streamrelay(CommandGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for option in self.common_options:
-            option.rich_help_panel = "Common options, in front of a command or behind it"
+            option.rich_help_panel = "Common options, before or after a command"
 
     def main(
         self,
@@ -86,7 +86,7 @@ def streamrelay_command(
 
 
 def run() -> None:
-    """Run the command line; print an error that no command has handled, and end quietly when the reader is gone."""
+    """Run the command line; print unhandled errors, and end silently if the reader of the output has gone."""
     with own_standard_output():
         try:
             app()

@@ -199,8 +199,9 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
         raise ConfigError(source, "", f"invalid TOML: {error}", hint=_HINT) from error
     recognise, delivery = file.recognise, file.delivery
     if not recognise.commands and not recognise.signs:
-        raise ConfigError(source, "recognise", "neither commands nor signs, so it would recognise no program",
-        hint=_HINT)
+        raise ConfigError(
+            source, "recognise", "neither commands nor signs, so it would recognise no program", hint=_HINT
+        )
     patterns = _Compiler(source)
     reading = Profile(
         name,

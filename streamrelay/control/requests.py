@@ -1,20 +1,20 @@
-"""Which replies answer which command: the queue of commands one control client has written and not seen answered.
+"""The request queue of a control client: assigns replies to the commands that the client has written.
 
-How many blocks a line gives is not known beforehand (measured, tmux 3.3a): an error in `a ; b ; c` drops `c`;
-`if-shell` gives a block of its own and one for each command in it, and an error in there drops nothing outside;
-a line that does not parse gives one; a comment gives none. So every line is written with two marks around its end,
-each a command that prints a word that no other program can know:
+The number of reply blocks of a line is unknown beforehand (measured, tmux 3.3a). An error in `a ; b ; c` drops `c`.
+`if-shell` gives a block of its own and one for each command in it, and an error inside drops nothing outside. A line
+that does not parse gives one block, a comment none. So the client writes every line with two marks around its end. Each
+mark is a command that prints a word that no other program can know:
 
     LINE ; display-message -p MARK.last
     display-message -p MARK.end
 
-Commands of one line run in one go, so nothing can come between the last block of LINE and `MARK.last`: that is the
-exact place in the stream where LINE is answered. Where an error dropped the rest of the line, or a comment hid it,
-`MARK.end` comes on a line of its own and answers instead. The blocks of LINE are those before the first mark.
+tmux runs the commands of one line without a break, so nothing can come between the last block of LINE and `MARK.last`.
+That is the exact place in the stream where LINE is answered. If an error dropped the rest of the line, or a comment hid
+it, `MARK.end` from the second line answers instead. The blocks of LINE are those before the first mark.
 
-tmux runs the lines of one client strictly in order. A request whose caller lost patience keeps its place, so that the
-answers of those behind it are still theirs. Blocks that no command of this client asked for (the attach, hooks) and
-blocks that arrive without a pending request (commands that run in the background) are ignored.
+tmux runs the lines of one client strictly in order. A request that timed out keeps its place, so that later answers
+still match their requests. The queue ignores blocks of other commands (the attach, hooks) and blocks without a pending
+request (commands that run in the background).
 """
 
 from collections import deque
@@ -30,9 +30,9 @@ from streamrelay.control.quoting import check_line
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What became of one line: its blocks in order, and the first error, if any.
+    """The result of one line: its blocks in order, and the first error, if any.
 
-    `error` is errors.CommandFailed with tmux's own words, or errors.ServerLost where the answer will never come.
+    `error` is errors.CommandFailed with tmux's own words, or errors.ServerLost if no answer can come any more.
     """
 
     line: str
@@ -41,12 +41,12 @@ class CommandResult:
 
     @property
     def lines(self) -> tuple[bytes, ...]:
-        """All lines printed, of all blocks."""
+        """All printed lines, of all blocks."""
         return tuple(line for block in self.blocks for line in block.lines)
 
     @property
     def text(self) -> str:
-        """All lines printed, as text for people; bytes that are not UTF-8 become U+FFFD."""
+        """All printed lines as text; bytes that are not UTF-8 become U+FFFD."""
         return b"\n".join(self.lines).decode("utf-8", "replace")
 
     def unwrap(self) -> Self:
@@ -79,9 +79,9 @@ class _Request:
 
 
 class RequestQueue:
-    """Commands that were written and not answered yet, in the order tmux answers them.
+    """The unanswered commands of one control client, in the order in which tmux answers them.
 
-    Bounded by `limit` commands and `limit_bytes` bytes of them; one command alone may be larger.
+    It holds at most `limit` commands and `limit_bytes` bytes; a single command may be larger.
     """
 
     def __init__(self, nonce: str, *, limit: int = 4096, limit_bytes: int = 16 << 20) -> None:
@@ -103,12 +103,12 @@ class RequestQueue:
     def submit(self, line: str, on_reply: OnReply) -> bytes:
         """Enqueue a line; return the bytes to write for it.
 
-        Raises errors.BadCommand for what is not one line, errors.CommandTimeout where too many wait already.
+        Raises errors.BadCommand unless it is one line, and errors.CommandTimeout if too many commands wait already.
         """
         command = check_line(line)
         if self.full:
             waiting = len(self._waiting)
-            raise errors.CommandTimeout(f"{waiting} commands wait for an answer already", data={"waiting": waiting})
+            raise errors.CommandTimeout(f"{waiting} commands already wait for an answer", data={"waiting": waiting})
         mark = f"{self._nonce}.{self._count}".encode()
         self._count += 1
         last, end = mark + b".last", mark + b".end"
@@ -121,7 +121,7 @@ class RequestQueue:
         return reply.asked and bool(self._waiting)
 
     def receive(self, reply: Reply) -> None:
-        """Take a reply that `claims` said is ours; calls back where it completes a command."""
+        """Take a reply that `claims` accepted; call back if it completes a command."""
         request = self._waiting[0]
         word = reply.lines[0] if len(reply.lines) == 1 else b""
         if word == request.end:
@@ -143,6 +143,6 @@ class RequestQueue:
 
 
 def lost(words: str | None) -> errors.ServerLost:
-    """Return the error for a command whose answer will never come; `words` of `%exit`, None where it said none."""
+    """Return the error for a command without an answer; `words` are those of `%exit`, None without an `%exit`."""
     why = "its client died" if words is None else words or "no reason given"
     return errors.ServerLost(f"the connection to tmux ended: {why}", data={"reason": words})

@@ -1,4 +1,4 @@
-"""How the program can be told from others: its command, what it says of itself to its terminal, its banner."""
+"""Finds how to recognise a program: by its command, its terminal sequences, its title or its banner."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ from streamrelay.learning.row_patterns import quoted
 INTERPRETERS: Final = regex.compile(
     r"(?:node|nodejs|deno|bun|npx|python\d*(?:\.\d+)*|ruby|perl|php|java|uv|pipx)|-?(?:ba|z|fi|da|k|c|tc)?sh"
 )
-"""Commands in which many programs run: they tell which it is of none."""
+"""Interpreters and wrappers: their names identify no program."""
 
 _APP = regex.compile(r"(?:^|[;:])app=(?P<name>[\w.-]+)")
 _BANNER = regex.compile(r"(?P<before>[^\p{L}\p{N}]*)(?P<name>\p{Lu}[\w-]*(?: \p{Lu}[\w-]*)*) \(?v?\d+\.\d+(?:\.\d+)*\b")
@@ -22,16 +22,16 @@ _WORD = regex.compile(r"\p{L}{3,}")
 
 
 def recognition(seen: Observation, *, command: str | None = None) -> Iterator[Finding]:
-    """Yield the ways to tell the program; `command` is what the user says it is."""
+    """Yield the signs of the program; `command` is its command, if the user gave one."""
     yield from _commands(seen, command)
     signs = [*_app(seen), *_titles(seen), *_banner(seen)]
     yield from signs
     if not signs:
-        yield NoFinding("recognise.signs", "no title, no state and no banner with a version was its own")
+        yield NoFinding("recognise.signs", "the program showed no title, state or banner with a version of its own")
 
 
 def name_of(seen: Observation) -> str | None:
-    """Return what the program calls itself, if its banner says so, or its title in plain words."""
+    """Return the program's name from its banner, or from a title in plain words; None without either."""
     found = next(_banners(seen), None)
     if found is not None:
         return found[1]["name"]
@@ -44,11 +44,11 @@ def _commands(seen: Observation, command: str | None) -> Iterator[Finding]:
     first = seen.messages[0].pasted if seen.messages else seen.seconds
     before = [one for one in known if one[0] <= first]
     if not before:
-        yield NoFinding("recognise.commands", "the recording does not tell the command; `streamrelay ls` shows it")
+        yield NoFinding("recognise.commands", "the recording does not contain the command; `streamrelay ls` shows it")
         return
     t, name = before[-1]
     if INTERPRETERS.fullmatch(name) and not command:
-        why = f"{name} was in the foreground at {t:.3f} s, as it is for many programs: the signs have to tell this one"
+        why = f"{name} was in the foreground at {t:.3f} s, as for many programs, so the signs must identify this one"
         yield FoundValue("recognise.interpreters", name, why, t=t)
     else:
         yield FoundValue("recognise.commands", name, f"in the foreground at {t:.3f} s" if not command else "given", t=t)
@@ -63,7 +63,7 @@ def _app(seen: Observation) -> Iterator[FoundValue]:
 
 
 def _titles(seen: Observation) -> Iterator[FoundValue]:
-    """A title that stood there before anybody spoke, if it is no place: the folder, the host, the user."""
+    """Yield a title from before the first message, unless it names a folder, a host or a user."""
     first = seen.messages[0].pasted if seen.messages else seen.seconds
     before = seen.picture(first)
     titles = [told for told in seen.told if told.kind == "title" and told.t < first and not _BRAILLE.match(told.text)]
@@ -76,7 +76,7 @@ def _titles(seen: Observation) -> Iterator[FoundValue]:
         return
     if not any(word[0].isupper() for word in words):
         return
-    why = f"the title from {titles[-1].t:.3f} s on, before anybody spoke to it"
+    why = f"the title from {titles[-1].t:.3f} s on, before the first message"
     end = "$" if head == title else r"\b" if head[-1].isalnum() else ""
     yield FoundValue("recognise.signs", f"^{quoted(head)}{end}", why, titles[-1].text.rstrip(), titles[-1].t)
 
@@ -101,5 +101,5 @@ def _banner(seen: Observation) -> Iterator[FoundValue]:
         head = row[: found.end("name")]
         version = regex.match(r" \(?v?", row[len(head) :])
         pattern = f"^{quoted(head)}{quoted(version[0]) if version else ''}\\d"
-        yield FoundValue("recognise.signs", pattern, f"its banner, there at {picture.t:.3f} s", row, picture.t)
+        yield FoundValue("recognise.signs", pattern, f"its banner, on the screen at {picture.t:.3f} s", row, picture.t)
         return

@@ -1,6 +1,6 @@
 """Attachments: the watched panes of one server, queries about them, and their way onto a new connection.
 
-A hub connects them (`panes.connection`), and `panes.topology` follows what happens to them.
+A hub connects them (`panes.connection`), and `panes.topology` tracks their changes.
 """
 
 import asyncio
@@ -41,26 +41,26 @@ class Attachments:
     ) -> None:
         self._witnesses = witnesses
         self.profiles = profiles
-        """By which panes are read that are attached to from now on."""
+        """The profiles for panes that are attached from now on."""
         self.widths: Widths | None = None
-        """How wide characters are to this server; None for the built-in table."""
+        """This server's widths of characters; None for the built-in table."""
         self.server: ServerInfo | None = None
-        """The server; what its panes are typed is exchanged with other processes under its name, if it runs here."""
+        """The server; processes share typed text under its name, if it runs on this machine."""
         self.selfcheck = SelfCheck()
         self.end: ConnectionEnd | None = None
-        """How the last connection ended that was not asked to; None if none has."""
+        """How the last connection that broke has ended; None if none has."""
         self._connection = PaneConnection(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
         self._follower = TopologyTracker(self._connection)
         self._patience = Backoff()
         self._unheard = asyncio.Event()
-        """Set when the last listener has left: then reconnecting stops."""
+        """Set when the last listener has left, which stops a reconnect."""
 
     async def panes(self) -> dict[str, list[PaneInfo]]:
         """List every pane of the server, by id; a pane whose window is linked into several sessions has several."""
         return parse_panes(await self.query(LIST_PANES))
 
     async def query(self, *commands: Sequence[str]) -> list[str]:
-        """Run tmux commands in one line and return what they print, over the client where there is one."""
+        """Run tmux commands in one line and return their output, over the control client if there is one."""
         return await self._connection.query(*commands)
 
     async def watch(
@@ -70,11 +70,11 @@ class Attachments:
         tap: InputRecorder | None = None,
         log: PaneLog | None = None,
     ) -> list[PanePipeline]:
-        """Hand the events of panes to `listener` from here on; opens pipelines where there are none yet.
+        """Pass the events of panes to `listener` from here on; open the pipelines that do not exist yet.
 
-        `tap` is handed what the pipelines are told: all of it, so raises UsageError where there is one already; `log`,
-        that of a single pane, likewise, and what it holds the pane's stream is told again first. Raises PaneGone where
-        one of the panes is not there any more; then none is watched.
+        `tap` gets all entries of the pipelines from the beginning, so UsageError is raised for a pane that is watched
+        already. The same holds for `log`, the log of a single pane, whose entries are replayed into the stream first.
+        Raises PaneGone if one of the panes is gone; then none is watched.
         """
         async with self._connection.changing:
             pipelines, new = [], []
@@ -123,23 +123,23 @@ class Attachments:
             await self._connection.drop(panes)
 
     def is_watched(self, pane: str) -> bool:
-        """Return whether a pane is there and watched."""
+        """Return whether a pane exists and is watched."""
         return pane in self._connection.panes
 
     def pipeline(self, pane: str) -> PanePipeline:
         """Return the pipeline of a watched pane; raises PaneGone if it is not watched."""
         connected = self._connection.panes.get(pane)
         if connected is None:
-            raise PaneGone(f"pane {pane} is not there any more", data={"pane": pane})
+            raise PaneGone(f"pane {pane} no longer exists", data={"pane": pane})
         return connected.pipeline
 
     async def command(self, pane: str, line: str) -> CommandResult:
-        """Send a command line over the client that carries a pane."""
+        """Send a command line over the control client of a pane."""
         self.pipeline(pane)
         return await self._connection.client().command(line)
 
     async def check(self, pane: str) -> SelfCheckResult | None:
-        """Compare a watched pane's screen with what tmux holds; None if the pane goes away or is just resized."""
+        """Compare a watched pane's screen with tmux's; None if the pane goes away or is being resized."""
         pipeline = self.pipeline(pane)
 
         def judge(blocks: list[Sequence[bytes]]) -> SelfCheckResult | None:
@@ -150,7 +150,7 @@ class Attachments:
         return await self._connection.at_reply(pane, snapshot_line(pane), judge)
 
     async def renew(self, pane: str, log: PaneLog, renewed: Callable[[], None]) -> bool:
-        """Have a pane's stream begin anew in another log; False for a pane that does not rest."""
+        """Restart a pane's stream in a new log; return False if the pane is not idle."""
         pipeline = self.pipeline(pane)
 
         def renew(blocks: list[Sequence[bytes]]) -> bool:
@@ -163,7 +163,7 @@ class Attachments:
 
     @property
     def resting(self) -> list[str]:
-        """The watched panes in which nothing happens."""
+        """The watched panes that are idle."""
         return [pane for pane, connected in self._connection.panes.items() if connected.pipeline.rests]
 
     async def close(self) -> None:
@@ -173,7 +173,7 @@ class Attachments:
     # The end of a connection
 
     async def _outlive(self, hub: Hub) -> None:
-        """Wait for the end of a hub that was not asked to end, and carry its panes over another."""
+        """Wait for the unexpected end of a hub, and connect its panes through another hub."""
         self.end = await hub.client.closed
         async with self._connection.changing:
             if self._connection.hub is not hub:
@@ -185,7 +185,7 @@ class Attachments:
                 await until_first(self._reconnect(hub), self._last_listener_left())
 
     async def _reconnect(self, former: Hub) -> None:
-        """Carry the panes of a hub over another; where that cannot be had, they are closed."""
+        """Connect the panes of a lost hub through another one; close them if that fails."""
         connected = list(self._connection.panes.values())
         while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
             await asyncio.sleep(wait)
@@ -206,12 +206,12 @@ class Attachments:
         await self._unheard.wait()
 
     async def _connect_again(self, connected: Sequence[ConnectedPane], server: str) -> None:
-        """Carry panes over a hub that is yet to be opened; closes those that are not there any more.
+        """Open a hub and connect panes through it; close those that are gone.
 
-        Raises NoServer where another server answers than the one they are of, whose panes have the same ids.
+        Raises NoServer if another server answers than theirs, since its panes have the same ids.
         """
         if (await self._connection.opened()).server != server:
-            raise NoServer("another server has taken the place of the one that was connected to")
+            raise NoServer("another tmux server has replaced the connected one")
         listed = await self.panes()
         self._connection.panes = {one.pipeline.info.pane: one for one in connected if not one.pipeline.closed}
         self._connection.close([pane for pane in self._connection.panes if pane not in listed], "pane_gone")
@@ -234,7 +234,7 @@ class Attachments:
 
 
 def _resume(pipeline: PanePipeline, log: PaneLog) -> None:
-    """Go on with what is in a log, or begin it."""
+    """Continue with the entries of a log, or begin it."""
     past = log.past()
     if past is None:
         log.begin(pipeline.began)

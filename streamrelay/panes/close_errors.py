@@ -1,4 +1,4 @@
-"""What the end of a pane means to those who needed it to go on."""
+"""The errors for commands whose pane has closed."""
 
 from streamrelay.control import ConnectionEnd, ServerInfo, upgrade_hint
 from streamrelay.errors import PaneGone, ServerLost, StreamrelayError
@@ -8,10 +8,10 @@ from streamrelay.events import PaneClosed
 def closing_error(
     closed: PaneClosed, server: ServerInfo | None = None, end: ConnectionEnd | None = None
 ) -> StreamrelayError:
-    """Return the error that stands for the end of a pane: one code and hint for every command.
+    """Return the error for the end of a pane, with the same code and hint for every command.
 
-    For a pane that ended with its server, `server` and the `end` of the last connection to it tell which version died,
-    where, and with which words, if they are known. `Server.closing_error` knows them.
+    For a pane that ended with its server, the error names the `server`'s version and address, and the last words of the
+    connection's `end`, if they are known. `Server.closing_error` supplies them.
     """
     data: dict[str, object] = {"pane": closed.pane, "session": closed.session}
     match closed.reason:
@@ -21,8 +21,8 @@ def closing_error(
             return PaneGone(f"pane {closed.pane} was closed with its session {closed.session}", data=data)
         case "failed":
             return StreamrelayError(
-                f"the output of pane {closed.pane} brought a defect to light",
-                hint="please report it, with a recording of the pane if you can",
+                f"the output of pane {closed.pane} triggered a defect",
+                hint="report it, if possible with a recording of the pane",
                 data=data,
             )
         case _:
@@ -38,7 +38,7 @@ def _server_lost(
     message = f"tmux {server.version.text} at {server.address} ended while pane {pane} was watched"
     return ServerLost(
         f"{message}: {words}" if words else message,
-        # A server that was told to end says so; one that crashes does not.
+        # A server that is told to end announces that; a crash does not.
         hint=upgrade_hint(server.version) if end is not None and end.abrupt else None,
         data=data | {"version": server.version.text, "socket": server.address, "reason": words},
     )

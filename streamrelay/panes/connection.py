@@ -36,14 +36,14 @@ logger = logging.getLogger(__name__)
 
 SEED_TIMEOUT = 10.0
 ASK_AGAIN = 0.5
-"""Seconds after which a question is asked again that tmux was not asked, or has not answered."""
+"""Seconds until a query is repeated that was not sent or not answered."""
 _AT_ONCE = 256
-"""Panes whose screens are asked for together; their replies wait in tmux until they are read."""
+"""Panes whose screens are queried together; the replies wait in tmux until they are read."""
 _LOOKS = 4
 _LATE = 0.03
-"""How often, and after how many seconds of silence, it is looked whether all has come that a moved pane printed."""
+"""Seconds between checks, and of silence before one, whether all output of a moved pane has arrived."""
 _ATTEMPTS = 20
-"""How often a pane that moves while its window is being linked is looked for again."""
+"""How often to search a pane again that moves while its window is being linked."""
 
 _Result = TypeVar("_Result")
 
@@ -71,8 +71,8 @@ class PaneConnection:
     ) -> None:
         """Open nothing yet.
 
-        `handle` takes what the hub's client reads and when, `ended` waits for the end of a hub and does what follows,
-        and `left` is called when the hub is let go of because it carries nothing any more.
+        `handle` takes the events that the hub's client reads, with their times. `ended` waits for the end of a hub and
+        handles it. `left` is called when the hub is closed because no pane needs it.
         """
         self.hub: Hub | None = None
         self.panes: dict[str, ConnectedPane] = {}
@@ -89,14 +89,14 @@ class PaneConnection:
         self._follows_deaths = False
 
     async def query(self, *commands: Sequence[str]) -> list[str]:
-        """Run tmux commands in one line and return what they print, over the client where there is one."""
+        """Run tmux commands in one line and return their output, over the control client if there is one."""
         if self.hub is not None:
             with contextlib.suppress(ServerLost):
                 result = await self.hub.client.command(command_line(*commands))
                 return [line.decode(errors="replace") for line in result.lines]
         words: list[str] = []
         for command in commands:
-            # As an argument of its own, or at the end of one, a semicolon would begin the next command.
+            # A semicolon at the end of an argument would begin the next command.
             words += [";", *(word[:-1] + "\\;" if word.endswith(";") else word for word in command)]
         return (await self._tmux.run(*words[1:])).splitlines()
 
@@ -119,7 +119,7 @@ class PaneConnection:
         return self.hub
 
     async def connect(self, pipelines: Sequence[PanePipeline]) -> list[PanePipeline]:
-        """Link the windows of panes and seed their screens, many at once; returns those that are gone."""
+        """Link the windows of panes and seed their screens, many at once; return the panes that are gone."""
         if not pipelines:
             return []
         hub = await self.opened()
@@ -135,8 +135,8 @@ class PaneConnection:
             infos = await self.find_again([one.info.pane for one in waiting])
             waiting = [one for one in waiting if one.info.pane in infos]
         for one in pipelines:
-            # What took the place of a program before its window was linked may never print a word. Of a dead one tmux
-            # names what was started there.
+            # A program that replaced another before the linking may never print. For a dead program, tmux names the
+            # command that was started in the pane.
             if (places := heard.get(one.info.pane)) is not None and not places[0].dead:
                 running = one.info.running(places[0].command, places[0].pid)
                 self.guarded(one, partial(one.update, running))
@@ -151,7 +151,7 @@ class PaneConnection:
         return [one for one in pipelines if one.info.pane not in seeded]
 
     async def _place(self, hub: Hub, pipeline: PanePipeline, info: PaneInfo) -> None:
-        """Have the window of a pane linked instead of the one it had before."""
+        """Link the window of a pane, and release its former window."""
         connected = self.panes.get(info.pane)
         self.panes[info.pane] = ConnectedPane(pipeline, info.window)
         self._paused.discard(info.pane)
@@ -200,13 +200,13 @@ class PaneConnection:
             await hub.aclose()
 
     async def abandon(self) -> None:
-        """Let go of a hub that did not last until its panes were carried; nothing is said of these."""
+        """Drop a hub that ended before its panes were connected, without reporting the panes."""
         hub, self.hub = self.hub, None
         if hub is not None:
             await hub.aclose()
 
     def end_former(self, name: str) -> None:
-        """End a hub that was lost: where a network died, the other machine may not know of that for hours."""
+        """End a lost hub: after a network failure, the other machine may keep it for hours."""
         with contextlib.suppress(StreamrelayError):
             self.client().request(end_abandoned(f"={name}"), _ignore)
 
@@ -244,7 +244,7 @@ class PaneConnection:
         hub.release(connected.window)
 
     async def seed(self, pipeline: PanePipeline) -> bool:
-        """Splice a snapshot into the stream: what was printed before it is in it, what comes after it is fed."""
+        """Splice a snapshot into the stream: it contains all earlier output, and later output is fed."""
 
         def splice(blocks: list[Sequence[bytes]]) -> bool:
             return bool(self.guarded(pipeline, lambda: pipeline.answer(blocks)))
@@ -252,7 +252,7 @@ class PaneConnection:
         return await self.at_reply(pipeline.info.pane, pipeline.question(), splice, refused=pipeline.take_back)
 
     async def _rejoin(self, pipeline: PanePipeline) -> bool:
-        """Go on with a pane that moved once all it printed has come, or with what tmux holds if it says no more."""
+        """Continue with a moved pane once all its output has arrived, or with tmux's screen if it stays silent."""
         line = place_line(pipeline.info.pane)
 
         def arrived(blocks: list[Sequence[bytes]]) -> bool | None:
@@ -269,9 +269,9 @@ class PaneConnection:
         return await self.seed(pipeline)
 
     async def seed_again(self, pipeline: PanePipeline) -> None:
-        """Seed a pane that may be gone meanwhile: then that is noticed elsewhere.
+        """Seed a pane again; another task notices if it is gone.
 
-        Where tmux cannot be asked, or does not answer, it is asked again: until then nothing is heard of the pane.
+        If the query cannot be sent or is not answered, repeat it; until then the pane's output is not read.
         """
         while not pipeline.closed:
             try:
@@ -291,10 +291,10 @@ class PaneConnection:
         *,
         refused: Callable[[], None] = lambda: None,
     ) -> _Result:
-        """Ask how a pane stands, and return what `use` makes of it at its place in the stream; [] where it is gone.
+        """Query a pane's state; return what `use` makes of the reply at its place in the stream, [] for a gone pane.
 
-        `refused` is called where it could not even be asked. Raises CommandTimeout then or where no answer comes, and
-        ServerLost where the connection ends before: that says nothing of the pane.
+        `refused` is called if the query could not be sent. Raises CommandTimeout then, or without a reply, and
+        ServerLost if the connection ends first, which says nothing about the pane.
         """
         used: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
 
@@ -320,9 +320,9 @@ class PaneConnection:
             raise CommandTimeout(words, data={"pane": pane}) from error
 
     def guarded(self, pipeline: PanePipeline, step: Callable[[], _Result]) -> _Result | None:
-        """Let one pane take a step; an exception ends only the stream of this pane.
+        """Run a step of one pane; an exception ends only the stream of this pane.
 
-        Returns what the step does, None where it failed.
+        Return the step's result, or None if it failed.
         """
         return self.scheduler.guarded(pipeline, step)
 
@@ -335,13 +335,13 @@ class PaneConnection:
         pipeline.fail()
 
     async def list_panes(self, target: str) -> dict[str, list[PaneInfo]]:
-        """List the panes of a window, or of the window that has a pane; of one that is gone, none."""
+        """List the panes of a window, or of a pane's window; empty if it is gone."""
         with contextlib.suppress(CommandFailed, TargetNotFound):
             return parse_panes(await self.query(list_window(target)), in_hub=True)
         return {}
 
     async def find_again(self, panes: Sequence[str]) -> dict[str, PaneInfo]:
-        """Return what there is to say of panes now, of those that are somewhere."""
+        """Return the current data of the panes that still exist."""
         replies = await asyncio.gather(*map(self.list_panes, panes))
         return {pane: reply[pane][0] for pane, reply in zip(panes, replies, strict=True) if pane in reply}
 

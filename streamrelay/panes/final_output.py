@@ -1,7 +1,7 @@
-"""Final output: what a program printed last in a pane that remains after its end (`remain-on-exit`).
+"""Final output: the last output of a program in a pane that remains after its end (`remain-on-exit`).
 
-When a program ends, tmux drops the pane output that it had not passed on, and does not read what the program's terminal
-still holds (3.3a server-fn.c, server_destroy_pane; window.c, window_pane_destroy_ready). The dropped output is
+When a program ends, tmux drops pane output that it had not passed on, and does not read the rest from the program's
+terminal (3.3a server-fn.c, server_destroy_pane; window.c, window_pane_destroy_ready). The dropped output is
 recovered from the pane, as far as its history reaches; the unread part is lost. A program that rested before its end
 left no unread part, so only then is the tail certain. A pane that is gone cannot be asked.
 """
@@ -13,11 +13,11 @@ from streamrelay.control.quoting import command_line
 from streamrelay.panes.recovery import MAX_DEPTH, TmuxRows, held_line, read_held
 
 RELEASE = "@streamrelay_release"
-"""A pane with this option is closed after its program ended and its final output was read."""
+"""The option of a pane to be closed once its program has ended and its final output was read."""
 RESTED = 2.5
-"""Seconds without output, before it is noticed that a program has ended, after which all it printed was read.
+"""Seconds without output before a noticed end of a program, after which tmux has read all its output.
 
-tmux looks once a second whether it has, so it was there for one of them at least.
+tmux checks once a second whether the program has ended, so the program was idle for at least one of them.
 """
 _BLOCKS = 9
 
@@ -26,14 +26,14 @@ _BLOCKS = 9
 class FinalOutput:
     """The rows of a pane whose program has ended, and its exit status.
 
-    `status` is the program's, None where it was killed, or where tmux does not say (3.3a often does not).
+    `status` is None if the program was killed, or if tmux does not report it (3.3a often does not).
     """
 
     held: TmuxRows
     status: int | None
 
     def shows(self, screen: Sequence[str]) -> bool:
-        """Whether tmux holds the rows of this screen: what it says of the end has moved them up by one."""
+        """Whether these are the rows of this screen, moved up by one by tmux's message about the end."""
         rows = [row.decode("utf-8", "replace").rstrip() for row in self.held.rows]
         return rows[self.held.history - 1 :] == list(screen) if self.held.history else rows == list(screen)[1:]
 
@@ -52,7 +52,7 @@ def final_output_line(pane: str) -> str:
 
 
 def release_line(pane: str) -> str:
-    """Return the command line that closes a dead pane which remained only to be read: one that we started."""
+    """Return the command line that closes a dead pane, if streamrelay started it and kept it only to read it."""
     kill = command_line(("kill-pane", "-t", pane))
     return command_line(("if-shell", "-F", "-t", pane, f"#{{&&:#{{pane_dead}},#{{{RELEASE}}}}}", kill))
 
@@ -60,8 +60,8 @@ def release_line(pane: str) -> str:
 def parse_final_output(blocks: Sequence[Sequence[bytes]]) -> FinalOutput | None:
     """Parse the replies to `final_output_line`; None if they are incomplete.
 
-    When a program ends in a pane that remains, tmux scrolls the screen by a row and writes there that the pane is dead
-    (tmux 3.3a server-fn.c, server_destroy_pane), unless there is nothing to be written.
+    When a program ends in a pane that remains, tmux scrolls the screen by a row and writes that the pane is dead
+    (tmux 3.3a server-fn.c, server_destroy_pane), unless its message is empty.
     """
     if len(blocks) != _BLOCKS:
         return None

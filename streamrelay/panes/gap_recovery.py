@@ -31,17 +31,17 @@ from streamrelay.vt import TmuxScreen
 _HISTORY_RETRY_DELAY = 60.0
 """Seconds without another history request after the history did not hold the missed output."""
 _ALWAYS_REPORTED = ("detached",)
-"""Reasons to report a gap even if nothing is lost: the missed output arrives late."""
+"""Reasons to report a gap even if no output is lost, because it arrives late."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveryQuery:
-    """What a query asked for; its answer is read accordingly, whatever happened in between."""
+    """The contents of a query, which determine how its reply is read."""
 
     ends_pause: bool = False
-    """Whether it ends a pause, and so skips what was queued: its answer stands for that."""
+    """Whether it ends a pause and skips queued output, which its reply then contains."""
     depth: int | None = None
-    """How many rows of history, for what was missed; None for the screen alone."""
+    """The number of history rows that it requests, for missing output; None for the screen only."""
 
 
 class GapRecovery:
@@ -49,30 +49,30 @@ class GapRecovery:
 
     def __init__(self, screen: TmuxScreen) -> None:
         self.reason: str | None = None
-        """Why something is; None where nothing is."""
+        """The reason for missing output; None if none is missing."""
         self._screen = screen
         self.generation: int | None = None
-        """Of which history of tmux's the rows are counted here, where it counts them."""
+        """The generation of tmux's history whose rows are counted here, if tmux counts them."""
         self._unknown = 0
         self._shallow_until = 0.0
         self._asked: deque[RecoveryQuery] = deque()
-        """The questions that are on their way."""
+        """The pending queries."""
 
     @property
     def comes_late(self) -> bool:
-        """Whether it is what a pane prints that has moved."""
+        """Whether the missing output belongs to a moved pane and arrives late."""
         return self.reason == "moved"
 
     def note(self, reason: str) -> None:
-        """Something is missed from here on; the first reason stands."""
+        """Note that output is missing from here on; the first reason stays."""
         if reason == "detached":
-            self._asked.clear()  # of a connection that has ended
+            self._asked.clear()  # their connection has ended
         self.reason = self.reason or reason
 
     def question(self, pane: str, now: float, *, seeded: bool) -> str:
-        """Return the command line that asks how the pane stands, and for what was missed where something was.
+        """Return the command line that queries the pane's state and, after a gap, the missing output.
 
-        It counts as on its way until `answered`, or until it is taken back.
+        It counts as pending until `answered` or `take_back`.
         """
         if not seeded or self.reason is None:
             self._asked.append(RecoveryQuery(ends_pause=not seeded))
@@ -82,21 +82,21 @@ class GapRecovery:
         return recovery_line(pane, depth)
 
     def take_back(self) -> None:
-        """The last question was not sent: the next answer is another one's."""
+        """Note that the last query was not sent, so that the next reply belongs to another one."""
         if self._asked:
             self._asked.pop()
 
     def answered(self) -> RecoveryQuery:
-        """Return what the first of the questions on their way asked for: it was answered, in whatever way."""
+        """Remove and return the first pending query, which has its reply."""
         return self._asked.popleft() if self._asked else RecoveryQuery()
 
     @property
     def ends_pause(self) -> bool:
-        """Whether a question is on its way that ends a pause, so that its answer holds what a pause drops."""
+        """Whether a pending query ends a pause, so that its reply contains the output that the pause drops."""
         return any(asked.ends_pause for asked in self._asked)
 
     def moved(self, info: PaneInfo, at: float) -> list[Input]:
-        """The pane went to where `info` says (`at` in stream time); what it prints may come late until `arrived`."""
+        """Note that the pane moved to the place in `info` at `at` (stream time); output may be late until `arrived`."""
         screen = self._screen
         if (info.columns, info.lines) == (screen.columns, screen.lines):
             return []
@@ -105,7 +105,7 @@ class GapRecovery:
         return [Resized(at, info.pane, info.columns, info.lines)]
 
     def arrived(self, held: TmuxRows) -> bool:
-        """Take what tmux holds of a pane that moved; True where all has come that it printed."""
+        """Take tmux's rows of a moved pane; return True if all its output has arrived."""
         screen = self._screen
         if not is_shown(screen.text(), (screen.cursor.x, screen.cursor.y), held, unknown=self._unknown):
             return False
@@ -113,9 +113,9 @@ class GapRecovery:
         return True
 
     def recover(self, held: TmuxRows, pane: str, now: float, at: float, *, paints: bool) -> tuple[list[Input], bool]:
-        """Return what was missed and can be had, or that something is lost, and whether nothing is.
+        """Return the entries that restore missing output or report its loss, and whether nothing is lost.
 
-        `now` is loop time, `at` stream time; where the program paints, rows are no lines.
+        `now` is loop time, `at` stream time; with `paints`, rows are not lines.
         """
         reason, self.reason = self.reason or "", None
         found = None if paints else missed(self._known, held)
@@ -135,7 +135,7 @@ class GapRecovery:
         return entries, found is not None and found.whole
 
     def _depth(self, now: float) -> int:
-        """Rows of history to ask for: none soon after they did not help; until 3.5a tmux leaks its replies."""
+        """Return the history rows to request: none soon after a useless request; tmux until 3.5a leaks replies."""
         return 0 if now < self._shallow_until else MAX_DEPTH
 
     @property

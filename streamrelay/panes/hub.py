@@ -1,6 +1,6 @@
-"""The hub of one connection: the client that hears every watched pane, the windows linked for it, and its quirks.
+"""The hub of one connection: a control client that receives every watched pane, and the windows linked for it.
 
-What to do is decided in `control.hub`; here it is asked for and done.
+`control.hub` makes the decisions; this module queries tmux and carries them out.
 """
 
 import asyncio
@@ -51,20 +51,20 @@ _CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode}")
 _PERSONS = ("list-clients", "-F", "#{session_id}\t#{client_last_session}\t#{client_name}")
 _ATTEMPTS = 5
 PAUSE_AFTER = 5
-"""Seconds after which tmux pauses a pane whose output was not read: until then the output uses the server's memory."""
+"""Seconds until tmux pauses a pane whose output is not read; until then the output uses the server's memory."""
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
 
 class Hub:
-    """One control client on a session of its own. The caller has to `aclose` it."""
+    """One control client with its own session. The caller must `aclose` it."""
 
     def __init__(self, tmux: Tmux, handler: Handler, *, room: Callable[[], int], transport: TransportName) -> None:
         self._tmux = tmux
         self._handler = handler
         self._info: ServerInfo | None = None
         self.name = f"streamrelay-{secrets.token_hex(4)}"
-        """What tmux knows the session by; no two hubs have the same."""
+        """The name of the session, unique for each hub."""
         self.client = ControlClient(
             tmux,
             self.name,
@@ -74,7 +74,7 @@ class Hub:
             opening=opening(self.name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
         )
         self.server = ""
-        """What no other server is known by: a pane id means nothing to another one."""
+        """The identity of the server, since pane ids are unique only within one."""
         self._held: Counter[str] = Counter()
         self._announced: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -85,9 +85,9 @@ class Hub:
         return self.client.session
 
     async def open(self) -> Self:
-        """Make the session, end what others left behind, and step behind every session of the user's.
+        """Create the session, end sessions that dead processes left, and step behind every session of the user.
 
-        Raises what `ControlClient.open` raises, and ServerLost where the server ended meanwhile.
+        Raises the errors of `ControlClient.open`, and ServerLost if the server ends meanwhile.
         """
         server = self._info = await self._tmux.probe()
         try:
@@ -106,7 +106,7 @@ class Hub:
         return self
 
     async def aclose(self) -> None:
-        """Leave; the session ends with it, and with the session its links."""
+        """Detach, which ends the session and its links."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -120,7 +120,7 @@ class Hub:
         except (NoServer, ServerLost):
             return False
         except TmuxError:
-            # A server that does not answer may still be there.
+            # A server that does not answer may still run.
             return True
 
     def holds(self, window: str) -> bool:
@@ -128,7 +128,7 @@ class Hub:
         return window in self._held
 
     async def hold(self, window: str) -> None:
-        """Link a window, once however often it is held; raises CommandFailed if it is not there."""
+        """Link a window, only once for several holds; raises CommandFailed if it does not exist."""
         self._held[window] += 1
         if self._held[window] == 1:
             self._announced.add(window)
@@ -163,9 +163,9 @@ class Hub:
         return all(line.split(" ")[0] in hubs for line in await self._ask(*_CLIENTS))
 
     async def let_go(self, windows: Iterable[WindowLink]) -> set[str]:
-        """Do what is right with windows that only hubs hold now; `windows` says where they were.
+        """Decide about windows that only hubs hold now; `windows` contains their former places.
 
-        Returns those that end with that, or ended already.
+        Return the windows that end with that, or have ended already.
         """
         places = parse_window_links(await self._ask(*LIST_PLACES))
         ended = set()
@@ -206,7 +206,7 @@ class Hub:
                 await self.client.command(command_line(("kill-session", "-t", session)))
 
     async def _step_back(self) -> None:
-        """Have every other session used after this one; a session that ends meanwhile makes it begin again."""
+        """Mark every other session as used more recently than this one; start again if one ends meanwhile."""
         for _ in range(_ATTEMPTS):
             try:
                 for words in visiting(await self.sessions()):
@@ -219,7 +219,7 @@ class Hub:
         logger.warning("the sessions of the server change too quickly to step behind them")
 
     async def _send_on(self) -> None:
-        """Send a client that came into this session where it would be without the session."""
+        """Move a client that entered this session to where it would be without the session."""
         policy = "".join(await self._ask("show-options", "-gv", "detach-on-destroy"))
         for line in await self._ask(*_PERSONS):
             session, came_from, name = line.split("\t", 2)
@@ -246,4 +246,4 @@ class Hub:
 
 
 def _ignore(_result: CommandResult) -> None:
-    """Ask for no answer."""
+    """Ignore the reply."""

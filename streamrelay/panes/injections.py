@@ -5,9 +5,9 @@ the others would report the echo as the program's own output. The sender therefo
 after it, to a file of the pane (panes/runtime_folder.py) before it asks tmux to type. A stream reads that file before
 it processes pane output. tmux sends the echo only after the paste was logged, so no echo overtakes its log entry.
 
-The file is a line of JSON per note, in the order of the machine's monotonic clock. It is the user's alone, is begun
-anew above `MAX_BYTES`, and goes with its pane. A disk that refuses costs the note, never the message. Writers on other
-machines (a tmux server that is reached by ssh) are not seen.
+The file has a line of JSON per note, in the order of the machine's monotonic clock. Only the user can read it; it is
+replaced above `MAX_BYTES` and deleted with its pane. A failing disk costs the note, never the message. Writers on other
+machines (a tmux server that is reached by ssh) are invisible.
 """
 
 import contextlib
@@ -30,16 +30,16 @@ logger = logging.getLogger(__name__)
 MAX_BYTES = 1 << 20
 SUFFIX = ".injected"
 PENDING = 60.0
-"""Seconds for which the Enter behind a paste is waited for by a stream that begins: it comes at once, or never."""
+"""Seconds for which a new stream waits for the Enter after a paste: it comes at once, or never."""
 
 _Stamp = tuple[int, int, int]
 
 
 class InjectionNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A paste that is about to be typed into a pane, or the Enter behind one."""
+    """A paste that is about to be typed into a pane, or the Enter after one."""
 
     at: int
-    """When it was written down: nanoseconds of the machine's monotonic clock."""
+    """When the note was written: nanoseconds of the machine's monotonic clock."""
     by: str
     """The stream that noted it."""
     kind: Literal["pasted", "entered"]
@@ -57,9 +57,9 @@ class InjectionLog:
         self._read_until = 0
 
     def begin(self, since: float | None = None) -> list[InjectionNote]:
-        """Return what was noted after `since` (monotonic seconds); without, the pastes whose Enter is still to come.
+        """Return the notes after `since` (monotonic seconds); without `since`, the pastes whose Enter is still to come.
 
-        `news` begins behind what is noted by now.
+        `news` begins after the notes written so far.
         """
         notes = self.news()
         if since is not None:
@@ -74,7 +74,7 @@ class InjectionLog:
         return list(pending.values())
 
     def news(self) -> list[InjectionNote]:
-        """Return what other streams have noted since the last call, in order; costs a `stat` where there is nothing."""
+        """Return the notes of other streams since the last call, in order; costs a `stat` if there are none."""
         try:
             status = self._path.stat()
         except OSError:
@@ -89,7 +89,7 @@ class InjectionLog:
         return [note for note in notes if note.by != self._by]
 
     def note(self, kind: Literal["pasted", "entered"], message_id: str, text: str = "") -> None:
-        """Write down what is about to be typed."""
+        """Write a note about text or an Enter that is about to be typed."""
         line = msgspec.json.encode(InjectionNote(time.monotonic_ns(), self._by, kind, message_id, text)) + b"\n"
         try:
             make_runtime_folder()
@@ -102,15 +102,15 @@ class InjectionLog:
             finally:
                 os.close(descriptor)
         except (OSError, StreamrelayError) as error:
-            logger.warning("other processes are not told what is typed: %s", error)
+            logger.warning("cannot tell other processes about typed text: %s", error)
 
     def discard(self) -> None:
-        """The pane is gone, and its notes with it."""
+        """Delete the notes of a pane that is gone."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
     def _read(self) -> list[InjectionNote]:
-        """Read all notes; a line that makes no sense, or is not the user's own, is ignored."""
+        """Read all notes; ignore invalid lines, and a file that belongs to another user."""
         try:
             descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
@@ -139,9 +139,9 @@ def find_notes(server: ServerInfo | None) -> list[Path]:
 
 
 def _prefix(server: ServerInfo) -> str:
-    """Return what the names of a server's notes begin with.
+    """Return the file name prefix of a server's notes.
 
-    Process ids are given again: without the address, the notes of a server that was killed would be another one's.
+    Process ids are reused: without the address, a new server could get the notes of a killed one.
     """
     address = hashlib.sha256(server.address.encode()).hexdigest()[:16]
     return f"{server.pid}-{address}"

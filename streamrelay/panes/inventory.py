@@ -1,4 +1,4 @@
-"""What panes a server has: one format for every query, and the finding of targets."""
+"""The panes of a server: one format for every query, and the search for targets."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ import msgspec
 
 from streamrelay.control.hub import IS_HUB
 
-# The command comes last: of all fields only a program's name can hold the separator.
+# The command comes last, because only a program's name can contain the separator.
 _FIELDS = {
     "pane": "pane_id",
     "session": "session_id",
@@ -16,7 +16,7 @@ _FIELDS = {
     "pane_index": "pane_index",
     "columns": "pane_width",
     "lines": "pane_height",
-    # Of a dead pane tmux 3.8 tells no process.
+    # tmux 3.8 reports no process for a dead pane.
     "pid": "?pane_pid,#{pane_pid},0",
     "dead": "pane_dead",
     "in_mode": "pane_in_mode",
@@ -37,7 +37,7 @@ LIST_PANES = ("list-panes", "-a", "-F", FORMAT)
 
 @dataclass(frozen=True, slots=True)
 class PaneInfo:
-    """One pane, as tmux tells of it."""
+    """tmux's data of one pane."""
 
     pane: str
     session: str
@@ -52,13 +52,13 @@ class PaneInfo:
     remains: bool
     """Whether the pane stays when its program ends."""
     in_hub: bool
-    """Whether this place is in a hub of streamrelay, not in a session of the user's."""
+    """Whether this place is in a hub of streamrelay, not in a session of the user."""
     active: bool
     tty: str
     command: str
     session_name: str
     title: str
-    """The title that the program set; empty where it set none."""
+    """The title that the program set; empty if it set none."""
 
     @property
     def address(self) -> str:
@@ -66,13 +66,13 @@ class PaneInfo:
         return f"{self.session_name}:{self.window_index}.{self.pane_index}"
 
     def running(self, command: str, pid: int) -> "PaneInfo":
-        """Return the pane with this program in it, itself where it has it; `pid` is 0 where tmux tells no process."""
+        """Return the pane with this program (itself if unchanged); `pid` is 0 if tmux reports no process."""
         if command == self.command and pid in {0, self.pid}:
             return self
         return replace(self, command=command, pid=pid or self.pid)
 
     def is_replaced_by(self, now: "PaneInfo") -> bool:
-        """Whether the pane as it is `now` has another program in place of the one it was made with."""
+        """Whether the program that the pane was created with has been replaced in `now`."""
         return 0 != self.pid != now.pid != 0
 
 
@@ -95,7 +95,7 @@ def list_window(target: str, *, whole_session: bool = False) -> tuple[str, ...]:
 def parse_panes(lines: Iterable[str], *, in_hub: bool = False) -> dict[str, list[PaneInfo]]:
     """Return the panes of a reply in `FORMAT`, by id; a window linked into several sessions gives several.
 
-    What is seen through a hub is left out, or given too with `in_hub`.
+    Places in a hub are left out, unless `in_hub` is set.
     """
     panes: dict[str, list[PaneInfo]] = {}
     for line in lines:
@@ -108,7 +108,7 @@ def parse_panes(lines: Iterable[str], *, in_hub: bool = False) -> dict[str, list
 def find_target(target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the commands that ask tmux for the pane of a target, written as tmux writes it (`%3`, `name:0.1`).
 
-    `display-message` alone would take the nearest pane for one that is not there; the capture before it refuses.
+    `display-message` alone would take the nearest pane for a missing one; the capture before it refuses that.
     """
     exact_session = target.startswith("=") and ":" not in target
     pane = target + ":" if exact_session else target

@@ -1,13 +1,13 @@
 """One live stream: the stream of a pane, its clock and its listeners.
 
-`DeltaStream` decides; `PaneRuntime` connects it to the event loop. Output comes in with the time it was read and waits
-until it is rendered (`panes.scheduler`). Deadlines become timers. The events that come out are stamped with the wall
-clock and the host and handed to the listeners, in order. Every input of the stream is an entry of a recording: a
-recorder of the pane gets the same entries, and a replay feeds them to its stream again.
+`DeltaStream` decides; `PaneRuntime` connects it to the event loop. Output arrives with the time of its read and waits
+for the scheduler (`panes.scheduler`). Deadlines become timers. Listeners get the events in order, stamped with wall
+clock and host. Every input of the stream is an entry of a recording: a recorder of the pane gets the same entries, and
+a replay feeds them to a stream again.
 
-Time is that of the reads. Bytes that wait are older than now, so while there are any no time passes: where the pane
-rested between them is marked when more comes, and while reading is paused it is unknown whether it rests. Whatever else
-happens to the pane has its place behind everything that was read, so it first catches up, rests included.
+The stream's clock follows the reads. While bytes wait, no time passes, because they are older than now. Later bytes
+reveal whether the pane was idle in between; while reading is paused, that is unknown. Every other input comes after all
+bytes that were read, so the runtime renders those first.
 """
 
 import asyncio
@@ -32,18 +32,18 @@ from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
 
 _AGAIN = 0.002
-"""Seconds after which a deadline is looked at again that is due, and may not pass before more was read."""
+"""Seconds until a due deadline is checked again if unread bytes may precede it."""
 
 _LASTING = 30.0
-"""Seconds of rest from which on little memory is worth what it costs: with a line every ten seconds from each of 100
-panes, packing and unpacking their screens was a tenth of the processor time."""
+"""Idle seconds before a pane packs its screen to save memory. With a line every ten seconds from each of 100 panes,
+packing and unpacking took a tenth of the processor time."""
 
 InputRecorder = Callable[[Input], None]
 """Takes every entry of a pane, in order; never waits."""
 
 
 class PaneRuntime:
-    """What one pane's bytes go through, from the moment its screen was seeded (see `panes.pipeline`)."""
+    """Runs the stream of one pane on the event loop, once its screen is seeded (see `panes.pipeline`)."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class PaneRuntime:
         injections: InjectionLog | None = None,
         witnesses: WitnessSource | None = None,
     ) -> None:
-        """Open the stream of a pane; `tap` is handed all that it is told, from the beginning.
+        """Open the stream of a pane; `tap` gets all its entries from the beginning.
 
-        `injections` has what other processes type into the pane; without, nothing is known of that. `witnesses` knows
-        the records of agents; without, none is read.
+        `injections` contains text that other processes type into the pane, and `witnesses` finds the records of agents;
+        without them, the stream knows neither.
         """
         self.info = info
         self._tap = tap
@@ -67,7 +67,7 @@ class PaneRuntime:
         self._widths = widths
         self.closed = False
         self.turn = TURN
-        """How many bytes are rendered in one go."""
+        """The number of bytes to render in one turn."""
         self.last_output: float | None = None
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
@@ -81,10 +81,10 @@ class PaneRuntime:
         self._lasting = ResettableTimer(lambda: self._rendering.guarded(self, self._rest))
         self._seeded = False
         self._resuming = False
-        """Whether it was not yet told all that was printed while no process listened: no time passes."""
+        """Whether output from before this process is still missing; no time passes meanwhile."""
         self._witness = None if witnesses is None else WitnessWatch(witnesses, info.pane, self._hear_witness)
         self._past_messages: dict[str, bool] = {}
-        """The messages that an earlier process told the stream of, and whether it told of their Enter."""
+        """The messages that an earlier process noted in the stream, and whether it noted their Enter."""
 
     def _new_stream(self) -> DeltaStream:
         info = self.info
@@ -97,12 +97,12 @@ class PaneRuntime:
 
     @property
     def needs_human(self) -> NeedKind | None:
-        """What the program wants from a person right now, if anything."""
+        """The kind of input that the program needs from a person now; None if it needs none."""
         return self._stream.needs_human
 
     @property
     def asked(self) -> str:
-        """The question for a person that stands there, as one line; empty where none does."""
+        """The open question for a person, as one line; empty if there is none."""
         return self._stream.asked
 
     @property
@@ -112,17 +112,17 @@ class PaneRuntime:
 
     @property
     def answers(self) -> bool:
-        """Whether the program is at work, or in the midst of an answer."""
+        """Whether the program is at work or answering."""
         return self._stream.answers
 
     @property
     def profile(self) -> str:
-        """The name of the profile that the program was recognised by."""
+        """The name of the profile that recognised the program."""
         return self._stream.profile
 
     @property
     def awaits_witness(self) -> bool:
-        """Whether a turn is over by the screen, and waits for the agent's own record of its answer."""
+        """Whether a turn that the screen has ended waits for the agent's own record of its answer."""
         return not self.closed and self._stream.awaits_witness
 
     @property
@@ -132,12 +132,12 @@ class PaneRuntime:
 
     @property
     def open_line(self) -> str:
-        """The line at the cursor as it stands."""
+        """The current line at the cursor."""
         return self._stream.open_line
 
     @property
     def cursor(self) -> tuple[int, int]:
-        """Where the cursor stands: column (the number of columns while a wrap is pending) and row, from 0."""
+        """The cursor's column (the number of columns while a wrap is pending) and row, from 0."""
         return self._screen.cursor.x, self._screen.cursor.y
 
     def changed(self) -> Coroutine[Any, Any, Literal[True]]:
@@ -146,11 +146,11 @@ class PaneRuntime:
 
     @property
     def seeded(self) -> bool:
-        """Whether the screen is known: bytes from before that are in the snapshot."""
+        """Whether the screen is known; the snapshot contains all earlier output."""
         return self._seeded
 
     def add_listener(self, listener: Listener) -> None:
-        """Hand every event from here on to `listener`; one that comes later is told first what it is joining."""
+        """Pass every event from here on to `listener`; a late listener first gets events about the current state."""
         self.catch_up()
         info, joining = self.info, Batch()
         if self._seeded:
@@ -163,11 +163,11 @@ class PaneRuntime:
 
     @property
     def has_listeners(self) -> bool:
-        """Whether anybody still listens."""
+        """Whether there are listeners."""
         return bool(self._audience)
 
     def output(self, data: bytes, read_at: float) -> None:
-        """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn."""
+        """Take bytes of the pane, read at `read_at` (loop time); the scheduler renders them at this pane's turn."""
         if self._injections is not None and (notes := self._injections.news()):
             self._hear_of(notes)
         backlog, rendering = self._backlog, self._rendering
@@ -179,16 +179,16 @@ class PaneRuntime:
 
     @property
     def waits(self) -> bool:
-        """Whether anything was read and is not rendered."""
+        """Whether bytes wait to be rendered."""
         return bool(self._backlog)
 
     @property
     def waiting(self) -> int:
-        """How many bytes were read and are not rendered."""
+        """The number of bytes that wait to be rendered."""
         return self._backlog.size
 
     def render(self, most: int) -> None:
-        """Render what waits, up to about `most` bytes, as of the time it was read."""
+        """Render up to about `most` waiting bytes, with the times of their reads."""
         if not self._backlog:
             return
         data, read_at = self._backlog.take(most)
@@ -202,7 +202,7 @@ class PaneRuntime:
             self._set_timer()
 
     def catch_up(self) -> None:
-        """Render all that waits, and let the time pass for which the pane rested: what comes next comes after it."""
+        """Render all waiting bytes and let the pane's idle time pass, before another input."""
         while self._backlog:
             self.render(self._backlog.size)
         if not self.closed and not self._resuming:
@@ -215,11 +215,11 @@ class PaneRuntime:
 
     @property
     def rests(self) -> bool:
-        """Whether nothing is due and nothing was printed for a while."""
+        """Whether nothing is due and the pane has printed nothing for a while."""
         return self._seeded and not self.closed and not self._alarm and not self._backlog
 
     def update(self, info: PaneInfo) -> None:
-        """Take what tmux says of the pane now; another program in its foreground is an event."""
+        """Take tmux's current data of the pane; another program in its foreground is an event."""
         changed = info.command != self.info.command
         if changed:
             self.catch_up()
@@ -228,7 +228,7 @@ class PaneRuntime:
             self._enter(Ran(self._now(), info.pane, info.command))
 
     def look(self) -> None:
-        """Look at once whether a person is needed there (see `needs_human`)."""
+        """Check at once whether the program needs a person (see `needs_human`)."""
         self.catch_up()
         self._enter(Looked(self._now(), self.info.pane))
 
@@ -242,7 +242,7 @@ class PaneRuntime:
         self._enter(Pasted(self._now(), self.info.pane, message_id, text))
 
     def submit(self, message_id: str) -> None:
-        """Note that the Enter behind it is about to be sent, unless an earlier process has."""
+        """Note that the Enter after it is about to be sent, unless an earlier process has."""
         if self._past_messages.pop(message_id, False):
             return
         if self._injections is not None:
@@ -251,7 +251,7 @@ class PaneRuntime:
         self._enter(Submitted(self._now(), self.info.pane, message_id))
 
     def _hear_of(self, notes: Sequence[InjectionNote]) -> None:
-        """Take what other processes are typing, unless the stream was told of it before."""
+        """Take text that other processes type, unless the stream knows of it."""
         self.catch_up()
         now, pane = self._now(), self.info.pane
         for note in notes:
@@ -262,18 +262,18 @@ class PaneRuntime:
                 self._enter(Submitted(now, pane, note.message_id))
 
     def stopped(self, agent: str, answer: str) -> None:
-        """Note that the program's own hook told that its turn is over."""
+        """Record that the program's stop hook reported the end of the turn."""
         self.catch_up()
         self._enter(HookReported(self._now(), self.info.pane, agent, answer))
 
     def _hear_witness(self, told: Callable[[float], Input]) -> None:
-        """Take what the agent's own record says, as of now."""
+        """Take the entries of the agent's own record, as of now."""
         if not self.closed:
             self.catch_up()
             self._rendering.guarded(self, lambda: self._enter(told(self._now())))
 
     def fail(self) -> None:
-        """Rendering failed: say so, and stop without touching the broken stream again."""
+        """Report that rendering failed, and stop without using the broken stream again."""
         self.closed = True
         self._rendering.taken(self._backlog.clear())
         self.end_recording("failed")
@@ -283,7 +283,7 @@ class PaneRuntime:
         self.discard()
 
     def end_recording(self, reason: ClosedReason = "recording_ended") -> None:
-        """Hand on no more entries than the one that says so; the pane is watched on."""
+        """End the recording with a last entry; the pane stays watched."""
         if self._tap is not None:
             self.catch_up()
             self._tap(Ended(self._now(), self.info.pane, reason))
@@ -314,7 +314,7 @@ class PaneRuntime:
             self._witness.look(self, self.info.pid)
 
     def _set_timer(self, *, not_before: float = 0.0) -> None:
-        """Have the clock come back when the next deadline is due; what waits is told the stream before that."""
+        """Set the timer for the next deadline; waiting bytes are rendered before it."""
         due: float | None = None
         if self._resuming or self._backlog:
             return
@@ -329,7 +329,7 @@ class PaneRuntime:
             self._rest()
 
     def _rest(self) -> None:
-        """Take little memory, if the pane has rested for long, or since it was seeded; otherwise look again later."""
+        """Pack the screen if the pane has been idle for long, or since its seed; otherwise check again later."""
         if self.last_output is not None and self._loop.time() < self.last_output + _LASTING:
             self._lasting.set(self.last_output + _LASTING)
         elif self.rests:

@@ -1,9 +1,9 @@
-"""What a pane's stream is told, on disk as it is told, so that another process goes on with it where this one ended.
+"""The log of a pane: the entries of its stream on disk, so that another process can continue after this one ends.
 
-Each entry is written before the stream is told of it. So whatever the stream has said, the log makes another stream say
-again, event by event; what the program printed behind the last entry is asked of tmux, as after any lost connection. A
-log is a control-mode recording (`streamrelay.recordings`), not packed, and readable by the user only. Where the disk
-refuses, the log is given up: what is said is still heard, but would be lost with the process.
+Each entry is written before the stream gets it. So a replay of the log repeats all events of the stream. The next
+process asks tmux for output after the last entry, as after a lost connection. A log is an uncompressed control-mode
+recording (`streamrelay.recordings`) that only the user can read. If the disk fails, the log is abandoned: the stream
+goes on, but its state would be lost with the process.
 """
 
 import contextlib
@@ -29,14 +29,14 @@ logger = logging.getLogger(__name__)
 
 
 class Past(NamedTuple):
-    """What a stream was told by an earlier process, and when it began (loop time; the clock of one boot)."""
+    """The entries of a stream in an earlier process, and when it began (loop time; the clock of one boot)."""
 
     began: float
     entries: Iterator[Input]
 
 
 def last_events(past: Past, profiles: Sequence[Profile], widths: Widths | None, now: float) -> list[Event]:
-    """Return all that a stream says of its past, to its end: its pane is not there any more at `now` (loop time)."""
+    """Return all events of a past stream up to its end, for a pane that is gone at `now` (loop time)."""
     stream: DeltaStream | None = None
     events: list[Event] = []
     for entry in past.entries:
@@ -57,28 +57,28 @@ class _Clock(msgspec.Struct, tag="clock", tag_field="dir"):
 
 
 class PaneLog:
-    """The log of one pane; it is written from when it is opened until it is closed."""
+    """The log of one pane, written between `open` and `close`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = 0
-        """Bytes written by now."""
+        """Bytes written so far."""
         self._descriptor = -1
 
     def open(self) -> None:
-        """Begin to write, behind what is there; raises RecordingError."""
+        """Open the log for appending; raises RecordingError."""
         try:
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             self.size = os.fstat(self._descriptor).st_size
         except OSError as error:
-            raise RecordingError(f"{self.path} cannot be written: {error.strerror}") from error
+            raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
 
     def past(self) -> Past | None:
-        """Return what was written by an earlier process; None where that was nothing that can be read."""
+        """Return the entries of an earlier process; None if there are none that can be read."""
         try:
             with self.path.open("rb") as file:
                 clock = msgspec.json.decode(file.readline(), type=_Clock)
-            # Cut off in the middle of an entry: what is added would be taken for its end.
+            # Cut off in the middle of an entry: an appended entry would look like its end.
             self._end_line()
             return Past(clock.began, self._entries())
         except (OSError, msgspec.MsgspecError, RecordingError):
@@ -91,7 +91,7 @@ class PaneLog:
             logger.warning("%s is damaged, and read up to there: %s", self.path, error.message)
 
     def begin(self, began: float) -> None:
-        """Begin anew, with a stream that began at that loop time."""
+        """Start the log of a stream that began at that loop time."""
         if self._descriptor >= 0:
             os.ftruncate(self._descriptor, 0)
             self.size = 0
@@ -103,7 +103,7 @@ class PaneLog:
             self._write(line_of(entry))
 
     def discard(self) -> None:
-        """Leave nothing behind."""
+        """Delete the log."""
         self.close()
         self.path.unlink(missing_ok=True)
 
@@ -124,7 +124,7 @@ class PaneLog:
         self.size += len(data)
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -1,7 +1,7 @@
-"""One live pane: its stream (`panes.live`) over its life, and what tmux is asked so that it goes on exactly.
+"""The pipeline of one pane: its stream (`panes.live`) from start to end, and the queries that keep the stream exact.
 
-It begins on a screen that tmux holds, and goes on where an earlier process ended. Where something of it was missed,
-tmux is asked (`panes.gap_recovery`), and what it answers has its place in the stream. It ends as the pane does.
+It begins with tmux's current screen, or continues where an earlier process ended. After a gap it queries tmux
+(`panes.gap_recovery`); the reply has its exact place in the stream. It ends with the pane.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,9 +49,9 @@ class PanePipeline(PaneRuntime):
         self._respawned = False
 
     def resume(self, past: Past) -> None:
-        """Go on where an earlier process ended: the stream is told what that one was told, and says the same again.
+        """Continue where an earlier process ended: replay its entries, so that the stream repeats the same events.
 
-        What was printed since is asked of tmux next, and until it has answered no time passes.
+        The next query asks tmux for the output since then; the stream's clock stands still until the answer.
         """
         self._resuming = True
         self._began = past.began
@@ -69,9 +69,9 @@ class PanePipeline(PaneRuntime):
             self._hear_of(self._injections.begin(since=self._began + self._stream.now))
 
     def renew(self, snapshot: Snapshot, log: PaneLog, renewed: Callable[[], None]) -> bool:
-        """Begin anew, into another log, on the screen tmux holds at this place; False for a pane that does not rest.
+        """Start a new stream with a new log from tmux's current screen; return False if the pane is not idle.
 
-        `renewed` is called between the last event of the old stream and the first one of the new.
+        It calls `renewed` between the last event of the old stream and the first one of the new.
         """
         self.catch_up()
         if not self.rests or self._missing.reason is not None or self.answers:
@@ -90,12 +90,12 @@ class PanePipeline(PaneRuntime):
         renewed()
         self.seed(snapshot)
         if asks_for_paste:
-            # A snapshot does not tell.
+            # A snapshot does not contain it.
             self._enter(Output(self._now(), self.info.pane, b"\x1b[?2004h"))
         return True
 
     def seed(self, snapshot: Snapshot) -> None:
-        """Begin, or begin again, with the screen tmux holds at this place of the stream."""
+        """Start, or restart, with tmux's screen at this place of the stream."""
         self.catch_up()
         now, info = self._now(), self.info
         if self._seeded:
@@ -116,12 +116,12 @@ class PanePipeline(PaneRuntime):
                 self._hear_of(self._injections.begin())
 
     def update(self, info: PaneInfo) -> None:
-        """Take what tmux says of the pane now; where that is another program's, it has to be seeded again."""
+        """Take tmux's current data of the pane; if its program was replaced, the pane needs a new seed."""
         if self._seeded and not self.closed and self.info.is_replaced_by(info):
             self.catch_up()
             self._respawned = True
             if self._paints:
-                # What the new program has printed so far was taken for pictures of the one before, and not said.
+                # The stream took the new program's first output for repaints of the old one, and did not report it.
                 screen = self._screen
                 rows, wrapped = (b"",) * screen.lines, (False,) * screen.lines
                 total = screen.history_total
@@ -131,18 +131,18 @@ class PanePipeline(PaneRuntime):
         super().update(info)
 
     def output(self, data: bytes, read_at: float) -> None:
-        """Take bytes of the pane, read at `read_at` (loop time); they are rendered when it is this pane's turn.
+        """Take bytes of the pane, read at `read_at` (loop time); the scheduler renders them at this pane's turn.
 
-        While tmux is asked what was missed they are in its answer, which has its place behind them.
+        During a recovery query they are dropped, because the reply comes after them and contains them.
         """
         waits = self._resuming or (self._missing.reason is not None and not self.has_moved)
         if self._seeded and not self.closed and not waits:
             super().output(data, read_at)
 
     def check(self, selfcheck: SelfCheck, reply: Sequence[Sequence[bytes]]) -> SelfCheckResult | None:
-        """Compare the screen with what tmux holds at this place of the stream; go on with tmux's where it differs.
+        """Compare the screen with tmux's at this place of the stream; continue with tmux's if they differ.
 
-        What the program said may then have been read off a wrong screen, so the stream says `gap`.
+        Earlier text may then come from a wrong screen, so the stream reports a `gap`.
         """
         self.catch_up()
         if not self._seeded or self.closed:
@@ -156,18 +156,18 @@ class PanePipeline(PaneRuntime):
         return verdict
 
     def missed(self, reason: str) -> None:
-        """Note that output is missed from here on, until `answer`, and that a gap is for this `reason`."""
+        """Note that output is missing from here on, until `answer`; a gap has this `reason`."""
         self.catch_up()
         if self._seeded and not self.closed:
             self._missing.note(reason)
 
     @property
     def has_moved(self) -> bool:
-        """Whether what it prints may come late since it moved."""
+        """Whether output may arrive late because the pane has moved."""
         return self._missing.comes_late
 
     def moved(self, info: PaneInfo) -> None:
-        """Note that the pane went to where `info` says, and that what it prints may come late until `arrived`."""
+        """Note that the pane has moved to the place in `info`; its output may arrive late until `arrived`."""
         self.missed("moved")
         if self._seeded and not self.closed:
             for entry in self._missing.moved(info, self._now()):
@@ -175,9 +175,9 @@ class PanePipeline(PaneRuntime):
         self.update(info)
 
     def arrived(self, blocks: Sequence[Sequence[bytes]]) -> bool | None:
-        """Tell by tmux's replies to `place_line` here whether all has come that a pane printed that moved.
+        """Return whether all output of a moved pane has arrived, by tmux's replies to `place_line`.
 
-        None for one that has moved or changed since: that is taken up when it is noticed.
+        Return None if the pane has moved or changed again; a later notification handles that.
         """
         self.catch_up()
         held = read_held(blocks, 0)
@@ -194,25 +194,25 @@ class PanePipeline(PaneRuntime):
         return True
 
     def paused(self) -> bool:
-        """Note that tmux paused the pane; False where what it drops is in an answer that comes anyway."""
+        """Note that tmux paused the pane; return False if a pending reply contains the dropped output anyway."""
         if not self._seeded or self._missing.ends_pause:
             return False
         self.missed("paused")
         return True
 
     def question(self) -> str:
-        """Return the command line that asks tmux how the pane stands, and for what was missed where something was.
+        """Return the command line that queries the pane's state and, after a gap, the missing output.
 
-        It has to be sent, and `answer` to be called with what came of it, or `take_back` where it was not sent.
+        The caller must send it and pass the reply to `answer`, or call `take_back` if it could not send it.
         """
         return self._missing.question(self.info.pane, self._loop.time(), seeded=self._seeded)
 
     def take_back(self) -> None:
-        """Note that the last `question` was not sent: nothing answers it."""
+        """Note that the last `question` was not sent, so no reply follows."""
         self._missing.take_back()
 
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
-        """Begin, or go on, with what tmux replied to `question` at this place of the stream; False for a pane gone."""
+        """Start or continue with tmux's reply to `question` at this place of the stream; False if the pane is gone."""
         known = self._take_up(blocks)
         if self._resuming:
             self._resuming = False
@@ -225,28 +225,28 @@ class PanePipeline(PaneRuntime):
             return self._go_on(read_held(blocks, asked.depth))
         current = blocks[-SNAPSHOT_BLOCKS:]
         snapshot = read_snapshot(current)
-        # What was missed since this was asked has a question of its own behind it, which begins where this stream is.
+        # A gap that began after this query has its own later query, which starts from the stream's place by then.
         if snapshot is not None and not self.closed and not (self._seeded and self._missing.reason is not None):
             self._missing.generation = read_generation(current)
             self.seed(snapshot)
         return snapshot is not None
 
     def _go_on(self, held: TmuxRows | None) -> bool:
-        """Say what was missed, and go on with the screen as it is."""
+        """Report the missing output, and continue with the current screen."""
         if held is None or self.closed:
             return held is not None
-        # Another question may have been answered first, and this one has skipped what came since.
+        # An earlier query may have been answered first; this one has skipped the output since then.
         self._missing.note("paused")
         self._recover(held)
         self.seed(held.snapshot)
         if held.title != self._screen.title:
-            # Programs say by their titles whether they are at work.
+            # Programs show by their titles whether they are at work.
             title = "".join(character for character in held.title if character.isprintable())
             self._enter(Output(self._now(), self.info.pane, f"\x1b]2;{title}\x07".encode()))
         return True
 
     def _recover(self, held: TmuxRows) -> bool:
-        """Say what was missed and can be had, and where it cannot, that something is lost; True where nothing is."""
+        """Report the recoverable output, or a gap for the rest; return True if nothing is lost."""
         now, at = self._loop.time(), self._now()
         entries, whole = self._missing.recover(held, self.info.pane, now, at, paints=self._paints)
         for entry in entries:
@@ -255,11 +255,11 @@ class PanePipeline(PaneRuntime):
 
     @property
     def _paints(self) -> bool:
-        """Whether rows are no lines here."""
+        """Whether the program paints its screen, so that rows are not lines."""
         return self._screen.alternate or self._stream.converses
 
     def finalize(self, last: FinalOutput | None) -> None:
-        """Close, with what tmux holds of a program that has ended and whose pane remains."""
+        """Close the stream of an ended program, with the final output from its remaining pane."""
         self.catch_up()
         if last is None or self.closed or not self._seeded:
             self.close("pane_gone")
@@ -273,11 +273,11 @@ class PanePipeline(PaneRuntime):
         self.close("pane_gone", status=last.status, tail_certain=heard and rested)
 
     def close(self, reason: ClosedReason, *, status: int | None = None, tail_certain: bool = False) -> None:
-        """The pane is watched no more; the last events go out."""
+        """End the stream, after its last events."""
         self.catch_up()
         if self.closed:
             return
-        # One that left its window and is nowhere has not moved but ended, and its end says whether all of it was heard.
+        # A pane that left its window and is nowhere has ended; its end reports whether all its output was heard.
         if self._missing.reason is not None and not self.has_moved:
             self._enter(Missed(self._now(), self.info.pane, self._missing.reason))
         self.closed = True

@@ -15,7 +15,7 @@ from streamrelay.control import command_line, quote
 _EVERY = 1.0
 """Seconds between two rounds."""
 _ROUNDS = (1, 3)
-"""In which rounds, counted from the last time it printed, a pane is looked at."""
+"""The rounds after its last output in which a pane is polled."""
 _FORMAT = "#{pane_id}\t#{pane_dead}\t#{?pane_pid,#{pane_pid},0}\t#{pane_current_command}"
 _QUESTION = command_line(("display-message", "-p", "-t", "{}", _FORMAT))
 _PLACE = quote("{}")
@@ -23,22 +23,22 @@ _PLACE = quote("{}")
 
 @dataclass(frozen=True, slots=True)
 class ProcessState:
-    """What one look found."""
+    """The process state of one pane."""
 
     pane: str
     dead: bool
     pid: int
-    """The process that was started in the pane; 0 where tmux tells none."""
+    """The process that was started in the pane; 0 if tmux reports none."""
     command: str
 
 
 def poll_line(panes: Sequence[str]) -> str:
-    """Return the line that looks at panes; for one that is not there tmux shows some other."""
+    """Return the line that queries panes; for a missing one tmux reports another pane."""
     return " ; ".join(_QUESTION.replace(_PLACE, quote(pane)) for pane in panes)
 
 
 def parse_process_states(lines: Sequence[bytes]) -> list[ProcessState]:
-    """Return what the replies to `look_line` say."""
+    """Parse the replies to `poll_line`."""
     fields = [line.decode(errors="replace").split("\t", 3) for line in lines]
     return [
         ProcessState(one[0], one[1] == "1", int(one[2]), one[3])
@@ -48,28 +48,28 @@ def parse_process_states(lines: Sequence[bytes]) -> list[ProcessState]:
 
 
 class ProcessPoller:
-    """When to look at which panes. `look` is called with those to look at, and `answered` has to follow."""
+    """Decides when to poll which panes. It calls `look` with the panes to query; the caller must call `answered`."""
 
     def __init__(self, look: Callable[[Sequence[str]], None], *, every: float = _EVERY) -> None:
         self._look = look
         self._every = every
         self._passed: dict[str, int] = {}
-        """How many rounds have passed since each of those printed that are still to be looked at."""
+        """The rounds since the last output of each pane that is still to be polled."""
         self._timer: asyncio.TimerHandle | None = None
         self._asked = False
 
     def printed(self, pane: str) -> None:
-        """Note that something happened in a pane."""
+        """Note output of a pane."""
         self._passed[pane] = 0
         self._wait()
 
     def answered(self) -> None:
-        """Note that the last look was answered, or never will be; the next one is a second away."""
+        """Note that the last query was answered, or never will be; the next one follows in a second."""
         self._asked = False
         self._wait()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop polling."""
         self._passed.clear()
         if self._timer is not None:
             self._timer.cancel()

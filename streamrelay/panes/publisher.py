@@ -1,4 +1,4 @@
-"""A stream of one's own, made of others' events: numbered and timed anew."""
+"""Merges events into a stream with its own numbers and times."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ Publish = Callable[[Event], None]
 
 
 class Publisher:
-    """Hands events on to `publish`, counted from 1 and timed from when this was made; the new ones get a host."""
+    """Passes events to `publish`, numbered from 1 and timed from its creation; events without a host get one."""
 
     def __init__(self, publish: Publish) -> None:
         self._publish = publish
@@ -21,7 +21,7 @@ class Publisher:
         self._began = asyncio.get_running_loop().time()
 
     def __call__(self, event: Event) -> None:
-        """Hand on one event."""
+        """Pass one event on."""
         self._seq += 1
         event.seq = self._seq
         event.t = round(asyncio.get_running_loop().time() - self._began, 6)

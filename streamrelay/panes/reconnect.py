@@ -23,12 +23,12 @@ from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.subscription import Subscription
 
 PATIENCE = 3.0
-"""Seconds for which a server is waited for."""
+"""Seconds to wait for a new server."""
 _PAUSE = 0.1
 
 
 class _LateListener:
-    """Listens to a pane that began later than its subscription; what comes before that time is known is held."""
+    """Listens to a pane that began later than its subscription; holds events until the time offset is known."""
 
     def __init__(self, hear: Callable[[Batch], None]) -> None:
         self._hear = hear
@@ -52,10 +52,10 @@ class _LateListener:
 
 
 class ReconnectingPanes:
-    """What a subscription listens to; an async context manager that lets go of it.
+    """The panes of a subscription; an async context manager that stops listening at its end.
 
-    `named` are the targets that may be looked for in another server, by pane; `find` tells what pane a target is,
-    `running` the pid of the server that is there, `pid` is that of the first one.
+    `named` maps panes to the targets that may be searched in another server. `find` returns the pane of a target,
+    `running` the pid of the current server, and `pid` is that of the first one.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ReconnectingPanes:
         return self
 
     async def begin(self, infos: Iterable[PaneInfo], tap: InputRecorder | None = None) -> None:
-        """Listen to panes, and record them where there is a `tap`; raises PaneGone where one is not there any more."""
+        """Listen to panes, and record them with a `tap`; raises PaneGone if one is gone."""
         self._tapped = tap is not None
         pipelines = await self._attachments.watch(infos, self._hear, tap)
         for pipeline in pipelines:
@@ -113,7 +113,7 @@ class ReconnectingPanes:
         self._subscription.publish(events)
 
     async def _search(self, pane: str, target: str) -> None:
-        """Go on with a target where a new server has it."""
+        """Continue with a target in a new server, if it exists there."""
         try:
             async with asyncio.timeout(PATIENCE):
                 if self._there is None or self._there.done():
@@ -142,7 +142,7 @@ class ReconnectingPanes:
             await asyncio.sleep(_PAUSE)
 
     async def _found(self, target: str) -> PaneInfo:
-        """Wait for a target: a server has its sessions one after the other."""
+        """Wait for a target, since a restarted server creates its sessions one after the other."""
         while True:
             with suppress(StreamrelayError):
                 info = await self._find(target)

@@ -1,7 +1,7 @@
-"""A pane being recorded: what its pipeline is told goes into a file, in the background.
+"""Records a pane: writes the entries of its pipeline into a file, in the background.
 
-The pipeline hands its entries over and never waits for the disk. What waits to be written is bounded: where the disk
-cannot keep up with the pane, or cannot be written at all, the recording ends, and says so; it never has a hole.
+The pipeline never waits for the disk. The queue of entries is bounded: if the disk is too slow or fails, the recording
+ends and reports that, so a recording never has a hole.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ MAX_PENDING_BYTES = 64 << 20
 
 
 class Recorder:
-    """Takes the entries of one pane, and has them written."""
+    """Queues the entries of one pane and writes them."""
 
     def __init__(self, writer: RecordingWriter) -> None:
         self.bytes = 0
@@ -28,7 +28,7 @@ class Recorder:
         """Messages that were submitted."""
         self.error: RecordingError | None = None
         self.failed: Callable[[], None] | None = None
-        """Is called when the recording cannot go on."""
+        """Called when the recording cannot go on."""
         self.began = False
         self._writer = writer
         self._waiting: list[Input] = []
@@ -49,11 +49,11 @@ class Recorder:
             self._fail(RecordingError(f"{self._writer.path}: the disk is slower than the pane"))
 
     def end(self) -> None:
-        """Take no more."""
+        """Stop taking entries."""
         self._ended.set()
 
     async def run(self) -> None:
-        """Write what is taken until the end."""
+        """Write the entries until the end."""
         ended = False
         while not ended:
             try:
@@ -77,7 +77,7 @@ class Recorder:
 
 
 class Recorded:
-    """A pane that is being recorded: its events as they happen, and how much of it there is."""
+    """A pane that is being recorded: its events as they happen, and its counts."""
 
     def __init__(self, stream: Subscription, recorder: Recorder) -> None:
         self.stream = stream
@@ -96,7 +96,7 @@ class Recorded:
 
 @asynccontextmanager
 async def recording_into(writer: RecordingWriter) -> AsyncIterator[Recorder]:
-    """Have what the recorder takes written; raises RecordingError at the end where that was not possible."""
+    """Write the recorder's entries inside the context; raises RecordingError at the end if that failed."""
     with writer:
         recorder = Recorder(writer)
         writing = asyncio.ensure_future(recorder.run())

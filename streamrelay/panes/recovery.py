@@ -1,22 +1,21 @@
 """Recovery: output that a pane printed while it was not watched, as far as tmux's history still holds it.
 
-Up to 3.7 tmux says nowhere how many rows went by: its history loses a tenth at a time, and no format counts. So what is
-known of the pane, the rows above its cursor, is looked for in what tmux shows now:
+Up to 3.7 tmux does not count the rows that have passed: its history drops a tenth at a time. So the recovery searches
+the known rows, those above the cursor, in tmux's current rows:
 
-* found at one place: whatever stands below it was missed, and nothing is lost;
-* found at the place where it has to be, in a history that has not begun to lose rows: the same, however often the rows
-  repeat;
-* not one of its rows is there: all of what tmux holds is new, and something before it is lost;
-* anything else (a screen that was painted again, rows that repeat) tells nothing: what was missed is lost.
+* They occur at one place: the rows below them were missing, and nothing is lost.
+* They occur at the expected place, in a history that has not dropped rows yet: the same, even if the rows repeat.
+* None of them occurs: all of tmux's rows are new, and some before them are lost.
+* Anything else (a repainted screen, repeated rows) is ambiguous, so the missing output is lost.
 
-Since 3.8 the rows are counted (`history_added`), and the place where the known ones have to be is always known: however
-often they repeat, and where history lost them it is known how many more it lost.
+Since 3.8 tmux counts the rows (`history_added`), so the expected place is always known, even if rows repeat. If the
+history has dropped the known rows, the number of lost rows is known, too.
 
-The queries share one command line with a pause and its end, so that nothing is printed between them, what tmux still
-kept for us is skipped, and what comes behind their reply comes after what they show (40 of 40 times, tmux 3.3a).
+The queries share one command line with a pause and its end. So nothing is printed between them, tmux skips the output
+queued for us, and output after the reply is newer than the reply (40 of 40 times, tmux 3.3a).
 
-What a pane prints while its window is not linked is not missed: tmux keeps it, and sends it in front of what the pane
-prints next (3.3a and 3.8, control.c, control_write_output). So a pane that moved is first looked at without skipping.
+Output that a pane prints while its window is not linked is not missing: tmux keeps it, and sends it before the pane's
+next output (3.3a and 3.8, control.c, control_write_output). So a moved pane is first queried without skipping.
 """
 
 from collections.abc import Sequence
@@ -27,18 +26,18 @@ from streamrelay.panes.snapshot import laid_out, read_generation, read_snapshot,
 from streamrelay.vt.engine import Snapshot
 
 MAX_DEPTH = 10_000
-"""Rows of history that are asked for at most: as many as are known here."""
+"""The most history rows to request: as many as this process keeps."""
 _KNOWN = 200
-"""Rows above the cursor that are looked for."""
+"""The number of rows above the cursor to search for."""
 _BLOCKS = 7
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """What is known of a pane: the rows above its cursor's, oldest first and without trailing blanks, and their number.
+    """The known rows of a pane: those above the cursor's row, oldest first and without trailing blanks.
 
-    `passed` counts the rows that ever stood above the cursor's row, those that history lost included. Where tmux counts
-    them too, `generation` is of which history (see `read_generation`).
+    `passed` counts all rows that have ever been above the cursor's row, including those that history has dropped. If
+    tmux counts them too, `generation` names its history (see `read_generation`).
     """
 
     rows: Sequence[str]
@@ -48,26 +47,26 @@ class KnownRows:
 
 @dataclass(frozen=True, slots=True)
 class TmuxRows:
-    """What tmux holds of a pane: rows of history and screen, and which of them go on in the next."""
+    """tmux's rows of a pane: history and screen, and which rows continue in the next."""
 
     snapshot: Snapshot
     rows: Sequence[bytes]
     wrapped: Sequence[bool]
     history: int
-    """How many of the rows are history."""
+    """The number of history rows among them."""
     history_limit: int
     cursor: int
     """The row up to which the program has printed."""
     title: str = ""
     generation: int | None = None
-    """Of which history its rows are counted, where they are."""
+    """The generation of the history whose rows are counted, if tmux counts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Bytes that print what was missed, from the row of the cursor on; and how many rows before them are lost.
+    """Bytes that print the missing output, from the cursor's row on, and the number of lost rows before them.
 
-    None if an unknown number is.
+    The number is None if it is unknown.
     """
 
     data: bytes
@@ -80,17 +79,17 @@ class Recovered:
 
 
 def recovery_line(pane: str, depth: int) -> str:
-    """Return the command line that ends a pane's pause, skips what waits, and asks for all that `read_held` needs."""
+    """Return the command line that ends a pane's pause, skips queued output, and queries all that `read_held` needs."""
     return " ; ".join((skip_line(pane), held_line(pane, depth)))
 
 
 def skip_line(pane: str) -> str:
-    """Return the command line after which a pane is sent from here on, paused or kept before or not."""
+    """Return the command line that makes tmux skip a pane's queued output and send its new output."""
     return command_line(*(("refresh-client", "-A", f"{pane}:{what}") for what in ("pause", "continue")))
 
 
 def held_line(pane: str, depth: int) -> str:
-    """Return the command line that asks for all that `read_held` needs."""
+    """Return the command line that queries all that `read_held` needs."""
     capture = ("capture-pane", "-p", "-t", pane, "-S", str(-depth))
     return command_line(
         *snapshot_commands(pane),

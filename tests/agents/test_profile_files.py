@@ -96,7 +96,7 @@ def test_what_a_file_does_not_say_is_safe() -> None:
         (LEAST, "", "missing required field `title`"),
         ('title = "S"', "", "missing required field `recognise`"),
         ('title = 7\n[recognise]\ncommands = ["s"]', "title", "Expected `str`"),
-        ('title = "S"\n[recognise]\n', "recognise", "nothing would be recognised"),
+        ('title = "S"\n[recognise]\n', "recognise", "would recognise no program"),
         ('title = "S"\n[recognise]\ncommand = ["s"]', "recognise", "unknown field `command`"),
         ('title = "S"\nkind = "wizard"\n[recognise]\ncommands = ["s"]', "kind", "wizard"),
         ('title = "S"\n[recognise]\nsigns = ["("]', "recognise.signs[0]", "no regular expression"),

@@ -138,7 +138,7 @@ def test_a_message_that_a_dialog_holds_is_explained_and_stays_queued_until_it_is
         why,
         f"  log in there, or start it again with its key in the environment: {attach}",
         f"m1 stays queued until then; cancel it with: streamrelay delivery cancel m1{here}",
-        f"list what waits with: streamrelay delivery list{here}",
+        f"list waiting messages with: streamrelay delivery list{here}",
     ]
 
     code, out, error = household.run("send", "--id", "m2", "--wait", "--timeout", "1", "Bob", "hello")
