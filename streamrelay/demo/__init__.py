@@ -1,1 +1,1 @@
-"""A demonstration on a private tmux server: real programs, the clean stream of what they say, a relay and a link."""
+"""A demonstration on a private tmux server: real programs, their clean stream, a relay and a link."""

@@ -1,4 +1,4 @@
-"""A short gathering: two speakers and a harvester in a circle, once around in each phase, and what is left of it.
+"""A short gathering: two speakers and a harvester, one round in each phase, and the harvest.
 
 They are the scripted agents of the duet, and what they say stands here: each of them answers everything that is typed
 to it, and only what it says with the piece is heard by the others, which their own accounts prove.
@@ -34,7 +34,7 @@ _WORDS = {
         "One shared server for the slow half; the fast half stays as it is.",
     ),
     "Rex": (
-        "Two people asked how to add a profile. The guide says it, and nobody finds it.",
+        "Two people asked how to add a profile. The guide says it, and no reader finds it.",
         "Half of them start a server of their own. That is what is slow, not how many there are.",
         "Agreed. And a link to the profiles from the first page of the guide.",
     ),
@@ -54,7 +54,7 @@ _TIME_LIMIT = 40.0
 
 
 def _answers(name: str) -> list[str]:
-    """Return what somebody answers to each message, in the order in which they come to it."""
+    """Return what a participant answers to each message, in order."""
     if name == HARVESTER:
         # The seed, the three rounds with two contributions each, the close.
         return [_LISTENS] * 11 + [_HARVEST]

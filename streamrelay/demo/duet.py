@@ -29,7 +29,7 @@ ANSWERS = {
     FIRST: [
         "Dan, the parser is done. What is left to do?",
         "Then I take the long lines:\n\n- those that a program wraps\n- those that a terminal wraps",
-        "Nobody hears this any more: the budget is spent.",
+        "No one hears this any more: the budget is spent.",
     ],
     SECOND: [
         "Two things, as far as I can see: long lines, and wide characters like 日本語. Which of them do you take?",

@@ -5,7 +5,7 @@
 
 The log writer begins when a line is typed to it, and stays when it has finished: what a program prints in its last
 moment can be lost with its pane. A log line ends with the moment it was printed (`t=`, seconds of the machine's
-monotonic clock), so that whoever sees it knows how long it took.
+monotonic clock), so that a reader can tell how long it took.
 """
 
 import sys

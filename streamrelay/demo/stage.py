@@ -1,4 +1,4 @@
-"""The demonstration itself: sets the stage, lets the programs converse, and judges what came of it."""
+"""The demonstration: start the programs, let them converse, and compare the stream with what they wrote."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What was said, delivered and decided: journaled, and found again."""
+"""The journal of outputs, deliveries and decisions, and the search in it."""
 
 from streamrelay.history.journal import Journal
 from streamrelay.history.results import FoundText, History, SearchHistory

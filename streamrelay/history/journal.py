@@ -1,4 +1,4 @@
-"""The journal: every event that is not only provisional, in one order for ever, and what was said, to be searched.
+"""The journal: every event that is not provisional, in one lasting order, and a search index of the texts.
 
 An event gets its `seq` here, and keeps it: numbers grow over restarts and are never given twice. What is returned by
 `append` is committed. Beside the events stand the utterances (utterances.py) with an index of their words.

@@ -1,4 +1,4 @@
-"""Whether a text holds what is searched for, as the journal's index would find it; pure.
+"""Whether a text matches a query, by the rules of the journal's index; pure.
 
 FTS5 takes letters and digits as words, whatever stands between them, and compares them without case and accents
 (SQLite's fts5 manual, "Unicode61 Tokenizer"). Texts outside the journal are matched here by the same rule, so that one

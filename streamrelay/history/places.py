@@ -1,4 +1,4 @@
-"""Where in a journal a session stands: its pane, from one place to another.
+"""A session's ranges in the journal: the pane it had, from one sequence number to another.
 
 A session that has ended is asked for like one that is there. tmux gives a pane's id to others only after it was started
 again; so a session is a pane from when it was first heard there until another tmux server, or another session, has it.

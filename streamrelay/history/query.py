@@ -1,4 +1,4 @@
-"""What a person searches for, as an expression of FTS5.
+"""A person's query as an expression of FTS5.
 
 Words are all to be found, in any order and in any form that differs only in case or accents; what stands in quotes
 is to be found as it stands. Nothing a person types is taken as FTS5's own language. Scripts without blanks between

@@ -1,4 +1,4 @@
-"""Which of many found things go first; pure.
+"""The order of search results; pure.
 
 What holds the words more often in fewer words is better (the part of BM25 that looks at one text), a word that few hold
 counts for more than one that many hold (its other part), and of two that are alike the newer one is better: a text

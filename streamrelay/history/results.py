@@ -1,4 +1,4 @@
-"""What is asked of history, and what is found: values that cross a socket as they are."""
+"""Requests to the history and their results, as values that cross a socket unchanged."""
 
 from collections.abc import Sequence
 from typing import Annotated

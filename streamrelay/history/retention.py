@@ -1,4 +1,4 @@
-"""How long the journal remembers, and how large it may become (`history` in docs/configuration.md)."""
+"""How long the journal keeps events, and how large it may grow (`history` in docs/configuration.md)."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""One search over all that was said: the journal, and what agents wrote down themselves.
+"""One search over the journal and over the agents' own transcripts.
 
 Transcripts may be gigabytes, of years. They are read the newest first and from their ends, in a thread, one search at a
 time, and only as long as was asked for; what was not read then is said. A search that is given up ends its thread with

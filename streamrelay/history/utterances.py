@@ -1,4 +1,4 @@
-"""What belongs together of what was said: lines of text become utterances, in which people search.
+"""Utterances: lines of text that belong together, the units of search.
 
 An utterance is consecutive text of one pane, one turn and one origin (of one message, where it was injected). Another
 origin ends it, a turn that begins or ends, a gap, `REST` seconds of silence (a program that prints lines has no turns

@@ -1,4 +1,4 @@
-"""The pulse of a gathering: how system, sessions, repositories and pipelines are, and what was said of it before."""
+"""The pulse of a gathering: machine, sessions, repositories and pipelines, with excerpts from history."""
 
 from streamrelay.pulse.collector import Sources, take_pulse
 from streamrelay.pulse.model import ALL_PARTS, BEAT_PARTS, Part, SessionNow

@@ -1,4 +1,4 @@
-"""Taking a pulse: everything asked at once, and what is not there when the time is over is left out, and said.
+"""Collecting a pulse: all sources at once; a source that misses the deadline is left out and named.
 
 What depends on other things waits for them, but not for ever: repositories and pipelines need to know where sessions
 work, and which words history is searched for depends on both. History begins when half of the time is over at the

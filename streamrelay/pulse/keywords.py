@@ -1,4 +1,4 @@
-"""For which words history is searched: those of the rhythm, of what is worked on, and of what is talked about; pure.
+"""The words to search history for: those of the rhythm, the repositories and the sessions; pure.
 
 The rhythm's own words come first, as they are. Of the rest a word counts more where a person chose it (a branch, a
 commit's subject, a title) than in talk, and more when several of them have it. Words that any text has say nothing.

@@ -1,4 +1,4 @@
-"""What a pulse is made of: values, which can be journaled as they are; pure."""
+"""The parts of a pulse, as values that the journal can hold; pure."""
 
 from collections.abc import Sequence
 from typing import Literal

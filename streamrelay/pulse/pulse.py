@@ -1,4 +1,4 @@
-"""A pulse, and as text: one signal a line, the weightier parts with more room, never longer than asked for; pure.
+"""A pulse, and its text: one line a signal, more room for the important ones, within a limit; pure.
 
 Whatever sessions, commits, commands and transcripts say stands here as their words: on one line each, without control
 characters, and cut. When there is too much, each part gives up its last lines, in proportion, and says how many; no

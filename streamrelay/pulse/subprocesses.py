@@ -1,4 +1,4 @@
-"""A program run for what it prints: without a shell, for a bounded time, and no more of its output than that.
+"""Run a program for its output: without a shell, within a time and a size.
 
 It runs in a session of its own, so that whatever it started ends with it. A program that has ended while something
 it started still holds its output is not waited for.

@@ -1,4 +1,4 @@
-"""What was found in history, in a few lines: sentences of it, each with whose and when; pure.
+"""Search results in a few sentences, each with its speaker and time; pure.
 
 No model is needed: a sentence is worth more the more of the keywords it holds, the higher the text it is from was
 ranked, and the less of it has been said by the sentences chosen before (maximal marginal relevance, Carbonell and
@@ -92,7 +92,7 @@ def _likeness(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def _whose(found: FoundText) -> str:
-    who = found.agent or "somebody"
+    who = found.agent or "an agent"
     if found.origin != "program":
         who = f"to {who}"
     day = datetime.fromtimestamp(found.at, UTC).strftime("%Y-%m-%d") if found.at else "undated"

@@ -1,4 +1,4 @@
-"""How the machine is, as the system tells it."""
+"""The state of the machine, from /proc and the disk."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Which painted rows a line was read off.
+"""Find the painted rows from which a line was read.
 
 Between rows and lines a program's bullets, indents, numbers and borders are left out, and what it wrapped is joined.
 So lines follow rows: each row gives its end to a line, and its beginning may be decoration.

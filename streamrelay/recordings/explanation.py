@@ -1,4 +1,4 @@
-"""Why each line of a recording was said, as what, or why it was not, and which bytes painted it.
+"""Why each line of a recording was reported or left out, and which bytes painted it.
 
 The replay gives the reasons (delta/reasons.py), a `PaintLog` beside it the bytes. Rows that nothing was decided about
 are explained too: they were erased before a turn ended, or no answer ever appeared on their screen.

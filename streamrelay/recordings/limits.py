@@ -1,4 +1,4 @@
-"""What a recording may hold: sizes that a terminal has, and times that anybody waits for."""
+"""Limits of a recording: terminal sizes and times."""
 
 from typing import Final
 

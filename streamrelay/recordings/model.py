@@ -1,4 +1,4 @@
-"""What a recording holds, whatever file it came from: what a pane's stream was told, in the order of time.
+"""The content of a recording, whatever its file format: the inputs of a pane's stream, in order of time.
 
 A recording of bytes alone holds outputs, injections and resizes. One that was made of a live pane begins with `Began`
 and holds besides all that its stream was told: then a replay tells its stream the very same, at the very same times,

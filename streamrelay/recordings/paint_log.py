@@ -1,4 +1,4 @@
-"""Which bytes painted which row, and what every row has read over time.
+"""Which bytes painted each row, and what the row read over time.
 
 A screen of its own is fed one control sequence or line at a time, so that every change has exact bytes; what a read
 left of them is one state of the row. Rows are followed where they go: scrolled as a whole or in a region, into history,

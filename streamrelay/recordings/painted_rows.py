@@ -1,4 +1,4 @@
-"""Rows as they were painted: what each read over time, and which bytes painted which of its cells."""
+"""Painted rows: what each read over time, and which bytes painted which of its cells."""
 
 from dataclasses import dataclass, field
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""What the screen of a pane looked like over time, made of the rows that a `PaintLog` follows.
+"""A pane's screen over time, built from the rows that a `PaintLog` follows.
 
 A picture is taken where the pane rests, so that what a repaint shows halfway is none, and where something happened to
 it: a message, a resize, the end of a turn.

@@ -1,4 +1,4 @@
-"""Writing a recording of a live pane: the control-mode recording that `control_stream` reads, and nothing lost.
+"""Write a recording of a live pane, in the control-mode format that `control_stream` reads.
 
 Output stands there as tmux writes it, `{"t": seconds, "dir": "out", "line": "%output %3 ..."}`, so that everything that
 reads such recordings reads these; what else happened stands between as `{"t": ..., "dir": "entry", "entry": {...}}`,

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, Protocol
 
 import msgspec
 
@@ -31,12 +31,11 @@ from streamrelay.federation.streams import BATCH, TTL, StreamEntry, Streams, ope
 from streamrelay.links.link import Party
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.rules import Effect, Notice, Participant, PublishEvent
-from streamrelay.relay.steps import Outgoing, RelayStep, StepStore
+from streamrelay.relay.runner import RelayRunner
+from streamrelay.relay.steps import Decision, Outgoing, RelayStep, StepStore
+from streamrelay.service.machine import ServiceMachine
 from streamrelay.service.messages import OutgoingMessage, check_may_speak
 from streamrelay.sessions.model import Session
-
-if TYPE_CHECKING:
-    from streamrelay.service.core import Core
 
 logger = logging.getLogger(__name__)
 
@@ -67,10 +66,28 @@ class Posting:
         self._keeper.gone_out(outgoing)
 
 
+class FederatedService(Protocol):
+    """What a federation uses of the service that it belongs to."""
+
+    machine: ServiceMachine
+    runner: RelayRunner
+
+    async def do(self, decision: Decision) -> None:
+        """Carry a decision out: commit it with its effects."""
+
+    async def find(self, name: str) -> Session:
+        """Return the session with this id, title or pane; raises TargetNotFound and UsageError."""
+
+    async def admit(self, session: Session) -> None:
+        """Observe a session and type its queued messages."""
+
+
 class Federation:
     """The node of a service, at work while `run` is."""
 
-    def __init__(self, core: "Core", table: FederationTable, before: Mapping[str, bytes], *, epoch: int) -> None:
+    def __init__(
+        self, core: FederatedService, table: FederationTable, before: Mapping[str, bytes], *, epoch: int
+    ) -> None:
         """Go on with what was kept; raises UsageError for names that make no sense, or a key that cannot be read."""
         for name in (table.node, *table.peers):
             check_node(name)

@@ -1,4 +1,4 @@
-"""What a person is to do where a program waits for one. It is told, never done: nothing here answers a dialog."""
+"""What a person should do when a program waits for them. streamrelay only says it; it never answers a dialog."""
 
 import shlex
 
@@ -7,7 +7,7 @@ import regex
 from streamrelay.events import NeedKind
 
 _UPDATE = regex.compile(r"(?i)\bupdat(?:e|ing)\b|\bnew(?:er)? version\b|\bupgrade\b")
-_DEEDS: dict[NeedKind, str] = {
+_ACTIONS: dict[NeedKind, str] = {
     "trust": "say there whether it may trust the folder; it asks once for each",
     "login": "log in there, or start it again with its key in the environment",
     "password": "type the password there",
@@ -15,14 +15,14 @@ _DEEDS: dict[NeedKind, str] = {
     "confirmation": "answer its question there",
     "picker": "choose there",
 }
-_UPDATE_DEED = "choose there whether it is to be updated; it does not start before"
+_UPDATE_ACTION = "choose there whether it is to be updated; it does not start before"
 
 
 def advice(kind: NeedKind, asked: str, attach: str) -> str:
     """Return one line that says what to do and how to get there; `asked` is the question on the screen."""
     # What asks about an update is not told apart by its looks, and none of the kinds that are is meant by its words.
     update = kind in {"picker", "confirmation"} and _UPDATE.search(asked) is not None
-    return f"{_UPDATE_DEED if update else _DEEDS[kind]}: {attach}"
+    return f"{_UPDATE_ACTION if update else _ACTIONS[kind]}: {attach}"
 
 
 def attach_command(target: str, *, socket_path: str, host: str = "") -> str:

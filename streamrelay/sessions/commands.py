@@ -1,6 +1,6 @@
 """The command lines that start, list and end sessions; pure.
 
-Nothing of what a user says is read by a shell or expanded by tmux:
+No shell reads the user's words, and tmux expands none of them:
 
 * tmux hands a command of one word to a shell and executes one of several as it is (spawn.c), so a program always comes
   behind a fixed `sh -c 'exec "$@"'`. That also sets the `PATH`: tmux replaces the one of `new-session -e` by that of a
@@ -8,9 +8,8 @@ Nothing of what a user says is read by a shell or expanded by tmux:
 * `new-session -c` is a format (3.3a cmd-new-session.c), in which `#(...)` would be run and no escape of a `#` holds for
   every version. What an option holds is not expanded again, so the folder travels in one.
 
-What a session is known by are options of its pane: they are there as long as it is, whatever becomes of us. The pane
-remains when its program ends. Once the session is released (`RELEASE`), the pane goes as soon as whoever watches it has
-read the program's last words.
+Options of its pane identify a session, so they live as long as the pane, also without us. The pane remains when its
+program ends. Once the session is released (`RELEASE`), the pane closes as soon as its watcher has read the last output.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +59,7 @@ class SessionLaunch:
     lines: int
     environment: Mapping[str, str]
     own: Mapping[str, str] = field(default_factory=dict)
-    """Variables of the program alone: whoever opens another window in its tmux session does not get them."""
+    """Variables of the program alone: other windows of its tmux session do not get them."""
     is_released: bool = True
     """Whether the pane goes with its program once its last words are read."""
 
@@ -102,7 +101,7 @@ def foreground_command(pane: str) -> tuple[str, ...]:
 def release_command(pane: str) -> tuple[str, ...]:
     """Return the command after which a pane goes with its program, once its last words are read.
 
-    It spares a pane whose program has ended by now: whoever hears the pane may be about to let go of it.
+    It spares a pane whose program has ended by now: a watcher may be about to release it.
     """
     release = command_line(("set-option", "-p", "-t", pane, RELEASE, "1"))
     return ("if-shell", "-F", "-t", pane, "#{?pane_dead,0,1}", release)

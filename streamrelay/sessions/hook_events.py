@@ -1,4 +1,4 @@
-"""What an agent's stop hook tells is given to the pipeline of its pane, where it votes."""
+"""Reports of agents' stop hooks, handed to the pipeline of the agent's pane as one witness of the turn's end."""
 
 import asyncio
 import os

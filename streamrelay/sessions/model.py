@@ -1,4 +1,4 @@
-"""What a session is, and what one is started with: values that cross a socket as they are."""
+"""Sessions and requests to start them, as values that cross a socket unchanged."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -70,9 +70,9 @@ class StartSession(msgspec.Struct, frozen=True, kw_only=True):
     caller: str = ""
     """Who asks, by its session id; empty for a person."""
     unknown_agent: bool = False
-    """Whether an agent asks of which nobody knows the session: it has no caller, and is no person."""
+    """Whether the caller is an agent whose session is unknown: `caller` is empty, but it is not a person."""
     within: str = ""
-    """The pane of the program that runs the asking command, where nobody types it there: then that one asks."""
+    """The pane of the program that runs the command, if no person types it there: that program is the caller then."""
     direct: bool = False
     """Whether caller and session are peers: they are linked, and the caller is not told of its stop."""
     prompt: str = ""

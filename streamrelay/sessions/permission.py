@@ -9,7 +9,7 @@ from streamrelay.sessions.model import Session
 
 Starters = Literal["anyone", "people", "nobody"]
 UNKNOWN = "unknown"
-"""Who asks, where an agent does of which nobody knows the session."""
+"""The caller, if it is an agent whose session is unknown."""
 
 
 def check_start(
@@ -17,9 +17,9 @@ def check_start(
 ) -> None:
     """Raise NotAllowed if a session may not be started for `asks`: a session's id, or nothing for a person.
 
-    An agent whose session nobody knows is `UNKNOWN`. `sessions` are all there are, `most` of those started here may
-    run (0 for any number), some of which are `being_born`, and `forbidden_by` is a link of `asks` whose sides may
-    start none.
+    `asks` is `UNKNOWN` for an agent whose session is unknown. `sessions` are all sessions; at most `most` of those
+    started here may run (0: any number), `being_born` of them just starting. `forbidden_by` is a link of `asks` whose
+    members may start none.
     """
     data = {"session": asks}
     if who == "nobody":
@@ -30,7 +30,7 @@ def check_start(
         raise NotAllowed("only people start sessions here", hint="ask the person to: streamrelay start", data=data)
     if forbidden_by:
         raise NotAllowed(
-            f"whoever is on {forbidden_by} may not start sessions",
+            f"members of {forbidden_by} may not start sessions",
             hint="ask the person to: streamrelay start",
             data=data | {"link": forbidden_by},
         )

@@ -1,4 +1,4 @@
-"""Where a program is looked up: in the PATH of the process that asks for the session, and nowhere else.
+"""Looking up a program: only in the PATH of the process that asks for the session.
 
 The tmux server and the daemon have PATHs of their own, as old as they are: an agent that nvm installed is on the PATH
 of the user's shell alone. So the asking process passes its PATH on; the program is found in it, starts by its absolute

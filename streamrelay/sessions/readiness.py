@@ -1,7 +1,7 @@
-"""When a program that was just started can be spoken to, as far as its screen tells; pure.
+"""When a program that was just started takes messages, by its screen; pure.
 
-What is sent to a program that is not ready is lost, and one that is known by a title it has yet to set, or by rows it
-has yet to paint, is not recognised before. But whoever started it knows its profile from the beginning.
+A program that is not ready loses what it is sent. A profile that recognises it by its title or its rows knows it only
+when it has set or painted them. The code that starts it knows its profile from the beginning.
 """
 
 from streamrelay.agents.profile import AgentProfile

@@ -72,10 +72,10 @@ class Sessions:
         return [self._session(info, marks.get(info.pane), alone=names.count(info.session_name) == 1) for info in infos]
 
     async def find(self, text: str) -> Session:
-        """Return a session by its id, by a title that only one has, or by its pane: its id, or where it is in tmux.
+        """Return a session by its id, its title if only one session has it, or its pane (its id or tmux target).
 
-        What only begins like a name is not taken for it, as tmux would: what is said to one that has gone is nobody
-        else's. Raises TargetNotFound, and UsageError for a title that several have.
+        Names match exactly, never by prefix as in tmux: a message to a session that has gone must not reach another
+        one. Raises TargetNotFound, and UsageError for a title that several sessions have.
         """
         sessions = await self.all()
         for known in (
@@ -97,12 +97,12 @@ class Sessions:
         raise TargetNotFound(f"{text!r} is no session", data={"target": text})
 
     async def start(self, request: StartSession, *, is_awaited: bool = False) -> Session:
-        """Start a session; returns when its program is in the foreground, or has been waited for long enough.
+        """Start a session; return when its program is in the foreground, or after a limit.
 
-        Links and the prompt of the request are for who asks to see to. Whoever goes on to wait with `until_ready`
-        within `failing_start` says so (`is_awaited`): until then the pane of a program that ends stays to be read.
-        Raises UsageError for a request that makes no sense, and StartFailed for a program that is not found, or, with
-        its last words, for one that ends at once.
+        The caller sends the request's prompt and makes its links. `is_awaited` says that the caller goes on to wait
+        with `until_ready` within `failing_start`: until then the pane of a program that ends stays, to be read. Raises
+        UsageError for an invalid request, and StartFailed for a program that is not found or ends at once; the error
+        has its last output.
         """
         birth = dataclasses.replace(await self._birth(request), is_released=not is_awaited)
         pane = await self._bear(birth)
@@ -174,7 +174,7 @@ class Sessions:
         return _checked_folder(folder or "~")
 
     async def _bear(self, birth: SessionLaunch) -> str:
-        """Have tmux start it; return the pane. Somebody may take the name just before."""
+        """Have tmux start the session; return its pane. Try another name if the first one is taken meanwhile."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 printed = await self._server.query(*start_commands(birth))
@@ -265,7 +265,7 @@ class Sessions:
         watched = not info.dead and self._server.is_watched(info.pane)
         pipeline = self._server.pipeline(info.pane) if watched else None
         state: SessionState = "ended" if info.dead else "unknown"
-        agent, deed, question = (mark.agent if mark is not None else ""), "", ""
+        agent, action, question = (mark.agent if mark is not None else ""), "", ""
         needed: NeedKind | None = None
         # A session opens at its active pane.
         target = info.session_name if info.active else info.address
@@ -276,7 +276,7 @@ class Sessions:
             state = "needs_human" if needed is not None else ("busy" if pipeline.answers else "idle")
             if needed is not None:
                 question = pipeline.asked
-                deed = advice(needed, question, attach)
+                action = advice(needed, question, attach)
         return Session(
             session=mark.session if mark is not None else info.pane,
             pane=info.pane,
@@ -287,7 +287,7 @@ class Sessions:
             state=state,
             need=needed or "",
             question=question,
-            advice=deed,
+            advice=action,
             attach=attach,
             started_here=mark is not None,
         )

@@ -1,1 +1,1 @@
-"""The web page: its files, and who is answered. The daemon serves it (daemon/page.py); what it asks are its calls."""
+"""The web page: its files, and the check of its requests. The daemon serves it (daemon/page.py)."""

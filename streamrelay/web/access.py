@@ -1,4 +1,4 @@
-"""How a person comes to the page: what the daemon's socket tells of it."""
+"""The page's address, as the daemon's socket reports it."""
 
 import msgspec
 
@@ -21,5 +21,5 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def link(self) -> str:
-        """What a browser is given. What stands behind `#` is sent to nobody: the page's script reads it."""
+        """The address for a browser. Browsers send no server what is behind `#`; the page's script reads it."""
         return f"{self.address}#token={self.token}"

@@ -1,13 +1,13 @@
-"""Who is answered on a port that every program and every web page of this machine can reach. Pure.
+"""Which requests are answered on a port that every program and web page of this machine can reach. Pure.
 
-A port of the loopback interface keeps other machines out, and nobody else: other users' programs connect to it, and
-every page in a browser can have requests sent to it. So each request passes these, in this order:
+A loopback port keeps out other machines only. Other users' programs can connect to it, and every page in a browser can
+have requests sent to it. So each request has to pass these checks, in this order:
 
-* `Host` is a name of ours. A page of a stranger's whose name is made to resolve to this machine (DNS rebinding) sends
-  his name, and is of another origin than ours however it resolves.
-* `Origin`, where there is one, is the same as `Host`, and `Sec-Fetch-Site` does not speak of another site: no page of
-  anybody else's asks anything here, whatever it may know.
-* Whatever tells or changes something wants the token, as `Authorization: Bearer TOKEN`. It is no cookie: a browser
+* `Host` is a name of ours. A foreign page whose name resolves to this machine (DNS rebinding) sends its own name, so it
+  has another origin.
+* `Origin`, if there is one, equals `Host`, and `Sec-Fetch-Site` names no other site: foreign pages get no answer,
+  whatever they know.
+* Each request that reads or changes data needs the token, as `Authorization: Bearer TOKEN`. It is no cookie: a browser
   sends those to every port of a host, so another user's server on this machine would get ours, and it sends them
   along with requests that a stranger's page makes.
 * What is posted is said to be JSON: no form can say that.
@@ -114,7 +114,9 @@ class Guard:
             named[name] = value.decode("latin-1")
         host = named.get("host", "").lower()
         if not self._is_ours(host):
-            return Refusal(421, "wrong_host", "nobody of that name is here", "web.names says what names there are")
+            return Refusal(
+                421, "wrong_host", "this server does not have that name", "web.names lists the names that are accepted"
+            )
         origin = named.get("origin")
         if origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}:
             return Refusal(403, "wrong_origin", "a page of another origin is not answered")
@@ -123,7 +125,7 @@ class Guard:
         if named.get("sec-fetch-site", "") in _ELSEWHERE:
             return Refusal(403, "wrong_origin", "a page of another site is not answered")
         scheme, _, token = named.get("authorization", "").partition(" ")
-        # Compared in constant time: how much of it was right is nobody's to measure.
+        # Compared in constant time: an attacker must not measure how much of it was right.
         if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
             return Refusal(401, "unauthorized", "the token is missing or wrong", "`streamrelay web` prints the address")
         media_type = named.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,4 +1,4 @@
-"""The page over HTTP: its files for everybody, the routes it is given for who shows the token."""
+"""The page over HTTP: its files for every browser, its routes for requests with the token."""
 
 from collections.abc import Sequence
 from email.utils import formatdate

@@ -1,4 +1,4 @@
-"""Streams of server-sent events that end when they are to, and that show both ends whether the other is there.
+"""Server-sent events that end on purpose, with heartbeats that show each side whether the other is there.
 
 A telephone that leaves its network says nothing: what is written to it shows that it is gone, and what it hears shows
 it that we are not. So something is written at least every `BEAT` seconds, a comment where there is nothing else.

@@ -1,4 +1,4 @@
-"""The token of the page: a file that only its user can read, made when it is first asked for."""
+"""The token of the page: a file that only its user can read, created when it is first needed."""
 
 import os
 import secrets
@@ -20,7 +20,7 @@ def token_in(file: Path) -> str:
         made.touch(mode=0o600, exist_ok=False)
         try:
             made.write_text(secrets.token_urlsafe(_BYTES), encoding="ascii")
-            # Whoever comes second finds the first one's, whole.
+            # A second process finds the whole file of the first.
             os.link(made, file)
         except FileExistsError:
             pass

@@ -10,7 +10,7 @@ let token = "";
 let skew = 0; // ms by which the daemon's clock is ahead of ours
 let refused = () => {};
 
-// Whoever shows a token that is not the daemon's (any more) is shown out.
+// A page whose token is not the daemon's (any more) goes back to the entrance.
 export function whenRefused(leave) {
   refused = leave;
 }
@@ -77,7 +77,7 @@ export class Stream {
     this.wake();
   }
 
-  // Somebody is there again who may have been away: what is broken is mended now, not after a while.
+  // The person may have been away: reconnect now, not after a while.
   hurry() {
     if (Date.now() - this.heard > SUSPECT) this.abort?.abort();
     this.wake();

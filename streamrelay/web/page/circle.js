@@ -1,4 +1,4 @@
-// One gathering: the circle with its piece and beats, who said what, and the seat of whoever looks at this.
+// One gathering: the circle with its piece and beats, who said what, and the seat of the person who looks at it.
 //
 // What is shown is fetched anew after whatever happens, so it is what the daemon keeps, however the connection was. What
 // a person says is sent once: where the answer was lost he is told, and decides.
@@ -150,7 +150,7 @@ export class CircleView {
     }
   }
 
-  // The seats of people: whoever looks at this takes one of them.
+  // The seats of people: the person at this page takes one of them.
   get seats() {
     return this.circle.participants.filter((one) => one.is_human && !one.gone);
   }
@@ -240,7 +240,7 @@ export class CircleView {
     const minutes = Math.max(1, Math.round(((circle.closed_at ?? 0) - circle.started_at) / 60));
     write($("round"), over ? `after ${minutes} min` : circle.phase === "close" ? "" : `round ${circle.round} of ${circle.rounds}`);
     const resting = { paused: "The piece rests: the gathering is paused.", harvesting: "The harvest is being written.", closed: "" }[circle.state];
-    write($("holder"), resting ?? (holder ? (holder === this.seat ? "You hold the piece." : `${holder.name} holds the piece.`) : "The piece is with nobody yet."));
+    write($("holder"), resting ?? (holder ? (holder === this.seat ? "You hold the piece." : `${holder.name} holds the piece.`) : "No one holds the piece yet."));
     const count = circle.beats_per_turn;
     const done = Math.min(circle.beat, count);
     write($("beats"), holder ? "●".repeat(done) + "○".repeat(count - done) : "");
@@ -271,7 +271,7 @@ export class CircleView {
     const harvests = seat?.role === "harvester";
     $("seat").hidden = seats.length === 0 || circle.state === "closed";
     $("choosing").hidden = seats.length < 2;
-    const choices = [["", "Nobody: I only read"], ...seats.map((one) => [String(one.number), labelled(one)])];
+    const choices = [["", "None: I only read"], ...seats.map((one) => [String(one.number), labelled(one)])];
     if ($("who").options.length !== choices.length) {
       $("who").replaceChildren(...choices.map(([value, words]) => element("option", { value }, plain(words))));
     }
@@ -297,7 +297,7 @@ export class CircleView {
       return mine ? "The harvest is yours: what you say now is kept." : "You listen. At the close the harvest is yours.";
     }
     if (mine) return seat.contributions ? "The piece is with you. You can say more, or pass." : "The piece is with you.";
-    return holder ? `${holder.name} holds the piece. You can write already.` : "The piece is with nobody.";
+    return holder ? `${holder.name} holds the piece. You can write already.` : "No one holds the piece.";
   }
 
   async speak() {

@@ -69,7 +69,7 @@ export class Composer {
     this.draw();
   }
 
-  // Messages that waited when the page was opened, whoever sent them.
+  // Messages of any sender that waited when the page was opened.
   async waiting() {
     try {
       for (const one of await get(`/v1/messages?session=${encodeURIComponent(this.id)}`)) {

@@ -107,7 +107,7 @@ export function drawList(list, items, { key, make, fill }) {
   for (const node of nodes.values()) node.remove();
 }
 
-// A transcript that stays at its end while it is there, and leaves where it is whoever has scrolled up. Consecutive
+// A transcript that stays at its end while it is there, and stays where the person has scrolled up to. Consecutive
 // lines of one `group` ({key, at, head}) form a block under one head.
 export class Log {
   constructor(box, newest) {

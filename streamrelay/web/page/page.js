@@ -1,7 +1,7 @@
 // The page: sessions as they stand and what they say as they say it; gatherings, and a seat in them.
 //
 // All that is shown comes from two sources: snapshots, and the daemon's events behind them. An event has a number;
-// whoever knows the last one can go away and come back without having missed anything.
+// a page that knows the last one can close and come back without a gap.
 
 import { get, hasToken, now, Refused, rememberToken, Stream, useToken, whenRefused } from "./asking.js";
 import { CircleView } from "./circle.js";
@@ -165,7 +165,7 @@ function open(next) {
   next?.begin();
 }
 
-// Whoever looks again wants to see how it is
+// A person who looks again wants to see how it is
 
 function again() {
   if (document.hidden || !hasToken() || !following) return;
