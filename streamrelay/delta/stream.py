@@ -302,11 +302,7 @@ class DeltaStream:
         for other in (
             self._turns.deadline() if self._witness.due is None else self._witness.due,
             self._attention.due,
-            self._printing.greeting_due,
-            self._printing.region.due,
-            self._printing.early_due,
-            # What is due while the screen may show half of a repaint waits for its rest.
-            None if self._unsettled else self._printing.due,
+            self._printing.deadline(rests=not self._unsettled),
         ):
             if other is not None and (due is None or other < due):
                 due = other
@@ -319,14 +315,7 @@ class DeltaStream:
             self._settle()
         if self._attention.due is not None and now >= self._attention.due:
             self._attention.look(converses=self.converses)
-        if self._printing.greeting_due is not None and now >= self._printing.greeting_due:
-            self._printing.end_greeting("program")
-        if self._printing.region.due is not None and now >= self._printing.region.due:
-            self._printing.give_up_prompt()
-        if self._printing.early_due is not None and now >= self._printing.early_due:
-            self._printing.say_early_answers()
-        if not self._unsettled:
-            self._printing.tick()
+        self._printing.advance(rests=not self._unsettled)
         if not self._turns.is_over(now) or (self.converses and self._goes_on()):
             self._witness.due = None
         elif not (self.converses and self._witness.must_wait(now)):

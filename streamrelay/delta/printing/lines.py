@@ -26,7 +26,7 @@ left out, since on a screen a written blank at the end and an erased cell look t
 """
 
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from streamrelay.delta.printing.page import MAX_LINES, Page
 from streamrelay.delta.printing.stood import MAX_LINE_ROWS, Overwritten, Stood, logical, stripped, unfinished
@@ -44,6 +44,23 @@ MAX_WAITING = 500
 Habit = Literal["plain", "unproven", "repaints", "paints"]
 
 
+class _Shown(NamedTuple):
+    """The lines of a page: those that left the screen, those that are final on it, and the ones below."""
+
+    gone: list[str]
+    final: list[str]
+    below: list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        """Those that are not below."""
+        return [*self.gone, *self.final]
+
+    def stripped(self) -> "_Shown":
+        """Return the same without blanks at the ends of lines."""
+        return _Shown(*map(stripped, self))
+
+
 class LineTracker:
     """Follows one engine and tells which logical lines have been passed."""
 
@@ -52,7 +69,7 @@ class LineTracker:
         self._overwritten = Overwritten(engine)
         self._first_row = 0
         self._scrolled: list[str] = []
-        self._frame: Frame | None = None
+        self._frame = engine.take()
         self._unknown = False
         self._head = ""
         self.lost = 0
@@ -81,6 +98,7 @@ class LineTracker:
 
         self._finished = 0
         """Up to which row the lines above the region were said, by its number."""
+        self.seed(self._frame)
 
     def keep_head(self) -> None:
         """Keep the open line up to the cursor, for a `seed` that shows only the end of it."""
@@ -93,7 +111,7 @@ class LineTracker:
         """
         head, self._head = self._head, ""
         self._frame = frame
-        self._be_plain()
+        self.trust()
         self._scrolled = []
         self._overwritten = Overwritten(self._engine)
         self._above, self._remembered, self._committed = None, [], frame.history_total
@@ -110,7 +128,7 @@ class LineTracker:
 
     def restart(self) -> None:
         """Start at the line that holds the cursor, wherever that is: what stood there was erased."""
-        if self._frame is not None and not self._frame.alternate:
+        if not self._frame.alternate:
             self.seed(self._frame)
 
     # Frames
@@ -132,7 +150,7 @@ class LineTracker:
             self.seed(frame)
         self._overwritten.note(frame, edits=edits)
         if edits and self._page is not None:
-            self._be_plain()
+            self.trust()
         if self._page is None and not edits and (paints or self._goes_up(frame)):
             self._follow("paints" if paints else "repaints")
         if self._page is not None:
@@ -155,7 +173,7 @@ class LineTracker:
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
-        self._be_plain()
+        self.trust()
         self._frame, self._above, self._remembered = frame, None, []
         if not frame.alternate and not self._unknown:
             # It paints below its cursor, and may clear its rows when it leaves: what is printed then begins below them.
@@ -168,7 +186,7 @@ class LineTracker:
 
     def doubt(self) -> None:
         """Begin anew with a program of which it is not known how it prints; what stands above its line was said."""
-        if self._frame is None or self._frame.alternate or self._unknown:
+        if self._frame.alternate or self._unknown:
             return
         self._remembered, self._above = [], None
         self._note_cursor(self._frame)
@@ -176,22 +194,22 @@ class LineTracker:
 
     def trust(self) -> None:
         """Take the program for a plain one."""
-        self._be_plain()
+        self._page, self.habit, self.due = None, "plain", None
+        self._gone.clear()
 
     def tick(self, now: float) -> list[str]:
         """Return the lines that are final because the program has left them alone for so long."""
-        if self.due is None or now < self.due or self._frame is None:
+        if self.due is None or now < self.due:
             return []
         return self.release() if self.habit == "unproven" else self._settle(self._frame, now)
 
     def release(self) -> list[str]:
         """Return what stands above the cursor and was not said: nobody waits for it to change any longer."""
-        page, frame = self._page, self._frame
-        if page is None or frame is None or frame.alternate:
+        page = self._page
+        if page is None or self._frame.alternate:
             return []
-        y = self._first_row - frame.history_total
-        lines = self._say_until(y)
-        end = y
+        end = self._open_y
+        lines = self._say_until(end)
         while end < self._engine.lines - 1 and self._engine.row(end).wrapped:
             end += 1
         if any(row.text.strip() for row in self._stood(end + 1)):
@@ -200,25 +218,23 @@ class LineTracker:
             return lines
         self._remembered = page.lines if self.habit != "unproven" else []
         self._above = page.lines[page.top :]
-        self._be_plain()
+        self.trust()
         return lines
 
     @property
     def waiting(self) -> list[str]:
         """The lines that `release` would return, without those that are blank."""
-        page, frame = self._page, self._frame
-        if page is None or frame is None or frame.alternate:
+        if self._page is None or self._frame.alternate:
             return []
-        gone, final, below = self._shown(self._first_row - frame.history_total)
-        lines = [*gone, *final]
-        news = page.news(stripped(gone), stripped(final), stripped(below))
-        return [lines[number] for number in news if lines[number].strip()]
+        shown = self._shown(self._open_y)
+        lines = shown.lines
+        return [lines[number] for number in self._page.news(*shown.stripped()) if lines[number].strip()]
 
     def _goes_up(self, frame: Frame) -> bool:
         """Tell whether a plain program has moved above its open line since the screen was whole last."""
         if self._above is None:
             return False
-        y = self._first_row - frame.history_total
+        y = self._open_y
         if frame.restarts or frame.cursor.y < y:
             return True
         if y <= 0 or not frame.dirty & ((1 << y) - 1):
@@ -238,10 +254,6 @@ class LineTracker:
         self._lowest = self._passed_until = self._finished = self._first_row
         self._region = 0
         self.habit, self.due, self._touches = habit, None, None
-
-    def _be_plain(self) -> None:
-        self._page, self.habit, self.due = None, "plain", None
-        self._gone.clear()
 
     def _take_page(self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool) -> list[str]:
         total = frame.history_total
@@ -310,9 +322,14 @@ class LineTracker:
             self.due = now + PROVING
         return not whole and now >= self.due - PROVING + PROVED
 
+    @property
+    def _open_y(self) -> int:
+        """The screen row that the open line begins in; below 0 where it left the screen."""
+        return self._first_row - self._frame.history_total
+
     def _line_start(self, y: int) -> int:
         """Return the first row of the line that is in screen row `y`, as far as it is on the screen."""
-        total = self._frame.history_total if self._frame is not None else 0
+        total = self._frame.history_total
         while y > 0 and self._engine.row(y - 1).wrapped:
             if self._overwritten.is_replaced(total + y - 1):
                 break
@@ -356,19 +373,18 @@ class LineTracker:
         """Return what is news of the lines above screen row `y`."""
         if self._page is None:
             return []
-        gone, final, below = self._shown(y)
+        shown = self._shown(y)
         self._gone = unfinished(self._gone)
-        lines = [*gone, *final]
-        return [lines[number] for number in self._page.say(stripped(gone), stripped(final), stripped(below))]
+        return [shown.lines[number] for number in self._page.say(*shown.stripped())]
 
     def _stood(self, start: int = 0, stop: int | None = None) -> list[Stood]:
         """Return screen rows as they stand."""
-        total = self._frame.history_total if self._frame is not None else 0
+        total = self._frame.history_total
         stop = self._engine.lines if stop is None else stop
         return self._overwritten.stand(total + start, self._engine.rows(start, stop))
 
-    def _shown(self, y: int) -> tuple[list[str], list[str], list[str]]:
-        """Return the lines that left the screen, those on it above row `y`, or above the line it is in, and the rest.
+    def _shown(self, y: int) -> _Shown:
+        """Return the lines of the page, final above the line that is in screen row `y`.
 
         A line of which only the beginning left the screen counts as on it.
         """
@@ -379,8 +395,8 @@ class LineTracker:
         tail = unfinished(self._gone)
         gone = logical(self._gone[: len(self._gone) - len(tail)])
         if y == 0:
-            return gone, [], logical([*tail, *rows])
-        return gone, logical([*tail, *rows[:y]]), logical(rows[y:])
+            return _Shown(gone, [], logical([*tail, *rows]))
+        return _Shown(gone, logical([*tail, *rows[:y]]), logical(rows[y:]))
 
     def _lines_until(self, y: int) -> list[str]:
         """Return the lines above screen row `y`, without blanks at their ends."""
@@ -449,7 +465,7 @@ class LineTracker:
     def is_past_all(self) -> bool:
         """Whether the cursor stands at the beginning of an empty line, with nothing below it."""
         frame, engine = self._frame, self._engine
-        if frame is None or frame.alternate or frame.cursor.x or self._scrolled or self._page is not None:
+        if frame.alternate or frame.cursor.x or self._scrolled or self._page is not None:
             return False
         y = frame.cursor.y
         if engine.row(y).text.strip():
@@ -459,11 +475,11 @@ class LineTracker:
     @property
     def cursor(self) -> Cursor:
         """Where the cursor was in the last frame."""
-        return self._frame.cursor if self._frame is not None else Cursor(0, 0)
+        return self._frame.cursor
 
     def open_text(self) -> str:
         """Return the open line as it stands, up to its last cell in use."""
-        if self._frame is None or self._frame.alternate or self._stands_on_said:
+        if self._frame.alternate or self._stands_on_said:
             return ""
         rows = (
             self._overwritten.text(number, row.text) for number, row in enumerate(self._open_rows(), self._first_row)
@@ -472,11 +488,10 @@ class LineTracker:
 
     def open_head(self) -> str:
         """Return the open line up to the cursor; empty while the cursor is on the other screen or above the line."""
-        frame = self._frame
-        rows = self._open_rows(until=frame.cursor.y) if frame is not None else []
-        if frame is None or not rows or self._stands_on_said:
+        rows = self._open_rows(until=self.cursor.y)
+        if not rows or self._stands_on_said:
             return ""
-        head = rows[-1].columns(0, frame.cursor.x)
+        head = rows[-1].columns(0, self.cursor.x)
         return "".join(self._scrolled) + "".join(row.text for row in rows[:-1]) + head
 
     @property
@@ -484,30 +499,24 @@ class LineTracker:
         """Whether the cursor went up to a line that was said and reads as it did."""
         if self._page is None or self._first_row >= self._lowest:
             return False
-        gone, final, below = self._below_cursor()
+        gone, final, below = self._shown(self._open_y).stripped()
         return bool(below) and len(gone) + len(final) not in self._page.news(gone, [*final, below[0]], below[1:])
 
     def unsaid_below(self) -> list[str]:
         """Return the lines below the open one that hold text and were not said: the pane is gone."""
         if self._page is None:
             return []
-        gone, final, below = self._below_cursor()
+        gone, final, below = self._shown(self._open_y).stripped()
         lines = [*gone, *final, *below]
         news = self._page.news(gone, [*final, *below], ())
         return [lines[number] for number in news if number > len(gone) + len(final) and lines[number]]
 
-    def _below_cursor(self) -> tuple[list[str], list[str], list[str]]:
-        """Return what `_shown` does for the cursor's row, without blanks at the ends of lines."""
-        top = self._frame.history_total if self._frame is not None else 0
-        gone, final, below = self._shown(self._first_row - top)
-        return stripped(gone), stripped(final), stripped(below)
-
     def _open_rows(self, until: int | None = None) -> list[Row]:
-        if self._frame is None or self._frame.alternate:
+        if self._frame.alternate:
             return []
         last = self._engine.lines - 1 if until is None else until
         rows: list[Row] = []
-        y = self._first_row - self._frame.history_total
+        y = self._open_y
         while 0 <= y <= last:
             rows.append(self._engine.row(y))
             if not rows[-1].wrapped:

@@ -60,7 +60,6 @@ class Printing:
         self._engine = engine
         self._speaker = speaker
         self._lines = LineTracker(engine)
-        self._lines.seed(engine.take())
         self._paints = False
         """Whether the program has hidden its cursor since it was plain last: it wraps its lines itself."""
         self._wrapped: list[str] = []
@@ -76,14 +75,14 @@ class Printing:
         """The last row that a line editor submitted."""
         self._prompt = ""
         """The open line as it stood when the shell marked the end of its prompt."""
-        self.greeting_due: float | None = None
+        self._greeting_due: float | None = None
         self._switches = 0
         self._early: list[tuple[Piece, str]] | None = None
         """What the program answered to the first lines of a message whose Enter is still to be sent, and how it stood.
 
         It belongs to the turn that the Enter begins.
         """
-        self.early_due: float | None = None
+        self._early_due: float | None = None
         self._first_screen: list[str] = []
         """Lines painted with the cursor hidden before bracketed paste was asked for: a rest tells whose they are."""
 
@@ -136,11 +135,6 @@ class Printing:
         return self._lines.open_head().rstrip()
 
     @property
-    def _is_filled(self) -> bool:
-        """Whether the open line ends with its row: the terminal takes what is printed next for more of it."""
-        return self._lines.cursor.x == 0 and bool(self._lines.open_head().strip())
-
-    @property
     def is_past_all(self) -> bool:
         """Whether the cursor stands at the beginning of an empty line below everything, and nothing is held back."""
         if self._switches or self._mode.asks_for_paste or self.composer.is_open:
@@ -184,7 +178,8 @@ class Printing:
             self._is_unpassed = False
         if not self.composer.is_open:
             self.say(self._without_prompt(passed), rule)
-            if withdrawn and self.attribution.is_at_prompt and self._is_filled:
+            # A line that ends with its row: the terminal takes what is printed next for more of it.
+            if withdrawn and self.attribution.is_at_prompt and self.line_at_cursor and not self.cursor.x:
                 self._submit([])
         elif withdrawn:
             self._submit(passed)
@@ -212,23 +207,31 @@ class Printing:
             self._release()
             self._lines.trust()
         if "\n" in text and not self._mode.asks_for_paste:
-            self._early, self.early_due = [], self._speaker.now + ENTER_PATIENCE
+            self._early, self._early_due = [], self._speaker.now + ENTER_PATIENCE
 
     def say_early_answers(self) -> None:
         """Say what the program answered to the first lines of a message: its Enter was sent, or is not to come."""
-        early, self._early, self.early_due = self._early, None, None
+        early, self._early, self._early_due = self._early, None, None
         for piece, shown in early or ():
             self._say_explained([piece], shown)
 
-    @property
-    def due(self) -> float | None:
-        """When `tick` is due."""
-        return self._lines.due
+    def deadline(self, *, rests: bool) -> float | None:
+        """Return when `advance` is due. What the screen shows when it does not rest may be half of a repaint."""
+        dues = (self._greeting_due, self.region.due, self._early_due, self._lines.due if rests else None)
+        return min((due for due in dues if due is not None), default=None)
 
-    def tick(self) -> None:
-        """Say what the program has left alone for so long that it is final."""
-        habit = self._lines.habit
-        self.say(self._unwrapped(self._lines.tick(self._speaker.now), habit), _RULES[habit])
+    def advance(self, *, rests: bool) -> None:
+        """Say what has been held for as long as it may be."""
+        now = self._speaker.now
+        if self._greeting_due is not None and now >= self._greeting_due:
+            self.end_greeting("program")
+        if self.region.due is not None and now >= self.region.due:
+            self.say(self.region.release())
+        if self._early_due is not None and now >= self._early_due:
+            self.say_early_answers()
+        if rests:
+            habit = self._lines.habit
+            self.say(self._unwrapped(self._lines.tick(now), habit), _RULES[habit])
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
@@ -285,10 +288,6 @@ class Printing:
             self._speaker.leave_out("prompt", rows)
             self._lines.doubt()
         return output
-
-    def give_up_prompt(self) -> None:
-        """No shell reads although its prompt seemed to begin."""
-        self.say(self.region.release())
 
     def _confirm_prompt(self) -> None:
         rows = self.region.confirm()
@@ -440,7 +439,7 @@ class Printing:
 
     def end_greeting(self, origin: Origin) -> None:
         """Say what a program that began before our eyes printed first."""
-        greeting, self._greeting, self.greeting_due = self._greeting, None, None
+        greeting, self._greeting, self._greeting_due = self._greeting, None, None
         if greeting and origin == "program":
             self.say(greeting)
         else:
@@ -472,8 +471,8 @@ class Printing:
 
     def _greet(self, greeting: list[str], lines: Sequence[str]) -> None:
         greeting += lines
-        if greeting and self.greeting_due is None:
-            self.greeting_due = self._speaker.now + GREETING_PATIENCE
+        if greeting and self._greeting_due is None:
+            self._greeting_due = self._speaker.now + GREETING_PATIENCE
         if len(greeting) > LONGEST_GREETING:
             self.end_greeting("program")
 
