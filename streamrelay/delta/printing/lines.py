@@ -25,12 +25,11 @@ Soft-wrapped rows are joined (stood.py): the terminal's width is not something t
 left out, since on a screen a written blank at the end and an erased cell look the same.
 """
 
-from itertools import islice
 from typing import Literal, NamedTuple
 
 from streamrelay.delta.printing.page import MAX_LINES, Page
 from streamrelay.delta.printing.stood import MAX_LINE_ROWS, Overwritten, Stood, logical, stripped, unfinished
-from streamrelay.vt.engine import Cursor, Engine, Frame, Row, Rows
+from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
 PROVING = 0.5
 """Seconds that the first lines of an unproven program stand before they are said."""
@@ -408,48 +407,32 @@ class LineTracker:
 
     def _passed(self, frame: Frame, *, held: bool = False) -> list[str]:
         """Return the lines of a plain program that a line feed has passed; `held`, only those that left the screen."""
-        cursor_row = frame.history_total + (0 if held else frame.cursor.y)
-        begun = self._scrolled
-        printed = frame.passed
-        is_plain = not (begun or self._overwritten)
-        if printed is not None and is_plain and not held and self._first_row + len(printed) == cursor_row:
+        total, committed = frame.history_total, frame.committed
+        cursor_row = total + (0 if held else frame.cursor.y)
+        as_shown = not (self._scrolled or self._overwritten)
+        if frame.passed is not None and as_shown and not held and self._first_row + len(frame.passed) == cursor_row:
             self._first_row = cursor_row
-            return printed
-        first_committed = frame.history_total - len(frame.committed)
-        self.lost += max(0, first_committed - self._first_row)
-        lines: list[str] = []
-        number = first_begun = max(self._first_row, first_committed)
-        stretches: list[tuple[int, Rows]] = [(first_committed, frame.committed)]
-        on_screen_from = max(number, frame.history_total)
-        if on_screen_from < cursor_row:
-            screen = self._engine.rows(on_screen_from - frame.history_total, cursor_row - frame.history_total)
-            stretches.append((on_screen_from, screen))
-        for first, rows in stretches:
-            start, stop = number - first, min(cursor_row - first, len(rows))
-            if start >= stop:
-                continue
-            texts = None if begun or self._overwritten else rows.texts()
-            if texts is not None:
-                lines += texts[start:stop]
-                number = first_begun = first + stop
-                continue
-            for row in islice(self._overwritten.stand(first, rows), start, stop):
-                number += 1
-                if row.is_replaced:
-                    begun.clear()
-                    first_begun = number
-                    continue
-                begun.append(row.text)
-                if not row.wrapped or len(begun) >= MAX_LINE_ROWS:
-                    lines.append("".join(begun).rstrip(" "))
-                    begun.clear()
-                    first_begun = number
+            return frame.passed
+        first = total - len(committed)
+        self.lost += max(0, first - self._first_row)
+        start = max(self._first_row, first)
+        above = max(start, total) - total
+        screen = self._engine.rows(above, max(above, cursor_row - total))
+        gone, shown = (committed.texts(), screen.texts()) if as_shown else (None, None)
+        if gone is not None and shown is not None:
+            self._first_row = max(self._first_row, cursor_row)
+            return [*gone[start - first :], *shown]
+        rows = self._overwritten.stand(first, committed)[start - first :] + self._stood(above, above + len(screen))
+        begun = unfinished(rows)
+        ended = rows[: len(rows) - len(begun)]
+        if ended or len(self._scrolled) >= MAX_LINE_ROWS:
+            ended.insert(0, Stood("".join(self._scrolled), True))
+            self._scrolled = []
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
-        on_screen = max(0, number - max(first_begun, frame.history_total))
-        if on_screen and begun:
-            del begun[-on_screen:]
-        self._first_row = max(self._first_row, number - on_screen)
-        return lines
+        on_screen = min(len(begun), max(0, cursor_row - total))
+        self._scrolled += [row.text for row in begun[: len(begun) - on_screen]]
+        self._first_row = max(self._first_row, cursor_row - on_screen)
+        return stripped(logical(ended))
 
     # The open line
 
