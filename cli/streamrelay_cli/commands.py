@@ -114,6 +114,23 @@ COMMANDS: Mapping[str, CommandEntry] = {
             "cancel": CommandEntry("delivery:cancel", "Cancel messages before they are pasted."),
         },
     ),
+    "peers": CommandEntry(
+        "peers:peers",
+        "Show the other machines: state, lag, and what waits for them and why.",
+        CONTROL,
+        commands={
+            "key": CommandEntry("peers:key", "Print the public keys of this node, to add to `federation.peer_keys`."),
+            "add-key": CommandEntry(
+                "peers:add_key",
+                "Make a key for this node; a second one is used after `use-key`.",
+            ),
+            "use-key": CommandEntry(
+                "peers:use_key",
+                "Seal with this key after the next start of the daemon.",
+            ),
+            "remove-key": CommandEntry("peers:remove_key", "Delete a key of this node."),
+        },
+    ),
     "pause": CommandEntry("daemon_commands:pause", "Pause links and relays, all or one, until `--resume`.", CONTROL),
     "mute": CommandEntry("daemon_commands:mute", "Keep a session out of links and relays, until `--off`.", CONTROL),
     "extend": CommandEntry(

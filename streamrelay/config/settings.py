@@ -174,7 +174,12 @@ class FederationTable(Table, frozen=True, kw_only=True):
     redis_url: Annotated[
         _Text, _about("The Redis server between them: `redis://`, `rediss://` for TLS, or `unix://`.")
     ] = "redis://localhost:6379/0"
-    key_file: Annotated[str, _about("A file with the key that all of them sign with; empty for no signatures.")] = ""
+    key_file: Annotated[str, _about("The file with this node's own private keys: `streamrelay peers key`.")] = (
+        "~/.config/streamrelay/federation.key"
+    )
+    peer_keys: Annotated[
+        tuple[str, ...], _about('The public keys of the peers, as `"NODE sr-public-..."`; the first of each is used.')
+    ] = ()
     namespace: Annotated[_Text, _about("What the names of its streams begin with.")] = "streamrelay"
 
 

@@ -42,6 +42,7 @@ from streamrelay.service.api import (
     Listed,
     OpenCouncil,
     OpenDialog,
+    Peer,
     Relay,
     SendMessage,
     SendResult,
@@ -89,6 +90,10 @@ class DaemonClient:
     async def status(self) -> Status:
         """Say how it is."""
         return await self._ask(operations.STATUS, operations.Nothing())
+
+    async def peers(self) -> list[Peer]:
+        """List the other machines, with what waits for each and why."""
+        return await self._ask(operations.PEERS, operations.Nothing())
 
     async def sessions(self) -> list[Session]:
         """List the sessions of the server."""

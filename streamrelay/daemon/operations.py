@@ -30,6 +30,7 @@ from streamrelay.service.api import (
     Listed,
     OpenCouncil,
     OpenDialog,
+    Peer,
     Relay,
     SendMessage,
     SendResult,
@@ -248,6 +249,7 @@ class Operation(Generic[Arguments, Answer]):
 
 
 STATUS = Operation("status", "GET", f"{API}/status", Nothing, Status, lambda s, _: s.status())
+PEERS = Operation("peers", "GET", f"{API}/peers", Nothing, list[Peer], lambda s, _: s.peers())
 SESSIONS = Operation("sessions", "GET", f"{API}/sessions", Nothing, list[Session], lambda s, _: s.sessions())
 START_SESSION = Operation(
     "start_session", "POST", f"{API}/sessions", StartSession, Session, lambda s, a: s.start_session(a)
@@ -366,7 +368,7 @@ SEARCH_HISTORY = Operation(
 )
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    STATUS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LIST_DELIVERIES,
+    STATUS, PEERS, SESSIONS, START_SESSION, END_SESSION, HEAR_HOOK, SEND_MESSAGE, GET_DELIVERY, LIST_DELIVERIES,
     CANCEL_DELIVERY, DIALOGS, ANSWER_DIALOG, INTERRUPT,
     LINKS, CREATE_LINK, EXTEND_LINK, CLOSE_LINK, RELAYS, CREATE_RELAY, STOP_RELAY, START_GATHERING,
     GATHERINGS, GATHERING_TRANSCRIPT, PASS_PIECE, SAY_IN_GATHERING, PAUSE_GATHERING, CLOSE_GATHERING, GATHERING,

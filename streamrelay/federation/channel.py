@@ -70,6 +70,16 @@ class Channel:
         """How much is not known to be safe there."""
         return len(self._waiting)
 
+    @property
+    def first_waiting(self) -> int:
+        """The lowest number that is not known to be safe there; the next one to be given where nothing waits."""
+        return self._first
+
+    @property
+    def waiting_bodies(self) -> list[bytes]:
+        """What is not known to be safe there, oldest first."""
+        return [body for _, body in self._waiting]
+
     # What goes there
 
     def post(self, body: bytes) -> int:

@@ -1,27 +1,18 @@
-"""What travels: a body with who sends it to whom, and its place in the order; signed where there is a key. Pure.
+"""An envelope: a body with its sender, its addressee and its place in the order, sealed for the addressee alone. Pure.
 
 Some bodies are numbered: each pair of nodes has one order in each direction, which `streamrelay.federation.channel`
-keeps. The signature is an HMAC-SHA256 of the very bytes, addressee and number included, so none can be altered, sent on
-to somebody else or sent again to any effect. It hides nothing: TLS does (docs/federation.md).
+keeps. `streamrelay.federation.keys` encrypts and authenticates the whole envelope, so nobody between the two nodes can
+read it, change it, or send it on to another node.
 """
 
-import hashlib
-import hmac
+from collections.abc import Mapping
 
 import msgspec
 
 from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import UsageError
+from streamrelay.federation.keys import KeyRing, Refused
 from streamrelay.federation.messages import AnyBody, Body, Deliver, Message
-
-VERSION = 1
-MAX_ENVELOPE_SIZE = 16 << 20
-"""Bytes of an envelope; a turn has a million characters at most (streamrelay.relay.output_units)."""
-_ENVELOPE, _SIGNATURE = b"envelope", b"signature"
-
-
-class Unreadable(Exception):  # never leaves the room
-    """An entry that is not for us to use; says why."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +27,8 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     first: int = 0
     """The lowest number that the sender knows of nobody to have; what was before it is safe."""
     body: msgspec.Raw
-    v: int = VERSION
+    at: float = 0.0
+    """When it was sealed, by the sender's clock (Unix time)."""
 
 
 def written(body: Body) -> bytes:
@@ -44,50 +36,45 @@ def written(body: Body) -> bytes:
     return msgspec.json.encode(body)
 
 
+class _Kind(msgspec.Struct):
+    kind: str
+
+
+def kind_of(written_body: bytes) -> str:
+    """Return what kind a body of this node is, as its tag says."""
+    return msgspec.json.decode(written_body, type=_Kind).kind
+
+
 def read_body(envelope: Envelope) -> AnyBody:
-    """Return what is in it; raises Unreadable for what this version does not know, or nobody could be given."""
+    """Return the body; raises Refused for one that this version does not know, or that no session could be given."""
     try:
         body: AnyBody = msgspec.json.decode(envelope.body, type=AnyBody)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise Unreadable(f"its body cannot be read: {error}") from error
+        raise Refused("unreadable", f"its body cannot be read: {error}", envelope.sender) from error
     if isinstance(body, Message | Deliver):
-        # What is taken up is kept before it is typed: what no writer takes would be found again at every start.
+        # A message is stored before it is typed: one that no writer takes would be found again at every start.
         try:
             for message_id in (body.message_id, f"{body.message_id}@{envelope.sender}"):
                 check_message_id(message_id)
         except UsageError as error:
-            raise Unreadable(error.message) from error
+            raise Refused("unreadable", error.message, envelope.sender) from error
         if not (body.name if isinstance(body, Message) else body.pane):
-            raise Unreadable("it is for nobody")
+            raise Refused("unreadable", "it names no session", envelope.sender)
     return body
 
 
-def sealed(envelope: Envelope, key: str = "") -> dict[bytes, bytes]:
-    """Return an envelope as the fields of a stream's entry."""
-    data = msgspec.json.encode(envelope)
-    fields = {_ENVELOPE: data}
-    return fields | {_SIGNATURE: _signature(data, key)} if key else fields
+def sealed(envelope: Envelope, keys: KeyRing, *, salt: bytes) -> dict[bytes, bytes]:
+    """Return an envelope as the fields of a stream's entry; `salt` are 16 random bytes, never used twice."""
+    return keys.seal(envelope.sender, envelope.to, msgspec.json.encode(envelope), salt)
 
 
-def opened(fields: dict[bytes, bytes], *, to: str, key: str = "") -> Envelope:
-    """Return the envelope of a stream's entry; raises Unreadable for any other, whatever its bytes."""
-    data = fields.get(_ENVELOPE)
-    if data is None:
-        raise Unreadable("it is no envelope")
-    if len(data) > MAX_ENVELOPE_SIZE:
-        raise Unreadable(f"it is longer than {MAX_ENVELOPE_SIZE:,} bytes")
-    if key and not hmac.compare_digest(fields.get(_SIGNATURE, b""), _signature(data, key)):
-        raise Unreadable("it is not signed with our key")
+def opened(fields: Mapping[bytes, bytes], *, to: str, keys: KeyRing) -> tuple[bytes, Envelope]:
+    """Return the salt and the envelope of a stream's entry; raises Refused for any other entry, whatever its bytes."""
+    sender, salt, text = keys.unseal(fields, to)
     try:
-        envelope = msgspec.json.decode(data, type=Envelope)
+        envelope = msgspec.json.decode(text, type=Envelope)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise Unreadable(f"it cannot be read: {error}") from error
-    if envelope.v != VERSION:
-        raise Unreadable(f"it is of version {envelope.v}")
-    if envelope.to != to:
-        raise Unreadable("it is for another node")
-    return envelope
-
-
-def _signature(data: bytes, key: str) -> bytes:
-    return hmac.new(key.encode(), data, hashlib.sha256).hexdigest().encode()
+        raise Refused("unreadable", f"it cannot be read: {error}", sender) from error
+    if (envelope.sender, envelope.to) != (sender, to):
+        raise Refused("forged", "it names another sender or addressee inside", sender)
+    return salt, envelope

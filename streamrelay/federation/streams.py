@@ -24,6 +24,8 @@ BATCH = 64
 PORTION = 1 << 20
 """Bytes that are sent at once, about: they have the time for one answer too."""
 MAX_DEAD_LETTERS = 1_000
+MAX_DEAD_FIELD = 4_096
+"""Bytes that a dead letter keeps of each field."""
 READ_SECONDS = 2.0
 """For which one read waits."""
 ANSWER_SECONDS = 5.0
@@ -135,7 +137,9 @@ class Streams:
     async def bury(self, entry: StreamEntry, why: str) -> None:
         """Put what cannot be used where somebody may look at it."""
         with _asking():
-            fields = {**entry.fields, b"why": why.encode(), b"entry": entry.entry_id}
+            # One entry may be larger than all the others: its beginning tells enough.
+            kept = {name: value[:MAX_DEAD_FIELD] for name, value in entry.fields.items()}
+            fields = {**kept, b"why": why.encode(), b"entry": entry.entry_id}
             await self._redis.xadd(self._key("dead", self._node), fields, maxlen=MAX_DEAD_LETTERS, approximate=False)
 
     async def be_there(self, service: str) -> bool:

@@ -56,6 +56,7 @@ __all__ = [
     "OpenCouncil",
     "OpenDialog",
     "Output",
+    "Peer",
     "Pulse",
     "Relay",
     "RelayMember",
@@ -217,11 +218,33 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The number of gatherings in progress."""
 
 
+class Peer(msgspec.Struct, frozen=True, kw_only=True):
+    """Another machine, as this one sees it."""
+
+    name: str
+    state: Literal["present", "away", "unreachable"]
+    """`unreachable` where the broker between the two machines cannot be reached from here."""
+    waiting: Mapping[str, int] = {}
+    """How many envelopes it has not acknowledged, by what they hold."""
+    lag: float = 0.0
+    """Seconds since the oldest of these was handed over."""
+    why: str = ""
+    """Why they wait; empty where nothing waits."""
+    refused: Mapping[str, int] = {}
+    """How many envelopes that name it as their sender were refused since the daemon started, by reason."""
+    keys: Sequence[str] = ()
+    """The fingerprints of its public keys, the one in use first."""
+
+
 class Service(Protocol):
     """The calls. Each implementation raises the same StreamrelayError, with its code."""
 
     async def status(self) -> Status:
         """Return the state of the service."""
+        ...
+
+    async def peers(self) -> list[Peer]:
+        """List the other machines, with what waits for each and why."""
         ...
 
     async def sessions(self) -> list[Session]:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -22,12 +23,15 @@ from streamrelay.config.settings import FederationTable
 from streamrelay.errors import PeerAway, RedisLost, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.events import Receipt
 from streamrelay.federation import incoming, outgoing
-from streamrelay.federation.envelope import Envelope, Unreadable, opened, read_body, sealed, written
+from streamrelay.federation.admission import Admission
+from streamrelay.federation.envelope import Envelope, read_body, sealed, written
+from streamrelay.federation.keys import SALT_SIZE, KeyRing, Refused, read_key_file, read_peer_keys
 from streamrelay.federation.messages import Ack, Answer, AnyBody, Ask, Body, Deliver, Linked, Message, Receipted
 from streamrelay.federation.names import RemoteName, check_node, seen_from
 from streamrelay.federation.node import Node
 from streamrelay.federation.remote_links import image_of
 from streamrelay.federation.streams import BATCH, TTL, StreamEntry, Streams, open_streams
+from streamrelay.installation import needs_extra
 from streamrelay.links.link import Party
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.rules import Effect, Notice, Participant, PublishEvent
@@ -42,6 +46,7 @@ logger = logging.getLogger(__name__)
 ASK_SECONDS = 5.0
 """For which another node's answer is waited for."""
 LOOK_EVERY = 1.0
+MAX_MARKS = 100_000
 FIRST_PAUSE, MAX_PAUSE = 0.2, 10.0
 """Seconds between two attempts to reach Redis."""
 
@@ -95,14 +100,13 @@ class Federation:
             raise UsageError("federation.peers names federation.node itself")
         self._core = core
         self._table = table
-        self._key = _key(table.key_file)
+        self.keys = _key_ring(table)
+        self.admission = Admission(table.node, self.keys)
         self.node = Node.restored(before, table.node, table.peers, core.machine, self._in_turns, epoch=epoch)
         self.present: set[str] = set()
         """The peers that were there when it was looked last."""
         self.problem = "not connected yet"
         """Why nothing can be sent now; empty while it can."""
-        self.refused: dict[str, str] = {}
-        """Why something was put aside that came in, by who sent it, as far as that is known."""
         self._service = str(next((c.standing.epoch for c in self.node.channels.values()), epoch))
         self._at_once = BATCH
         """How many entries are asked for."""
@@ -111,6 +115,9 @@ class Federation:
         self._due = asyncio.Event()
         self._notes: deque[tuple[str, Body]] = deque()
         self._asked: dict[str, asyncio.Future[Answer]] = {}
+        self._marks: dict[str, deque[tuple[int, float]]] = {peer: deque(maxlen=MAX_MARKS) for peer in self.node.peers}
+        """For each peer, numbers and when the envelopes up to each of them were handed over."""
+        self._posted()
 
     def _in_turns(self, pane: str) -> bool:
         participant = self._core.runner.participant(pane)
@@ -118,7 +125,23 @@ class Federation:
 
     def keeper(self, keeper: StepStore) -> Posting:
         """Return what keeps steps from now on."""
-        return Posting(keeper, self.node, self._due.set)
+        return Posting(keeper, self.node, self._posted)
+
+    def _posted(self) -> None:
+        """Note when what waits for each peer was handed over, and have it sent."""
+        now = time.monotonic()
+        for peer, channel in self.node.channels.items():
+            marks = self._marks[peer]
+            if channel.waiting and (not marks or marks[-1][0] < channel.standing.last):
+                marks.append((channel.standing.last, now))
+        self._due.set()
+
+    def lag(self, peer: str) -> float:
+        """Return for how many seconds the oldest envelope for a peer has waited in this process; 0 for none."""
+        first, marks = self.node.channels[peer].first_waiting, self._marks[peer]
+        while marks and marks[0][0] < first:
+            marks.popleft()
+        return time.monotonic() - marks[0][1] if marks else 0.0
 
     def come_back(self) -> None:
         """Let go of what was heard for others and is not there any more."""
@@ -216,12 +239,12 @@ class Federation:
             self._due.clear()
             while self._notes:
                 peer, body = self._notes.popleft()
-                await streams.send(peer, [sealed(self._unnumbered(peer, body), self._key)])
+                await streams.send(peer, [self._sealed(self._unnumbered(peer, body))])
             for channel in self.node.channels.values():
                 if channel.overdue(loop.time()) and channel.peer in self.present:
                     channel.send_again()
                 while envelopes := channel.sendable(loop.time()):
-                    await streams.send(channel.peer, [sealed(one, self._key) for one in envelopes])
+                    await streams.send(channel.peer, [self._sealed(envelope) for envelope in envelopes])
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY):
                     await self._due.wait()
@@ -229,6 +252,10 @@ class Federation:
     def _unnumbered(self, peer: str, body: Body) -> Envelope:
         epoch = self.node.channels[peer].standing.epoch
         return Envelope(sender=self.node.name, to=peer, epoch=epoch, body=msgspec.Raw(written(body)))
+
+    def _sealed(self, envelope: Envelope) -> dict[bytes, bytes]:
+        envelope = msgspec.structs.replace(envelope, at=time.time())
+        return sealed(envelope, self.keys, salt=secrets.token_bytes(SALT_SIZE))
 
     async def _read(self, streams: Streams) -> NoReturn:
         try:
@@ -289,15 +316,21 @@ class Federation:
         """Return what an entry holds; what cannot be used is put aside, and does not come again."""
         envelope: Envelope | None = None
         try:
-            envelope = opened(entry.fields, to=self.node.name, key=self._key)
-            if (sender := envelope.sender) not in self.node.channels:
-                envelope = None
-                raise Unreadable(f"{sender} is none of our peers")
+            envelope = self.admission.open(entry.entry_id, entry.fields)
             return envelope, read_body(envelope)
-        except Unreadable as error:
-            self.refused["" if envelope is None else envelope.sender] = str(error)
-            logger.warning("node %s: an envelope is put aside: %s", self.node.name, error)
-            await streams.bury(entry, str(error))
+        except Refused as error:
+            refusal = self.admission.count(error)
+            # A flood of refusals is counted, not written out one by one.
+            if refusal.count & (refusal.count - 1) == 0:
+                logger.warning(
+                    "node %s: refused %d envelopes from %s (%s): %s",
+                    self.node.name,
+                    refusal.count,
+                    refusal.sender or "an unknown sender",
+                    refusal.reason,
+                    refusal.why,
+                )
+            await streams.bury(entry, f"{error.reason}: {error}")
             return envelope, None
 
     async def _prepared(self, peer: str, body: AnyBody | None) -> Session | StreamrelayError | None:
@@ -380,13 +413,25 @@ class Federation:
         return self._core.machine.send(sending, link_id="", at=0.0, now=now)[1]
 
 
-def _key(file: str) -> str:
-    if not file:
-        return ""
+def _key_ring(table: FederationTable) -> KeyRing:
+    """Return the keys of a node; raises UsageError where one is missing or unreadable, and ExtraMissing."""
+    peers = read_peer_keys(table.peer_keys)
+    for peer in table.peers:
+        if peer not in peers:
+            raise UsageError(
+                f"federation.peer_keys has no key of {peer}",
+                hint=f"`streamrelay peers key` on {peer} prints the line to add",
+            )
+    if not table.key_file:
+        raise UsageError("federation.key_file is not set", hint="make a key: streamrelay peers add-key")
     try:
-        key = Path(file).expanduser().read_text().strip()
+        file = Path(table.key_file).expanduser()
+        if file.stat().st_mode & 0o077:
+            raise UsageError(f"federation.key_file can be read by other users: {file}", hint=f"chmod 600 {file}")
+        text = file.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"federation.key_file cannot be read: {error}") from error
-    if len(key) < 16:
-        raise UsageError("the key in federation.key_file has fewer than 16 characters")
-    return key
+        raise UsageError(
+            f"federation.key_file cannot be read: {error}", hint="make a key: streamrelay peers add-key"
+        ) from error
+    with needs_extra("redis", "a link between machines"):
+        return KeyRing(read_key_file(text), {peer: peers[peer] for peer in table.peers})

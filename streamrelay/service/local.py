@@ -45,6 +45,7 @@ from streamrelay.service.api import (
     Listed,
     OpenCouncil,
     OpenDialog,
+    Peer,
     Relay,
     RelayMember,
     SendMessage,
@@ -160,6 +161,10 @@ class LocalService:
             subscribers=core.feed.readers,
             problems=(*core.problems, *remote_sessions.problems(core)),
         )
+
+    async def peers(self) -> list[Peer]:
+        """List the other machines, with what waits for each and why."""
+        return remote_sessions.peers(self._core)
 
     async def sessions(self) -> list[Session]:
         """List the sessions of the server."""

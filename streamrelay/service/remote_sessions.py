@@ -2,18 +2,22 @@
 
 import secrets
 import time
+from collections import Counter
+from typing import Literal
 
 from msgspec import structs
 
+from streamrelay.counts import counted
 from streamrelay.delivery.message import DeliveryPolicy, check_message_id
 from streamrelay.errors import NotAllowed, PeerAway, RedisLost, TargetNotFound, UsageError
 from streamrelay.events import Receipt
+from streamrelay.federation.envelope import kind_of
 from streamrelay.federation.messages import Message, Wish
 from streamrelay.federation.names import RemoteName
 from streamrelay.federation.sent_messages import SentAway
 from streamrelay.links.link import Link, LinkPolicy, Party
 from streamrelay.relay.rules import Effect, PublishEvent
-from streamrelay.service.api import Delivery, SendMessage, SendResult
+from streamrelay.service.api import Delivery, Peer, SendMessage, SendResult
 from streamrelay.service.callers import Caller, calling
 from streamrelay.service.core import Core, new_id, party
 from streamrelay.service.federation import Federation
@@ -116,7 +120,34 @@ def problems(core: Core) -> list[str]:
         return []
     away = sorted(set(federation.node.peers) - federation.present)
     found = [f"federation: {federation.problem}"] if federation.problem else [f"node {peer} is away" for peer in away]
-    return [*found, *(f"from {peer or 'an unknown sender'}: {why}" for peer, why in federation.refused.items())]
+    refused = (
+        f"{counted(refusal.count, 'envelope')} from {refusal.sender or 'an unknown sender'} "
+        f"refused ({refusal.reason}): {refusal.why}"
+        for refusal in federation.admission.refusals
+    )
+    return [*found, *refused]
+
+
+def peers(core: Core) -> list[Peer]:
+    """Return the other machines, with what waits for each and why."""
+    federation = core.federation
+    return [] if federation is None else [_peer(federation, peer) for peer in federation.node.peers]
+
+
+def _peer(federation: Federation, name: str) -> Peer:
+    state: Literal["present", "away", "unreachable"] = "present" if name in federation.present else "away"
+    state = "unreachable" if federation.problem else state
+    channel = federation.node.channels[name]
+    why = {"present": "sent, and not acknowledged yet", "away": f"{name} is away", "unreachable": federation.problem}
+    return Peer(
+        name=name,
+        state=state,
+        waiting=Counter(map(kind_of, channel.waiting_bodies)),
+        lag=federation.lag(name),
+        why=why[state] if channel.waiting else "",
+        refused={refusal.reason: refusal.count for refusal in federation.admission.refusals if refusal.sender == name},
+        keys=federation.keys.fingerprints(name),
+    )
 
 
 # Messages

@@ -122,6 +122,10 @@ class MemoryService:
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
         await self._take(link, by, last_words)
 
+    async def peers(self) -> list[api.Peer]:
+        await self._take("peers")
+        return [api.Peer(name="beta", state="away", waiting={"heard": 2}, lag=1.5, why="beta is away")]
+
     async def relays(self) -> list[api.Relay]:
         await self._take("relays")
         return [api.Relay(relay="relay-1", members=[], deliveries=4)]

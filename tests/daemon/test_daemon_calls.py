@@ -50,6 +50,7 @@ ASKING = api.AskCouncil(question="ü?", wait_seconds=1.5, caller="%1")
 Call = Callable[[Any], Awaitable[object]]
 CALLS: dict[str, tuple[Call, object]] = {
     "status": (lambda s: s.status(), "status"),
+    "peers": (lambda s: s.peers(), "peers"),
     "sessions": (lambda s: s.sessions(), "sessions"),
     "start_session": (lambda s: s.start_session(START), START),
     "end_session": (lambda s: s.end_session("a/b %c?d#e&f=ü"), "a/b %c?d#e&f=ü"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streamrelay.config.settings import FederationTable
+from streamrelay.federation.keys import KeyPair, KeyRing
 from streamrelay.links.link import Link
 from streamrelay.service.local import LocalService
 from streamrelay.testing.redis import PrivateRedis
@@ -16,7 +17,16 @@ from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage
 
 NODES = ("alpha", "beta")
-KEY = "a key of more than sixteen characters"
+KEYS = {node: KeyPair.generate() for node in (*NODES, "gamma")}
+
+
+def peer_keys(*nodes: str) -> tuple[str, ...]:
+    return tuple(f"{node} {KEYS[node].public_text}" for node in nodes)
+
+
+def ring(node: str) -> KeyRing:
+    """The keys of one node, which knows those of all others."""
+    return KeyRing([KEYS[node]], {peer: [pair.public] for peer, pair in KEYS.items() if peer != node})
 
 
 class Machine(Stage):
@@ -27,7 +37,8 @@ class Machine(Stage):
         self.node = node
         self.url = url
         self.key_file = folder / "key"
-        self.key_file.write_text(KEY)
+        self.key_file.write_text(KEYS[node].private_text)
+        self.key_file.chmod(0o600)
 
     def table(self, **said: Any) -> FederationTable:
         values = {
@@ -35,6 +46,7 @@ class Machine(Stage):
             "peers": tuple(node for node in NODES if node != self.node),
             "redis_url": self.url,
             "key_file": str(self.key_file),
+            "peer_keys": peer_keys(*KEYS),
         }
         return FederationTable(**values | said)
 

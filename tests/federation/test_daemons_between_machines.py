@@ -14,6 +14,7 @@ from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
+from tests.federation.conftest import KEYS, peer_keys
 from tests.service.conftest import PATIENCE, Stage
 
 COMMAND = Path(sys.executable).with_name("streamrelay")
@@ -28,8 +29,11 @@ class Home(Stage):
         profiles.mkdir(parents=True)
         (profiles / "sprite.toml").write_text(PROFILE)
         key = folder / "key"
-        key.write_text("a key of more than sixteen characters")
-        written = {"node": node, "peers": [peer], "redis_url": url, "key_file": str(key)}
+        key.write_text(KEYS[node].private_text)
+        key.chmod(0o600)
+        written = {
+            "node": node, "peers": [peer], "redis_url": url, "key_file": str(key), "peer_keys": peer_keys(peer),
+        }  # fmt: skip
         lines = (f"{name} = {msgspec.json.encode(value).decode()}\n" for name, value in written.items())
         (folder / "config" / "streamrelay" / "config.toml").write_text("[federation]\n" + "".join(lines))
         self.environment = os.environ | {

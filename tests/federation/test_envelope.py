@@ -1,4 +1,4 @@
-"""An envelope is read back as it was sealed, and nothing else is read at all."""
+"""An envelope is read back as it was sealed, and every other entry is refused with a reason, and counted."""
 
 import contextlib
 
@@ -7,75 +7,189 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamrelay.errors import UsageError
 from streamrelay.events import Text, TurnEnded
-from streamrelay.federation import envelope as envelopes
-from streamrelay.federation.envelope import Envelope, Unreadable, opened, read_body, sealed, written
+from streamrelay.federation.admission import MAX_CLOCK_SKEW, Admission
+from streamrelay.federation.envelope import Envelope, kind_of, opened, read_body, sealed, written
+from streamrelay.federation.keys import (
+    MAX_SEALED_SIZE,
+    KeyPair,
+    KeyRing,
+    Refused,
+    fingerprint,
+    read_key_file,
+    read_peer_keys,
+    read_public,
+)
 from streamrelay.federation.messages import Ack, Deliver, Gone, Heard, Message
+from tests.federation.conftest import KEYS, ring
 
-KEY = "a key of more than sixteen characters"
+SALT = b"salt of 16 bytes"
+WORDS = "the words of a session"
+NOW = 1_700_000_000.0
+ENTRY = b"1700000000000-0"
+STRANGER = KeyPair.generate()
 
 
 def made(**said: object) -> Envelope:
-    body = Heard(pane="%3", in_turns=True, events=(Text(text="größer\x1b[0m", origin="program"),))
+    body = Heard(pane="%3", in_turns=True, events=(Text(text=f"größer\x1b[0m {WORDS}", origin="program"),))
     values = {"sender": "alpha", "to": "beta", "epoch": 5, "number": 7, "first": 6, "body": msgspec.Raw(written(body))}
-    return Envelope(**values | said)
+    return Envelope(**values | {"at": NOW} | said)
+
+
+def entry(**said: object) -> dict[bytes, bytes]:
+    return sealed(made(**said), ring("alpha"), salt=SALT)
+
+
+def open_for_beta(fields: dict[bytes, bytes]) -> Envelope:
+    return opened(fields, to="beta", keys=ring("beta"))[1]
+
+
+def refusal(fields: dict[bytes, bytes], entry_id: bytes = ENTRY, admission: Admission | None = None) -> str:
+    admission = admission or Admission("beta", ring("beta"))
+    with pytest.raises(Refused) as caught:
+        admission.open(entry_id, fields)
+    counted = admission.count(caught.value)
+    assert (counted.reason, counted.count) == (caught.value.reason, 1)
+    assert counted.why
+    return counted.reason
 
 
 def test_it_comes_back_as_it_was() -> None:
-    there = opened(sealed(made(), KEY), to="beta", key=KEY)
+    there = open_for_beta(entry())
     assert (there.sender, there.epoch, there.number, there.first) == ("alpha", 5, 7, 6)
     body = read_body(there)
     assert isinstance(body, Heard)
-    assert body.events == (Text(text="größer\x1b[0m", origin="program"),)
+    assert body.events[0] == Text(text=f"größer\x1b[0m {WORDS}", origin="program")
+    assert kind_of(written(body)) == "heard"
 
 
-@pytest.mark.requirement("NET-04b")
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda fields: {**fields, b"envelope": fields[b"envelope"].replace(b'"number":7', b'"number":8')},
-        lambda fields: {**fields, b"envelope": fields[b"envelope"].replace(b"%3", b"%4")},
-        lambda fields: {**fields, b"signature": b"0" * 64},
-        lambda fields: {b"envelope": fields[b"envelope"]},
-        lambda _: sealed(made(), "another key of enough characters"),
-        lambda _: sealed(made()),
-    ],
-)
-def test_whatever_is_not_signed_as_it_stands_is_refused(change) -> None:
-    with pytest.raises(Unreadable, match="signed"):
-        opened(change(sealed(made(), KEY)), to="beta", key=KEY)
+@pytest.mark.requirement("NET-06a")
+def test_an_entry_shows_no_plain_text_and_no_two_are_alike() -> None:
+    fields = entry()
+    shown = b"".join(fields.values())
+    assert WORDS.encode() not in shown
+    assert b"heard" not in shown
+    assert b"%3" not in shown
+    assert sealed(made(), ring("alpha"), salt=b"another 16 bytes")[b"sealed"] != fields[b"sealed"]
 
 
-def test_what_is_for_somebody_else_or_of_another_version_is_refused() -> None:
-    with pytest.raises(Unreadable, match="another node"):
-        opened(sealed(made(to="gamma"), KEY), to="beta", key=KEY)
-    with pytest.raises(Unreadable, match="version 2"):
-        opened(sealed(made(v=2)), to="beta")
+@pytest.mark.requirement("NET-04b", "NET-06a")
+@pytest.mark.parametrize("name", [b"from", b"to", b"key", b"for", b"salt", b"sealed"])
+def test_no_field_can_be_changed(name: bytes) -> None:
+    fields = entry()
+    other = {b"from": b"gamma", b"to": b"gamma", b"key": fingerprint(KEYS["gamma"].public).encode()}
+    changed = other.get(name, bytes([fields[name][0] ^ 1]) + fields[name][1:])
+    expected = {b"to": "other_node", b"from": "unknown_key", b"key": "unknown_key", b"for": "unknown_key"}
+    assert refusal({**fields, name: changed}) == expected.get(name, "forged")
+
+
+@pytest.mark.requirement("NET-04b", "NET-06a")
+def test_what_a_stranger_seals_is_refused_whatever_it_names() -> None:
+    stranger = KeyRing([STRANGER], {"beta": [KEYS["beta"].public]})
+    forged = sealed(made(), stranger, salt=SALT)
+    assert refusal(forged) == "unknown_key"
+    assert refusal({**forged, b"key": fingerprint(KEYS["alpha"].public).encode()}) == "forged"
+    assert refusal(sealed(made(sender="delta"), stranger, salt=SALT)) == "unknown_peer"
+    # What beta sealed for alpha does not come back to beta as alpha's word.
+    own = sealed(made(sender="beta", to="alpha"), ring("beta"), salt=SALT)
+    assert refusal({**own, b"from": b"alpha", b"to": b"beta", b"key": own[b"for"], b"for": own[b"key"]}) == "forged"
 
 
 @pytest.mark.requirement("NET-04d")
-def test_what_is_too_long_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(envelopes, "MAX_ENVELOPE_SIZE", 100)
-    with pytest.raises(Unreadable, match="longer than 100 bytes"):
-        opened({b"envelope": b"x" * 101}, to="beta")
+def test_other_versions_other_nodes_and_what_is_too_long_are_refused() -> None:
+    assert refusal({b"envelope": b"{}", b"signature": b"0"}) == "unknown_version"
+    assert refusal({**entry(), b"v": b"3"}) == "unknown_version"
+    assert refusal(sealed(made(to="gamma"), ring("alpha"), salt=SALT)) == "other_node"
+    assert refusal({**entry(), b"sealed": b"x" * MAX_SEALED_SIZE}) == "too_large"
+    assert refusal({**entry(), b"salt": b"short"}) == "malformed"
+    assert refusal({}) == "malformed"
+
+
+@pytest.mark.requirement("NET-04b")
+def test_a_copy_is_refused_and_the_same_entry_is_not() -> None:
+    admission = Admission("beta", ring("beta"))
+    admission.open(ENTRY, entry())
+    assert admission.open(ENTRY, entry()).number == 7
+    assert refusal(entry(), b"1700000000001-0", admission) == "replayed"
+    # A node that has forgotten it after a restart knows a copy by its age.
+    assert refusal(entry(), b"1700000400000-0") == "clock"
+
+
+@pytest.mark.parametrize("offset", [-3600.0, 3600.0])
+def test_a_sender_whose_clock_is_an_hour_off_is_refused(offset: float) -> None:
+    assert refusal(entry(at=NOW + offset)) == "clock"
+    Admission("beta", ring("beta")).open(ENTRY, entry(at=NOW + MAX_CLOCK_SKEW * offset / 7200))
+
+
+def test_refusals_are_counted_by_sender_and_reason() -> None:
+    admission = Admission("beta", ring("beta"))
+    for fields in (entry(at=0.0), entry(at=1.0), {}):
+        with pytest.raises(Refused) as caught:
+            admission.open(ENTRY, fields)
+        admission.count(caught.value)
+    assert [(one.sender, one.reason, one.count) for one in admission.refusals] == [
+        ("", "malformed", 1), ("alpha", "clock", 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("NET-06a")
+def test_a_key_is_replaced_while_envelopes_are_on_their_way() -> None:
+    old, new = KEYS["alpha"], KeyPair.generate()
+    beta = KEYS["beta"]
+    knows_both = KeyRing([beta], {"alpha": [old.public, new.public]})
+    for own in ([old, new], [new, old]):
+        fields = sealed(made(), KeyRing(own, {"beta": [beta.public]}), salt=SALT)
+        assert opened(fields, to="beta", keys=knows_both)[1].number == 7
+    # What beta still seals for the old key is read by the node that uses the new one.
+    back = sealed(made(sender="beta", to="alpha"), knows_both, salt=SALT)
+    assert opened(back, to="alpha", keys=KeyRing([new, old], {"beta": [beta.public]}))[1].number == 7
+    with pytest.raises(Refused, match=fingerprint(old.public)):
+        opened(back, to="alpha", keys=KeyRing([new], {"beta": [beta.public]}))
+
+
+def test_keys_are_read_as_they_are_written() -> None:
+    pair = KEYS["alpha"]
+    assert read_key_file(f"# mine\n{pair.private_text}\n\n{STRANGER.private_text}\n") == (pair, STRANGER)
+    assert read_peer_keys([f"alpha {pair.public_text}", f"alpha {STRANGER.public_text}"]) == {
+        "alpha": (pair.public, STRANGER.public)
+    }
+
+
+@pytest.mark.parametrize("text", ["", "x", "sr-public-", "sr-public-!!", "sr-public-AAAA", "sr-private-AAAA"])
+def test_what_is_no_key_is_refused(text: str) -> None:
+    for read in (read_public, read_key_file):
+        with pytest.raises(UsageError):
+            read(text)
+
+
+def test_an_error_repeats_no_key() -> None:
+    damaged = KEYS["alpha"].private_text[:-4]
+    for read in (read_public, read_key_file):
+        with pytest.raises(UsageError) as caught:
+            read(damaged)
+        assert damaged[20:] not in f"{caught.value.message} {caught.value.hint} {caught.value.data}"
 
 
 def test_a_body_of_tomorrow_is_no_reason_to_stop() -> None:
-    there = opened(sealed(made(body=msgspec.Raw(b'{"kind":"sung"}'))), to="beta")
+    there = open_for_beta(entry(body=msgspec.Raw(b'{"kind":"sung"}')))
     assert there.number == 7
-    with pytest.raises(Unreadable, match="body"):
+    with pytest.raises(Refused, match="body"):
         read_body(there)
 
 
-@given(st.dictionaries(st.sampled_from([b"envelope", b"signature", b"x"]), st.binary(max_size=200)))
+FIELDS = [b"v", b"from", b"to", b"key", b"for", b"salt", b"sealed", b"x"]
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), st.binary(max_size=200) | st.sampled_from([b"2", b"beta", b"alpha"])))
 def test_no_bytes_raise_anything_else(fields: dict[bytes, bytes]) -> None:
-    with pytest.raises(Unreadable):
-        opened(fields, to="beta", key=KEY)
+    with pytest.raises(Refused):
+        open_for_beta(fields)
 
 
 @given(st.binary(max_size=200))
 def test_no_body_raises_anything_else(body: bytes) -> None:
-    with contextlib.suppress(Unreadable):
+    with contextlib.suppress(Refused):
         read_body(made(body=msgspec.Raw(body)))
 
 
@@ -90,15 +204,15 @@ def test_no_body_raises_anything_else(body: bytes) -> None:
     ],
 )
 def test_what_could_not_be_typed_is_refused_before_it_is_taken_up(body: Message | Deliver) -> None:
-    with pytest.raises(Unreadable, match=r"message id|nobody"):
+    with pytest.raises(Refused, match=r"message id|no session"):
         read_body(made(body=msgspec.Raw(written(body))))
 
 
 @pytest.mark.parametrize("depth", [10, 200_000])
 def test_no_nesting_is_too_deep(depth: int) -> None:
-    with pytest.raises(Unreadable):
-        opened({b"envelope": b"[" * depth}, to="beta")
-    with pytest.raises(Unreadable):
+    nested = ring("alpha").seal("alpha", "beta", b"[" * depth, SALT)
+    assert refusal(nested) == "unreadable"
+    with pytest.raises(Refused):
         read_body(made(body=msgspec.Raw(b'{"kind":"gone","x":' + b"[" * depth)))
 
 
@@ -109,7 +223,7 @@ def test_bodies_tell_what_they_are(body) -> None:
 
 def test_only_what_is_said_is_heard() -> None:
     closed = b'{"kind":"heard","pane":"%1","in_turns":true,"events":[{"event":"pane_closed","reason":"pane_gone"}]}'
-    with pytest.raises(Unreadable):
+    with pytest.raises(Refused):
         read_body(made(body=msgspec.Raw(closed)))
     heard = Heard(pane="%1", in_turns=False, events=(TurnEnded(reason="signal", certain=True),))
     assert read_body(made(body=msgspec.Raw(written(heard)))) == heard

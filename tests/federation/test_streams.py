@@ -14,6 +14,7 @@ import pytest
 from redis.asyncio import Redis
 
 from streamrelay.errors import RedisLost, UsageError
+from streamrelay.federation.keys import KeyPair
 from streamrelay.federation.messages import Deliver, Message
 from streamrelay.federation.streams import BATCH, GROUP, PORTION, TTL, StreamEntry, Streams, open_streams, portions
 from streamrelay.service.api import SendMessage
@@ -163,13 +164,17 @@ async def test_a_node_needs_no_more_rights_than_the_document_says(private_redis:
 async def test_what_cannot_be_used_is_put_aside_and_nothing_waits_for_it(machines: Machines) -> None:
     machines.beta.start("Bob")
     async with machines.services() as (alpha, beta), raw(machines.redis) as redis:
-        for fields in ({"x": "y"}, {"envelope": "{}", "signature": "0"}):
+        for fields in ({"x": "y"}, {"envelope": "{}", "signature": "0"}, {"v": "2", "sealed": "x" * 10_000_000}):
             await redis.xadd("streamrelay:inbox:beta", fields)
         await alpha.send_message(SendMessage(to="Bob@beta", text="hello"))
         await machines.beta.until_heard("Bob", "hello")
         dead = [fields[b"why"] for _, fields in await redis.xrange("streamrelay:dead:beta")]
-        assert dead == [b"it is no envelope", b"it is not signed with our key"]
-        assert any("not signed" in problem for problem in (await beta.status()).problems)
+        assert dead == [
+            b"malformed: it is no envelope",
+            b"unknown_version: it is of version 1; this node speaks version 2",
+            b"too_large: it is longer than 8,388,608 bytes",
+        ]
+        assert any("refused (too_large)" in problem for problem in (await beta.status()).problems)
 
         async def trimmed() -> bool:
             return (
@@ -205,13 +210,13 @@ async def test_no_envelope_of_a_peer_ends_a_node(machines: Machines) -> None:
 @pytest.mark.requirement("NET-04b")
 async def test_whoever_has_another_key_is_not_heard(machines: Machines) -> None:
     machines.beta.start("Bob")
-    machines.alpha.key_file.write_text("quite another key of enough characters")
+    machines.alpha.key_file.write_text(KeyPair.generate().private_text)
     async with machines.services() as (alpha, beta):
         result = await alpha.send_message(SendMessage(to="Bob@beta", text="hello"))
         assert "does not answer" in result.warning
 
         async def refused() -> bool:
-            return any("not signed with our key" in problem for problem in (await beta.status()).problems)
+            return any("refused (unknown_key)" in problem for problem in (await beta.status()).problems)
 
         await wait_until_async(refused, PATIENCE, "it to be refused")
     assert machines.beta.heard("Bob") == []
