@@ -181,6 +181,11 @@ class FederationTable(Table, frozen=True, kw_only=True):
         tuple[str, ...], _about('The public keys of the peers, as `"NODE sr-public-..."`; the first of each is used.')
     ] = ()
     namespace: Annotated[_Text, _about("What the names of its streams begin with.")] = "streamrelay"
+    may_send: Annotated[tuple[str, ...], _about("The peers that may send messages here; `*` stands for all.")] = ("*",)
+    may_link: Annotated[tuple[str, ...], _about("The peers that may link sessions of here with theirs.")] = ("*",)
+    may_seat: Annotated[
+        tuple[str, ...], _about("The peers whose relays and gatherings sessions of here may take part in.")
+    ] = ("*",)
 
 
 class Settings(Table, frozen=True, kw_only=True):

@@ -58,7 +58,7 @@ def read_body(envelope: Envelope) -> AnyBody:
                 check_message_id(message_id)
         except UsageError as error:
             raise Refused("unreadable", error.message, envelope.sender) from error
-        if not (body.name if isinstance(body, Message) else body.pane):
+        if not (body.name if isinstance(body, Message) else body.panes and all(body.panes)):
             raise Refused("unreadable", "it names no session", envelope.sender)
     return body
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from streamrelay.delivery.message import FINAL
-from streamrelay.errors import NotAllowed
+from streamrelay.errors import NotAllowed, PieceNotHeld, SessionTaken, TargetNotFound
 from streamrelay.events import LinkClosed, Receipt, RelayDelivered
 from streamrelay.federation.messages import (
     AnyBody,
@@ -12,14 +12,19 @@ from streamrelay.federation.messages import (
     Heard,
     Linked,
     Receipted,
+    Seated,
     Suspended,
     Unlinked,
+    Unseated,
     Wish,
+    Withdrawn,
     receipted,
 )
 from streamrelay.federation.node import Node
 from streamrelay.federation.remote_links import created, image_of
-from streamrelay.relay.rules import Effect, Notice, Participant, PublishEvent
+from streamrelay.federation.seats import Guest, RemoteSeat
+from streamrelay.links.link import Party
+from streamrelay.relay.rules import Effect, Notice, Participant, PublishEvent, Withdraw
 
 
 def handle(node: Node, peer: str, body: AnyBody, now: float) -> list[Effect]:
@@ -38,8 +43,12 @@ def handle(node: Node, peer: str, body: AnyBody, now: float) -> list[Effect]:
             return node.decider.links.suspend(session, body.by)
         case Deliver():
             return _deliver(node, peer, body)
+        case Withdrawn():
+            return _withdraw(node, peer, body)
+        case Unseated():
+            return _unseated(node, peer, body, now)
         case Receipted():
-            return _receipt(node, peer, body)
+            return _receipt(node, peer, body, now)
         case Linked():
             return _linked(node, peer, body)
         case Unlinked():
@@ -59,17 +68,50 @@ def _heard(node: Node, pane: str, body: Heard, now: float) -> list[Effect]:
     return effects
 
 
-def _deliver(node: Node, peer: str, body: Deliver) -> list[Effect]:
-    image = node.images.get(body.link)
-    if image is None or image.home != peer or image.own.pane != body.pane:
-        # It was closed here, and they do not know of it yet.
-        failed = Receipt(message_id=body.message_id, state="failed", reason="link_closed")
-        node.post(peer, receipted(failed, body.message_id))
+def seat(node: Node, peer: str, body: Seated, own: Party) -> list[Effect]:
+    """Let a session of here take part in what a peer keeps, and be heard for it; tell the peer where it cannot."""
+    if node.seat_of(peer, body.of, own.session) is not None:
         return []
-    own = image.own
-    listener = Participant(own.session, own.pane, own.title, 1, own.session_name)
+    try:
+        effects = node.seat(RemoteSeat(peer, body.of, body.seat, own, body.is_human))
+    except SessionTaken as error:
+        return refuse_seat(node, peer, body, error.code)
+    if node.decider.settings.paused and body.seat != "listener":
+        node.post(peer, Wish(link=body.of, what="pause"))
+    return effects
+
+
+def refuse_seat(node: Node, peer: str, body: Seated, reason: str) -> list[Effect]:
+    """Tell a peer that a session of here takes no part in what it keeps."""
+    node.post(peer, Unseated(of=body.of, session=body.session, pane=body.pane, reason=reason))
+    return []
+
+
+def _unseated(node: Node, peer: str, body: Unseated, now: float) -> list[Effect]:
+    own = node.seat_of(peer, body.of, body.session)
+    if own is not None:
+        return node.leave_seat(own)
+    guest = node.told_guests.get(f"{body.of}/{body.session}@{peer}")
+    if guest is None or not body.reason:
+        return []
+    return node.decider.drop(body.of, guest.pane, body.reason, now)
+
+
+def _deliver(node: Node, peer: str, body: Deliver) -> list[Effect]:
+    parties = {pane: node.own_party(peer, body.link, pane) for pane in body.panes}
+    for pane, party in parties.items():
+        if party is None:
+            # It was closed here, and they do not know of it yet.
+            failed = Receipt(message_id=body.message_id, pane=pane, state="failed", reason="link_closed")
+            node.post(peer, receipted(failed, body.message_id))
+    listeners = tuple(
+        Participant(party.session, party.pane, party.title, number, party.session_name)
+        for number, party in enumerate(filter(None, parties.values()), 1)
+    )
+    if not listeners:
+        return []
     message_id = f"{body.message_id}@{peer}"
-    effects: list[Effect] = [Notice(message_id, (listener,), body.text, body.head, body.typing)]
+    effects: list[Effect] = [Notice(message_id, listeners, body.text, body.head, body.typing)]
     if body.speaker:
         told = RelayDelivered(
             relay=body.link,
@@ -82,8 +124,17 @@ def _deliver(node: Node, peer: str, body: Deliver) -> list[Effect]:
     return effects
 
 
-def _receipt(node: Node, peer: str, body: Receipted) -> list[Effect]:
-    known = node.away.get(body.message_id)
+def _withdraw(node: Node, peer: str, body: Withdrawn) -> list[Effect]:
+    seats = {seat.own.pane: seat.own for seat in node.seats.values() if seat.home == peer}
+    listeners = tuple(
+        Participant(seats[pane].session, pane, seats[pane].title, number, seats[pane].session_name)
+        for number, pane in enumerate(filter(seats.__contains__, body.panes), 1)
+    )
+    return [Withdraw(f"{body.message_id}@{peer}", listeners)] if listeners else []
+
+
+def _receipt(node: Node, peer: str, body: Receipted, now: float) -> list[Effect]:
+    known = node.away.get(body.message_id, f"{body.pane}@{peer}")
     if known is None or known.node != peer or known.state == body.state or known.state in FINAL:
         return []
     node.away.note(msgspec.structs.replace(known, state=body.state, reason=body.reason, file=body.file))
@@ -95,7 +146,8 @@ def _receipt(node: Node, peer: str, body: Receipted) -> list[Effect]:
         removed=body.removed,
         file=body.file,
     )
-    return [PublishEvent(receipt)]
+    # A gathering gives a speaker its time from when the prompt has reached it.
+    return [PublishEvent(receipt), *node.decider.handle(receipt, now)]
 
 
 def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
@@ -115,7 +167,7 @@ def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
                 return []
             superseded = node.decider.links.sever(*parties, reason="superseded")
         # What it takes part in they may know from a link before, and not that it is over.
-        suspended_by = node.decider.relay_of(image.own.session)
+        suspended_by = node.suspended_for(peer, image.own.session)
         node.post(peer, Suspended(session=image.own.session, by=suspended_by))
         node.show(msgspec.structs.replace(image, suspended_by=suspended_by))
         if node.decider.settings.paused:
@@ -134,6 +186,8 @@ def _unlinked(node: Node, peer: str, closed: LinkClosed) -> list[Effect]:
 
 
 def _grant(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:
+    if any(guest.of == wish.link and _is_of(node, guest, peer) for guest in node.told_guests.values()):
+        return _grant_guest(node, peer, wish, now)
     link = next((link for link in node.decider.links.links() if link.link_id == wish.link), None)
     if link is None or node.spans.get(wish.link) != peer:
         return []
@@ -149,3 +203,26 @@ def _grant(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:
             return node.decider.extend(wish.link, wish.deliveries, now)
         case "pause" | "resume":
             return node.decider.pause(wish.link, now, paused=wish.what == "pause")
+        case _:
+            return []
+
+
+def _grant_guest(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:
+    """Do what the node of a participant wants of a relay or gathering of here."""
+    match wish.what:
+        case "close":
+            return node.decider.stop(wish.link, now)
+        case "pause" | "resume":
+            return node.decider.pause(wish.link, now, paused=wish.what == "pause")
+        case "pass":
+            try:
+                return node.decider.pass_piece(wish.link, f"{wish.by}@{peer}", now)
+            except (PieceNotHeld, TargetNotFound):
+                return []  # Another one holds the piece by now.
+        case _:
+            return []
+
+
+def _is_of(node: Node, guest: Guest, peer: str) -> bool:
+    there = node.far(guest.pane)
+    return there is not None and there.node == peer

@@ -12,6 +12,7 @@ import msgspec
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.events import (
     DeliveryState,
+    Injected,
     LinkClosed,
     LinkExtended,
     LinkSpent,
@@ -22,10 +23,13 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
 )
+from streamrelay.federation.seats import SeatKind
 from streamrelay.links.link import Link, Party
 
-Spoken = Text | TurnStarted | TurnEnded
+Spoken = Text | TurnStarted | TurnEnded | Injected
 News = LinkSpent | LinkExtended | LinkSuspended | RelayPaused
+Purpose = Literal["message", "link", "seat"]
+"""What a node wants a session of another one for; a seat is a place in a relay or gathering."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -44,10 +48,11 @@ class Ack(Body, frozen=True, kw_only=True, tag="ack"):
 
 
 class Ask(Body, frozen=True, kw_only=True, tag="ask"):
-    """Who is that at your place?"""
+    """Which session has that name at your place, and can we use it for that?"""
 
     request: str
     name: str
+    purpose: Purpose = "message"
 
 
 class Answer(Body, frozen=True, kw_only=True, tag="answer"):
@@ -75,11 +80,11 @@ class Gone(Body, frozen=True, kw_only=True, tag="gone"):
 
 
 class Deliver(Body, frozen=True, kw_only=True, tag="deliver"):
-    """Type this there: what was said on a link, or what is to be known of it; or, without a link, a message."""
+    """Type this there: output or a notice of a link, relay or gathering (`link`); or, without one, a message."""
 
     link: str
     message_id: str
-    pane: str
+    panes: tuple[str, ...]
     text: str
     head: str = ""
     speaker: str = ""
@@ -134,18 +139,45 @@ class Suspended(Body, frozen=True, kw_only=True, tag="suspended"):
 
 
 class Wish(Body, frozen=True, kw_only=True, tag="wish"):
-    """What is to become of a link of yours."""
+    """What is to become of a link, relay or gathering of yours."""
 
     link: str
-    what: Literal["close", "extend", "pause", "resume"]
+    what: Literal["close", "extend", "pause", "resume", "pass"]
     by: str = ""
-    """The session of ours that closes it; empty for a person."""
+    """The session of ours that closes it, or passes the talking piece; empty for a person."""
     last_words: str = ""
     deliveries: int = 0
 
 
+class Seated(Body, frozen=True, kw_only=True, tag="seated"):
+    """A session of yours takes part in a relay, gathering or listener of ours: let us hear it."""
+
+    of: str
+    seat: SeatKind
+    session: str
+    pane: str
+    is_human: bool = False
+
+
+class Unseated(Body, frozen=True, kw_only=True, tag="unseated"):
+    """A seat is over: to the session's node because it left, to the home because it cannot or does not take part."""
+
+    of: str
+    session: str
+    pane: str
+    reason: str = ""
+
+
+class Withdrawn(Body, frozen=True, kw_only=True, tag="withdrawn"):
+    """A message of ours is not to be typed any more, where it is not typed yet."""
+
+    message_id: str
+    panes: tuple[str, ...]
+
+
 AnyBody = (
     Ack | Ask | Answer | Heard | Gone | Deliver | Message | Receipted | Linked | Unlinked | Suspended | Wish
+    | Seated | Unseated | Withdrawn
 )  # fmt: skip
 
 

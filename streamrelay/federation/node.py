@@ -10,7 +10,7 @@
 * A session that ends severs its links here at once, and there as soon as that is known there.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, Self
 
 import msgspec
@@ -18,9 +18,10 @@ import msgspec
 from streamrelay.events import LinkClosed
 from streamrelay.federation.channel import Channel, ChannelState, Verdict
 from streamrelay.federation.envelope import Envelope, written
-from streamrelay.federation.messages import Ack, Body, Gone, Wish
+from streamrelay.federation.messages import Ack, Body, Gone, Seated, Unseated, Wish
 from streamrelay.federation.names import RemoteName, far
 from streamrelay.federation.remote_links import RemoteLink
+from streamrelay.federation.seats import Guest, RemoteSeat
 from streamrelay.federation.sent_messages import SentAwayLog
 from streamrelay.links.link import Link, Party
 from streamrelay.links.registry import LinkRegistry
@@ -28,6 +29,7 @@ from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.relay.steps import RelayEngine
 
 PEER, POST, SPAN, IMAGE, SUSPENDED = "peer/", "post/", "span/", "image/", "suspended/"
+SEAT, GUEST = "seat/", "guest/"
 
 
 class Decisions(Protocol):
@@ -63,7 +65,25 @@ class Decider(RelayEngine, Protocol):
         """End a link; raises NotAllowed for last words that may not cross it."""
 
     def pause(self, of: str, now: float, *, paused: bool) -> list[Effect]:
-        """Let nothing cross a link, or let it cross again."""
+        """Let nothing cross a link, relay or gathering, or let it cross again."""
+
+    def guests(self) -> Iterable[Guest]:
+        """Return the sessions of other nodes that take part in a relay, gathering or listener here."""
+
+    def take_seat(self, session: str, of: str) -> list[Effect]:
+        """Reserve a session of here for the relay or gathering `of` of another node; raises SessionTaken."""
+
+    def leave_seat(self, session: str, of: str) -> list[Effect]:
+        """Release it again."""
+
+    def drop(self, of: str, pane: str, reason: str, now: float) -> list[Effect]:
+        """Let a pane leave one relay or gathering of here, or the listeners."""
+
+    def pass_piece(self, of: str, session: str, now: float) -> list[Effect]:
+        """Pass the talking piece of a gathering for one of its sessions; raises PieceNotHeld and TargetNotFound."""
+
+    def stop(self, of: str, now: float) -> list[Effect]:
+        """End a relay, or close a gathering; raises TargetNotFound."""
 
 
 class Node:
@@ -76,6 +96,10 @@ class Node:
         self.channels: dict[str, Channel] = {}
         self.images: dict[str, RemoteLink] = {}
         """The links that others keep, by id."""
+        self.seats: dict[str, RemoteSeat] = {}
+        """The sessions of here in relays, gatherings and listeners that others keep."""
+        self.told_guests: dict[str, Guest] = {}
+        """The sessions elsewhere in those of here, as their nodes were told."""
         self.away = SentAwayLog()
         self.decider = decider
         self.in_turns = in_turns
@@ -107,6 +131,10 @@ class Node:
                 node.spans[key.removeprefix(SPAN)] = value.decode()
             elif key.startswith(IMAGE):
                 node.images[key.removeprefix(IMAGE)] = msgspec.json.decode(value, type=RemoteLink)
+            elif key.startswith(GUEST):
+                node.told_guests[key.removeprefix(GUEST)] = msgspec.json.decode(value, type=Guest)
+            elif key.startswith(SEAT):
+                node.seats[key.removeprefix(SEAT)] = msgspec.json.decode(value, type=RemoteSeat)
             elif key.startswith(SUSPENDED):
                 # Whoever suspended it does not know of our death, and does not say it again.
                 node.suspended.add(key.removeprefix(SUSPENDED))
@@ -122,6 +150,11 @@ class Node:
         node.forget_suspended()
         for link_id in [link_id for link_id, image in node.images.items() if image.home not in peers]:
             node.forget(link_id)
+        for seat in list(node.seats.values()):
+            if seat.home not in peers:
+                node.leave_seat(seat)
+            elif seat.is_exclusive:
+                decider.take_seat(seat.own.session, seat.name)
         return node
 
     def changes(self) -> dict[str, bytes | None]:
@@ -137,7 +170,21 @@ class Node:
     @property
     def panes(self) -> set[str]:
         """The panes here that are heard for others."""
-        return {image.own.pane for image in self.images.values()}
+        return {own.pane for _, own in self.heard}
+
+    @property
+    def heard(self) -> list[tuple[str, Party]]:
+        """The sessions here that are heard for others, with the node that hears them."""
+        images = [(image.home, image.own) for image in self.images.values()]
+        return [*images, *((seat.home, seat.own) for seat in self.seats.values())]
+
+    def own_party(self, home: str, of: str, pane: str) -> Party | None:
+        """Return the session in a pane here that takes part in something that another node keeps; None for none."""
+        image = self.images.get(of)
+        if image is not None and image.home == home and image.own.pane == pane:
+            return image.own
+        seats = (seat.own for seat in self.seats.values() if (seat.home, seat.of, seat.own.pane) == (home, of, pane))
+        return next(seats, None)
 
     def far(self, name: str) -> RemoteName | None:
         """Return what is meant where a session is another node's; None for one of here."""
@@ -203,6 +250,11 @@ class Node:
         self.pending[SPAN + link_id] = None
         return self.spans.pop(link_id)
 
+    def suspended_for(self, home: str, session: str) -> str:
+        """Return what suspends a session of here, as far as a home does not know that itself; empty for nothing."""
+        by = self.decider.relay_of(session)
+        return "" if by.endswith(f"@{home}") else by
+
     def note_suspended(self, session: str, by: str) -> None:
         """Know what a session elsewhere takes part in there."""
         (self.suspended.add if by else self.suspended.discard)(session)
@@ -225,12 +277,66 @@ class Node:
         del self.images[link_id]
         self.pending[IMAGE + link_id] = None
 
+    # Seats
+
+    def seat(self, seat: RemoteSeat) -> list[Effect]:
+        """Let a session of here take part in something that another node keeps; raises SessionTaken."""
+        effects = self.decider.take_seat(seat.own.session, seat.name) if seat.is_exclusive else []
+        key = _seat_key(seat.home, seat.of, seat.own.session)
+        self.seats[key] = seat
+        self.pending[SEAT + key] = msgspec.json.encode(seat)
+        return effects
+
+    def seat_of(self, home: str, of: str, session: str) -> RemoteSeat | None:
+        """Return the seat of a session of here; None for none."""
+        return self.seats.get(_seat_key(home, of, session))
+
+    def seats_in(self, of: str) -> list[RemoteSeat]:
+        """Return the seats of here in one relay or gathering of another node, by its id with or without `@NODE`."""
+        return [seat for seat in self.seats.values() if of in {seat.of, seat.name}]
+
+    def leave_seat(self, seat: RemoteSeat) -> list[Effect]:
+        """Let it take part no more."""
+        key = _seat_key(seat.home, seat.of, seat.own.session)
+        if self.seats.pop(key, None) is None:
+            return []
+        self.pending[SEAT + key] = None
+        return self.decider.leave_seat(seat.own.session, seat.name) if seat.is_exclusive else []
+
+    def tell_new_guests(self) -> None:
+        """Tell the nodes of sessions that now take part in something here."""
+        for guest in self.decider.guests():
+            there, session = self.far(guest.pane), self.far(guest.session)
+            key = f"{guest.of}/{guest.session}"
+            if there is None or session is None or key in self.told_guests:
+                continue
+            self.told_guests[key] = guest
+            self.pending[GUEST + key] = msgspec.json.encode(guest)
+            self.post(
+                there.node,
+                Seated(of=guest.of, seat=guest.kind, session=session.name, pane=there.name, is_human=guest.is_human),
+            )
+
+    def tell_gone_guests(self) -> None:
+        """Tell the nodes of sessions that take part in something here no more."""
+        if not self.told_guests:
+            return
+        present = {f"{guest.of}/{guest.session}" for guest in self.decider.guests()}
+        for key in [key for key in self.told_guests if key not in present]:
+            guest = self.told_guests.pop(key)
+            self.pending[GUEST + key] = None
+            there, session = self.far(guest.pane), self.far(guest.session)
+            if there is not None and session is not None:
+                self.post(there.node, Unseated(of=guest.of, session=session.name, pane=there.name))
+
     def leave(self, pane: str, reason: str) -> list[Effect]:
-        """A session of here is gone: so are its links, whoever keeps them."""
+        """A session of here is gone: so are its links and seats, whoever keeps them."""
         images = [image for image in self.images.values() if image.own.pane == pane]
-        for home in sorted({image.home for image in images}):
+        seats = [seat for seat in self.seats.values() if seat.own.pane == pane]
+        for home in sorted({image.home for image in images} | {seat.home for seat in seats}):
             self.post(home, Gone(pane=pane, reason=reason))
-        return [effect for image in images for effect in self.end(image, reason, image.own.session)]
+        effects = [effect for image in images for effect in self.end(image, reason, image.own.session)]
+        return [*effects, *(effect for seat in seats for effect in self.leave_seat(seat))]
 
     def end(self, image: RemoteLink, reason: str, by: str) -> list[Effect]:
         """Have a link ended here that its home is told of otherwise."""
@@ -245,3 +351,7 @@ class Node:
         image = self.images[link_id]
         self.post(image.home, wish)
         return self.end(image, "closed" if wish.by else "stopped", wish.by) if wish.what == "close" else []
+
+
+def _seat_key(home: str, of: str, session: str) -> str:
+    return f"{home}/{of}/{session}"

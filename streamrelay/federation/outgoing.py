@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from streamrelay.events import (
+    Injected,
     LinkClosed,
     LinkCreated,
     LinkExtended,
@@ -18,7 +19,17 @@ from streamrelay.events import (
     TurnEnded,
     TurnStarted,
 )
-from streamrelay.federation.messages import Deliver, Heard, Linked, News, Spoken, Suspended, Unlinked, receipted
+from streamrelay.federation.messages import (
+    Deliver,
+    Heard,
+    Linked,
+    News,
+    Spoken,
+    Suspended,
+    Unlinked,
+    Withdrawn,
+    receipted,
+)
 from streamrelay.federation.names import is_far
 from streamrelay.federation.node import Node
 from streamrelay.federation.remote_links import sent
@@ -32,9 +43,12 @@ MAX_PART_LENGTH = 500_000
 def take(node: Node, step: RelayStep) -> None:
     """Take what has happened here; what of it goes elsewhere is posted, and is not typed."""
     _tell_of_new_links(node, step)
+    node.tell_new_guests()
     _send_away(node, step)
+    _withdraw_away(node, step)
     _hear_for_others(node, step)
     _tell_of_links(node, step)
+    node.tell_gone_guests()
     _return_receipts(node, step)
 
 
@@ -54,6 +68,7 @@ def _send_away(node: Node, step: RelayStep) -> None:
     for outgoing in step.outgoing:
         message = outgoing.message
         event = delivered.get(message.message_id)
+        away: dict[str, list[str]] = {}
         for pane in filter(is_far, outgoing.panes):
             there = node.far(pane)
             if there is None:
@@ -62,62 +77,92 @@ def _send_away(node: Node, step: RelayStep) -> None:
                 )
                 continue
             node.away.note(SentAway(message.message_id, pane, there.node))
+            away.setdefault(there.node, []).append(there.name)
+            step.events.append(Receipt(message_id=message.message_id, pane=pane, state="queued"))
+        for peer, panes in away.items():
             deliver = Deliver(
-                link=_link_of(node, message.message_id) if event is None else event.relay,
+                link=_kept_as(node, message.message_id) if event is None else event.relay,
                 message_id=message.message_id,
-                pane=there.name,
+                panes=tuple(panes),
                 text=message.text,
                 head=message.head,
                 speaker="" if event is None else event.speaker,
                 listeners=() if event is None else event.listeners,
                 typing=message.policy,
             )
-            node.post(there.node, deliver)
-            step.events.append(Receipt(message_id=message.message_id, pane=pane, state="queued"))
+            node.post(peer, deliver)
         here = tuple(pane for pane in outgoing.panes if not is_far(pane))
         if here:
             staying.append(outgoing if here == outgoing.panes else Outgoing(message, here, outgoing.heard_at))
     step.outgoing[:] = staying
 
 
-def _link_of(node: Node, message_id: str) -> str:
-    """Return the link that a notice is of: it is known by the link's id and something behind that."""
-    return next((link for link in node.spans if message_id.startswith(f"{link}-")), "")
+def _kept_as(node: Node, message_id: str) -> str:
+    """Return the link or gathering that a notice is of: its message id begins with that id and a hyphen."""
+    ids = {*node.spans, *(guest.of for guest in node.told_guests.values())}
+    return next((of for of in ids if message_id.startswith(f"{of}-")), "")
+
+
+def _withdraw_away(node: Node, step: Step) -> None:
+    for withdrawn in step.withdrawn:
+        away: dict[str, list[str]] = {}
+        for listener in withdrawn.listeners:
+            if is_far(listener.pane) and (there := node.far(listener.pane)) is not None:
+                away.setdefault(there.node, []).append(there.name)
+        for peer, panes in away.items():
+            node.post(peer, Withdrawn(message_id=withdrawn.message_id, panes=tuple(panes)))
 
 
 def _hear_for_others(node: Node, step: RelayStep) -> None:
     homes: dict[str, set[str]] = {}
-    for image in node.images.values():
-        homes.setdefault(image.own.pane, set()).add(image.home)
-    said: dict[str, list[Spoken]] = {}
+    sessions: dict[str, str] = {}
+    for home, own in node.heard:
+        homes.setdefault(own.pane, set()).add(home)
+        sessions[own.pane] = own.session
+    said: dict[tuple[str, str], list[Spoken]] = {}
     for event in list(step.events):
-        if event.pane in homes and isinstance(event, Text | TurnStarted | TurnEnded):
-            said.setdefault(event.pane, []).extend(_passed_on(node, event))
-    for pane, events in said.items():
+        if event.pane in homes and isinstance(event, Text | TurnStarted | TurnEnded | Injected):
+            for home in sorted(homes[event.pane]):
+                heard = said.setdefault((event.pane, home), [])
+                heard += _passed_on(node, event, home, sessions[event.pane])
+    for (pane, home), events in said.items():
         for part in _parts(events):
-            for home in sorted(homes[pane]):
-                node.post(home, Heard(pane=pane, in_turns=node.in_turns(pane), events=part))
+            node.post(home, Heard(pane=pane, in_turns=node.in_turns(pane), events=part))
     _tell_of_suspensions(node)
     ended = {event.pane: event.reason for event in step.events if isinstance(event, PaneClosed)}
     for pane in [pane for pane in homes if pane in ended or pane in step.gone or pane in step.succeeded]:
         step.follow(node.leave(pane, ended.get(pane, "program_left")))
 
 
-def _passed_on(node: Node, event: Spoken) -> list[Spoken]:
-    session = next(image.own.session for image in node.images.values() if image.own.pane == event.pane)
-    if isinstance(event, Text):
-        if event.origin not in {"program", "typed"} or session in node.decider.settings.muted:
+def _passed_on(node: Node, event: Spoken, home: str, session: str) -> list[Spoken]:
+    """Return what a home is told of an event: the same with less in it; what a person typed only where they sit."""
+    match event:
+        case Text(origin="program" | "typed"):
+            if session in node.decider.settings.muted:
+                return []
+            is_shown = event.origin == "program" or any(
+                seat.is_human for seat in node.seats.values() if (seat.home, seat.own.session) == (home, session)
+            )
+            # What a person types begins a new chain of answers; the text itself is for a gathering alone.
+            return [Text(text=event.text if is_shown else "", origin=event.origin, turn=event.turn)]
+        case TurnStarted():
+            return [TurnStarted(turn=event.turn)]
+        case TurnEnded():
+            return [TurnEnded(reason=event.reason, certain=event.certain, turn=event.turn)]
+        case Injected(state="entering"):
+            # A gathering knows by this which turn answers its prompt.
+            message_id = event.message_id.removesuffix(f"@{home}")
+            is_theirs = message_id != event.message_id
+            return [Injected(message_id=message_id, state=event.state, turn=event.turn)] if is_theirs else []
+        case _:
             return []
-        # What a person types begins a chain of answers anew; what it is concerns nobody.
-        return [Text(text=event.text if event.origin == "program" else "", origin=event.origin)]
-    return [TurnStarted() if isinstance(event, TurnStarted) else TurnEnded(reason=event.reason, certain=event.certain)]
 
 
 def _tell_of_suspensions(node: Node) -> None:
     told: set[tuple[str, str]] = set()
     for image in list(node.images.values()):
         session = image.own.session
-        by = node.decider.relay_of(session)
+        by = node.suspended_for(image.home, session)
         if image.suspended_by == by:
             continue
         node.show(msgspec.structs.replace(image, suspended_by=by))

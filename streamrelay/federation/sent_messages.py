@@ -28,6 +28,7 @@ class SentAwayLog:
 
     def __init__(self) -> None:
         self._known: dict[str, SentAway] = {}
+        """By message id and pane."""
         self._changed: set[str] = set()
 
     @classmethod
@@ -36,7 +37,8 @@ class SentAwayLog:
         log = cls()
         for key, value in kept.items():
             if key.startswith(AWAY):
-                log._known[key.removeprefix(AWAY)] = msgspec.json.decode(value, type=SentAway)
+                sent = msgspec.json.decode(value, type=SentAway)
+                log._known[_key(sent)] = sent
         return log
 
     def changes(self) -> dict[str, bytes | None]:
@@ -47,8 +49,8 @@ class SentAwayLog:
 
     def note(self, message: SentAway) -> None:
         """Note how a message stands."""
-        self._known[message.message_id] = message
-        self._changed.add(message.message_id)
+        self._known[_key(message)] = message
+        self._changed.add(_key(message))
         while len(self._known) > MAX_MESSAGES:
             oldest = next(iter(self._known))
             del self._known[oldest]
@@ -59,6 +61,15 @@ class SentAwayLog:
         """The messages that are remembered, oldest first."""
         return list(self._known.values())
 
-    def get(self, message_id: str) -> SentAway | None:
-        """Return how a message stands; None for one that is not known."""
-        return self._known.get(message_id)
+    def all_of(self, message_id: str) -> list[SentAway]:
+        """Return how a message stands, one entry a pane."""
+        return [sent for sent in self._known.values() if sent.message_id == message_id]
+
+    def get(self, message_id: str, pane: str = "") -> SentAway | None:
+        """Return how a message stands in a pane; of one that went to a single pane or name, how that stands."""
+        exact = self._known.get(f"{message_id} {pane}")
+        return exact or next(iter(self.all_of(message_id)), None)
+
+
+def _key(sent: SentAway) -> str:
+    return f"{sent.message_id} {sent.pane}"

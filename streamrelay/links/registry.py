@@ -237,6 +237,11 @@ class LinkRegistry:
         self._listeners[caller.session, target.session] = Listener(listener_id, caller, target)
         return True
 
+    def drop_listener(self, listener_id: str, reason: str) -> list[Effect]:
+        """Tell the caller of one listener that its target cannot be heard any more, and forget the listener."""
+        keys = [key for key, listener in self._listeners.items() if listener.listener_id == listener_id]
+        return [effect for key in keys for effect in self._tell_stop(key[1], reason, self._texts.gone, caller=key[0])]
+
     # What is heard
 
     def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the message
@@ -325,17 +330,17 @@ class LinkRegistry:
             effects.append(Notice(message_id, (listener,), text))
         return effects
 
-    def _tell_stop(self, target: str, reason: str, template: str) -> list[Effect]:
+    def _tell_stop(self, target: str, reason: str, template: str, *, caller: str = "") -> list[Effect]:
         effects: list[Effect] = []
-        for key in [key for key in self._listeners if key[1] == target]:
+        for key in [key for key in self._listeners if key[1] == target and caller in {"", key[0]}]:
             listener = self._listeners.pop(key)
-            caller = Participant(
+            told = Participant(
                 listener.caller.session, listener.caller.pane, listener.caller.title, 1, listener.caller.session_name
             )
-            effects.append(PublishEvent(StopTold(caller=caller.session, target=target, reason=reason)))
+            effects.append(PublishEvent(StopTold(caller=told.session, target=target, reason=reason)))
             if template:
                 text = filled(template, title=listener.target.title, deliveries=0)
-                effects.append(Notice(listener.listener_id, (caller,), text))
+                effects.append(Notice(listener.listener_id, (told,), text))
         return effects
 
 

@@ -20,13 +20,33 @@ from typing import NoReturn, Protocol
 import msgspec
 
 from streamrelay.config.settings import FederationTable
-from streamrelay.errors import PeerAway, RedisLost, StreamrelayError, TargetNotFound, UsageError
+from streamrelay.errors import (
+    NotAllowed,
+    PeerAway,
+    RedisLost,
+    SessionTaken,
+    StreamrelayError,
+    TargetNotFound,
+    UsageError,
+)
 from streamrelay.events import Receipt
 from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.admission import Admission
 from streamrelay.federation.envelope import Envelope, read_body, sealed, written
 from streamrelay.federation.keys import SALT_SIZE, KeyRing, Refused, read_key_file, read_peer_keys
-from streamrelay.federation.messages import Ack, Answer, AnyBody, Ask, Body, Deliver, Linked, Message, Receipted
+from streamrelay.federation.messages import (
+    Ack,
+    Answer,
+    AnyBody,
+    Ask,
+    Body,
+    Deliver,
+    Linked,
+    Message,
+    Purpose,
+    Receipted,
+    Seated,
+)
 from streamrelay.federation.names import RemoteName, check_node, seen_from
 from streamrelay.federation.node import Node
 from streamrelay.federation.remote_links import image_of
@@ -154,8 +174,12 @@ class Federation:
 
     # People's questions
 
-    async def find(self, there: RemoteName) -> Party:
-        """Return a session of another node; raises TargetNotFound, PeerAway, RedisLost, and what that node raises."""
+    async def find(self, there: RemoteName, purpose: Purpose = "message") -> Party:
+        """Return a session of another node; raises TargetNotFound, PeerAway, RedisLost, and what that node raises.
+
+        With the purpose `seat` it raises SessionTaken for a session that is in a relay or gathering already, and
+        NotAllowed where that node lets this one seat no session.
+        """
         if self._streams is None:
             raise RedisLost(self.problem)
         if there.node not in self.present:
@@ -164,7 +188,7 @@ class Federation:
             raise PeerAway(f"{there.node} is away", data={"node": there.node})
         request = secrets.token_hex(8)
         self._asked[request] = asyncio.get_running_loop().create_future()
-        self._note(there.node, Ask(request=request, name=there.name))
+        self._note(there.node, Ask(request=request, name=there.name, purpose=purpose))
         try:
             async with asyncio.timeout(ASK_SECONDS):
                 answer = await self._asked[request]
@@ -172,6 +196,10 @@ class Federation:
             raise PeerAway(f"{there.node} does not answer", data={"node": there.node}) from error
         finally:
             del self._asked[request]
+        if answer.code == SessionTaken.code:
+            raise SessionTaken(f"{there.node}: {answer.message}", data={"session": str(there)})
+        if answer.code == NotAllowed.code:
+            raise NotAllowed(f"{there.node}: {answer.message}", data={"session": str(there)})
         if answer.party is None:
             raise TargetNotFound(f"{there.node}: {answer.message}", hint="", data={"code": answer.code})
         here = self.node.name
@@ -287,7 +315,7 @@ class Federation:
                 case Ack():
                     acks.append((envelope.sender, body))
                 case Ask():
-                    self._note(envelope.sender, await self._answer(body))
+                    self._note(envelope.sender, await self._answer(envelope.sender, body))
                 case Answer() if (asked := self._asked.get(body.request)) is not None and not asked.done():
                     asked.set_result(body)
                 case _:
@@ -336,24 +364,39 @@ class Federation:
     async def _prepared(self, peer: str, body: AnyBody | None) -> Session | StreamrelayError | None:
         """Have a session heard that something is about, so that it can be decided at once; or say why it is not."""
         name = ""
+        purpose: Purpose = "message"
         if isinstance(body, Message):
             name = body.name
         elif isinstance(body, Deliver) and not body.link:
-            name = body.pane
+            name = body.panes[0]
+        elif isinstance(body, Seated):
+            name, purpose = body.session, "message" if body.seat == "listener" else "seat"
         elif isinstance(body, Linked) and body.new and (image := image_of(body.link, peer, self.node.name)) is not None:
-            name = image.own.session
+            name, purpose = image.own.session, "link"
         if not name:
             return None
         try:
+            self._check_allowed(peer, purpose)
             session = await self._core.find(name)
             await self._core.admit(session)
         except StreamrelayError as error:
             return error
         return session
 
-    async def _answer(self, ask: Ask) -> Answer:
+    def _check_allowed(self, peer: str, purpose: Purpose) -> None:
+        """Raise NotAllowed for what this machine does not let a peer do."""
+        table = self._table
+        allowed = {"message": table.may_send, "link": table.may_link, "seat": table.may_seat}[purpose]
+        if peer not in allowed and "*" not in allowed:
+            what = {"message": "send to", "link": "link", "seat": "seat in relays and gatherings"}[purpose]
+            raise NotAllowed(f"node {peer} may not {what} sessions of {self.node.name}", data={"node": peer})
+
+    async def _answer(self, peer: str, ask: Ask) -> Answer:
         try:
+            self._check_allowed(peer, ask.purpose)
             session = await self._core.find(ask.name)
+            if ask.purpose == "seat" and (taken := self._core.machine.relay_of(session.session)):
+                raise SessionTaken(f"session {ask.name} is in {taken} already")
             await self._core.admit(session)
         except StreamrelayError as error:
             return Answer(request=ask.request, code=error.code, message=error.message)
@@ -368,6 +411,12 @@ class Federation:
                 return self._delivered(peer, body, prepared, now)
             case Deliver(link=""):
                 return self._delivered(peer, body, prepared, now)
+            case Seated() if isinstance(prepared, Session) and prepared.pane == body.pane:
+                own = Party(prepared.session, prepared.pane, prepared.title, prepared.session_name)
+                return incoming.seat(self.node, peer, body, own)
+            case Seated():
+                reason = prepared.code if isinstance(prepared, StreamrelayError) else "pane_gone"
+                return incoming.refuse_seat(self.node, peer, body, reason)
             case Linked() if isinstance(prepared, StreamrelayError):
                 effects = incoming.handle(self.node, peer, body, now)
                 image = self.node.images.get(body.link.link_id)

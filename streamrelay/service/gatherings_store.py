@@ -109,7 +109,15 @@ class GatheringsStore:
 
     def check_may_send(self, session: str, *, to: bool) -> None:
         """Raise InGathering if a session takes part in a gathering; it sends a message, or receives one (`to`)."""
+        gathering_id = self._seats.relay_of(session) or ""
         if (circle := self.of(session)) is None:
+            if gathering_id.startswith("gathering-"):
+                raise InGathering(
+                    f"session {session} takes part in {gathering_id}, which another machine keeps: there everything "
+                    "goes by the talking piece, and a message beside it is not sent",
+                    hint="wait until it is closed" if to else "speak when the piece comes to you: all hear it then",
+                    data={"session": session, "gathering": gathering_id},
+                )
             return
         name = next(seat.name for seat in circle.seats.values() if seat.session == session)
         who = f"{name} takes part" if to else "you take part"

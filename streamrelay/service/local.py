@@ -273,9 +273,10 @@ class LocalService:
         """Let sessions hear each other; raises SessionTaken for one that is in another relay or circle."""
         check_encodes(request)
         core = self._core
-        sessions = [await core.find(each.session) for each in request.participants]
-        for session in sessions:
-            await core.admit(session, allow_shell=request.allow_shell)
+        sessions = [
+            await remote_sessions.participant(core, each.session, allow_shell=request.allow_shell)
+            for each in request.participants
+        ]
         participants = [
             Participant(s.session, s.pane, checked_name(each.name or s.title), number, s.session_name)
             for number, (each, s) in enumerate(zip(request.participants, sessions, strict=True), 1)
@@ -286,7 +287,8 @@ class LocalService:
 
     async def stop_relay(self, relay: str) -> None:
         """End a relay."""
-        await self._core.do(lambda _: self._core.machine.stop_relay(relay))
+        if not await remote_sessions.wish_for_seats(self._core, relay, "close"):
+            await self._core.do(lambda _: self._core.machine.stop_relay(relay))
 
     def _relay(self, relay_id: str) -> Relay:
         relay = self._core.machine.relays.all.get(relay_id)

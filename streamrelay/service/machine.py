@@ -13,6 +13,8 @@ import msgspec
 
 from streamrelay.errors import ProgramLeft, TargetNotFound
 from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened
+from streamrelay.federation.names import is_far
+from streamrelay.federation.seats import Guest
 from streamrelay.gathering.circle import Circle
 from streamrelay.gathering.prompts import PromptTexts
 from streamrelay.links.link import Link, LinkPolicy, Listener, NoticeTexts, Party, StoredLinks
@@ -367,6 +369,60 @@ class ServiceMachine:
         if at_once and not circle.closed:
             effects += circle.close(now)
         return self._in_circle(circle, effects)
+
+    # Sessions of other machines
+
+    def guests(self) -> list[Guest]:
+        """Return the sessions of other machines that take part in a relay, gathering or listener here."""
+        relays = [
+            Guest(relay_id, "relay", member.session, member.pane)
+            for relay_id, relay in self.relays.all.items()
+            for member in relay.participants
+            if is_far(member.pane) and member.pane not in relay.standing.gone
+        ]
+        circles = [
+            Guest(circle.gathering_id, "gathering", seat.session, seat.pane, seat.is_human)
+            for circle in self.circles.held
+            for seat in circle.present
+            if is_far(seat.pane)
+        ]
+        listeners = [
+            Guest(listener.listener_id, "listener", listener.target.session, listener.target.pane)
+            for listener in self.links.listeners
+            if is_far(listener.target.pane)
+        ]
+        return [*relays, *circles, *listeners]
+
+    def take_seat(self, session: str, of: str) -> list[Effect]:
+        """Reserve a session of here for a relay or gathering of another machine; raises SessionTaken."""
+        self._seats.take(of, [session])
+        return self.links.suspend(session, of)
+
+    def leave_seat(self, session: str, of: str) -> list[Effect]:
+        """Release a session that was reserved for `of`."""
+        if self.relay_of(session) != of:
+            return []
+        self._seats.leave(session)
+        return self.links.suspend(session, "")
+
+    def drop(self, of: str, pane: str, reason: str, now: float) -> list[Effect]:
+        """Let a pane leave one relay or gathering, or one listener."""
+        if (relay := self.relays.all.get(of)) is not None:
+            return self._in_relay(relay, relay.leave(pane, reason, now))
+        circle = self.circles.all.get(of)
+        if circle is not None and circle.has(pane):
+            return self._in_circle(circle, circle.leave(pane, reason, now))
+        return self.links.drop_listener(of, reason)
+
+    def pass_piece(self, of: str, session: str, now: float) -> list[Effect]:
+        """Pass the talking piece for a session; raises PieceNotHeld, and TargetNotFound for another gathering."""
+        return self.in_gathering(of, lambda circle: circle.pass_piece(None, session, now))
+
+    def stop(self, of: str, now: float) -> list[Effect]:
+        """End a relay, or close a gathering early; raises TargetNotFound."""
+        if of in self.relays.all:
+            return self.stop_relay(of)
+        return self.close_gathering(self.circles.found(of), now)
 
     # What follows
 

@@ -54,7 +54,7 @@ async def create_link(core: Core, a: str, b: str, policy: LinkPolicy | None) -> 
     await core.admit(own)
     there = there_a or there_b
     assert there is not None  # noqa: S101  # one of them is
-    other = await _federation(core).find(there)
+    other = await _federation(core).find(there, "link")
     await core.do(lambda now: _linked(core, party(own), other, policy, now, reverse=there_a is not None))
     link = _federation(core).node.link_between(own.session, other.session)
     if link is None:
@@ -97,20 +97,50 @@ async def wish(core: Core, wished: Wish) -> bool:
 
 
 async def pause(core: Core, of: str, *, paused: bool) -> bool:
-    """Pause one link, or all links, that other machines keep; return True if nothing is left to pause here."""
+    """Have what other machines keep paused there: one link, relay or gathering, or all; True where that is all."""
+    what: Literal["pause", "resume"] = "pause" if paused else "resume"
     links = [] if core.federation is None else list(core.federation.node.images)
     for link in links:
         if of in {"", link}:
-            await wish(core, Wish(link=link, what="pause" if paused else "resume"))
-    return of in links
+            await wish(core, Wish(link=link, what=what))
+    seats = await wish_for_seats(core, of, what)
+    return bool(of) and (seats > 0 or of in links)
 
 
 async def close_all(core: Core) -> int:
-    """Close the links that other machines keep; return how many there were."""
+    """Close the links, relays and gatherings that other machines keep; return how many there were."""
     links = [] if core.federation is None else list(core.federation.node.images)
     for link in links:
         await wish(core, Wish(link=link, what="close"))
-    return len(links)
+    return len(links) + await wish_for_seats(core, "", "close")
+
+
+async def wish_for_seats(core: Core, of: str, what: Literal["pause", "resume", "close", "pass"], by: str = "") -> int:
+    """Tell the homes of relays and gatherings what is wanted here, of one or of all; return how many there are."""
+    if core.federation is None:
+        return 0
+    node = core.federation.node
+    seats = [seat for seat in node.seats.values() if seat.is_exclusive and of in {"", seat.of, seat.name}]
+    homes = sorted({(seat.home, seat.of) for seat in seats if by in {"", seat.own.session}})
+
+    def decide(_now: float) -> list[Effect]:
+        for home, name in homes:
+            node.post(home, Wish(link=name, what=what, by=by))
+        return []
+
+    if homes:
+        await core.do(decide)
+    return len(homes)
+
+
+async def participant(core: Core, name: str, *, allow_shell: bool = False) -> Party:
+    """Return a session that is to take part in a relay or gathering, of here or elsewhere; one of here is heard."""
+    there = split(core, name)
+    if there is not None:
+        return await _federation(core).find(there, "seat")
+    session = await core.find(name)
+    await core.admit(session, allow_shell=allow_shell)
+    return party(session)
 
 
 def problems(core: Core) -> list[str]:
@@ -168,24 +198,27 @@ async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResul
         raise PeerAway(f"{MAX_WAITING:,} messages already wait for {there.node}", data={"node": there.node})
     who, other, warning = await _between(core, request, there)
     caller = None if who.session is None else party(who.session)
+    connects: Literal["link", "listen"] = "link" if request.direct else "listen"
     again = _is_known(node.away.get(message_id), there, other)
     sending = OutgoingMessage(
         message_id=message_id,
         text=request.text,
         target=other or Party(str(there), str(there), str(there)),
         caller=None if caller is None else node.party(caller),
-        then="close" if request.close_link else "link" if request.direct and who.is_heard else "nothing",
+        then="close" if request.close_link else connects if who.is_heard else "nothing",
         policy=request.policy or core.policy,
         typing=DeliveryPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
         again=again,
     )
-    closed = False
+    closed = listening = False
 
     def decide(now: float) -> list[Effect]:
-        nonlocal closed
+        nonlocal closed, listening
         if caller is not None and other is not None and node.image_between(caller.session, other.session) is None:
-            sent, effects = core.machine.send(sending, link_id=new_id("link"), at=time.time(), now=now)
-            closed = sent.closed
+            sent, effects = core.machine.send(
+                sending, link_id=new_id("link"), listener_id=new_id("stop"), at=time.time(), now=now
+            )
+            closed, listening = sent.closed, sent.listening
             return effects
         effects, closed = _sent_to_home(core, sending, there)
         return effects
@@ -194,9 +227,13 @@ async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResul
     if request.close_link and not closed:
         warning = warning or f"there is no link with {there} to be closed"
     link = None if caller is None or other is None else node.link_between(caller.session, other.session)
-    (delivery,) = deliveries(core, message_id)
+    delivery = deliveries(core, message_id)[0]
     return SendResult(
-        message_id=message_id, delivery=delivery, link="" if link is None else link.link_id, warning=warning
+        message_id=message_id,
+        delivery=delivery,
+        link="" if link is None else link.link_id,
+        listening=listening,
+        warning=warning,
     )
 
 
@@ -256,17 +293,16 @@ async def _between(core: Core, request: SendMessage, there: RemoteName) -> tuple
         other = await _federation(core).find(there)
     except (PeerAway, RedisLost) as error:
         left_out = " No link is made." if request.direct else " No link is closed." if request.close_link else ""
+        left_out = left_out or (" No notice follows when it stops." if caller.is_heard else "")
         waits = f"{there.node} is unreachable, and the message waits for it: {error.message}.{left_out}"
         return caller, None, "; ".join(filter(None, (caller.warning, waits)))
-    if caller.is_heard and not (request.direct or request.close_link):
-        return caller, other, f"you will get no message when {there} stops: that works only within one machine"
+    core.machine.circles.check_may_send(other.session, to=True)
     return caller, other, caller.warning
 
 
 def deliveries(core: Core, message_id: str) -> list[Delivery]:
-    """Return the state of a message to another machine; empty for a local message."""
-    sent = None if core.federation is None else core.federation.node.away.get(message_id)
-    return [] if sent is None else [_delivery(sent)]
+    """Return the state of a message to another machine, one entry a pane; empty for a local message."""
+    return [] if core.federation is None else [_delivery(sent) for sent in core.federation.node.away.all_of(message_id)]
 
 
 def all_deliveries(core: Core) -> list[Delivery]:

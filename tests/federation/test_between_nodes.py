@@ -9,7 +9,7 @@ from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSuspended, Te
 from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.channel import WINDOW
 from streamrelay.federation.envelope import read_body
-from streamrelay.federation.messages import Suspended, Wish
+from streamrelay.federation.messages import AnyBody, Seated, Suspended, Wish
 from streamrelay.federation.node import SUSPENDED, Node
 from streamrelay.links.link import Party
 from streamrelay.relay.rules import Effect, Participant, Rules
@@ -59,7 +59,9 @@ class Side:
         return [event for event in self.events if isinstance(event, kind)]
 
 
-ANN, BOB, CARL = (Party(f"s-{name}", pane, name) for name, pane in (("Ann", "%1"), ("Bob", "%2"), ("Carl", "%3")))
+ANN, BOB, CARL, DORA = (
+    Party(f"s-{name}", pane, name) for name, pane in (("Ann", "%1"), ("Bob", "%2"), ("Carl", "%3"), ("Dora", "%4"))
+)
 
 
 class Two:
@@ -75,7 +77,14 @@ class Two:
         envelopes = [one for one in channel.sendable(0.0) if self.is_new(receiver, one.number)]
         for envelope in envelopes[:at_most]:
             assert receiver.node.admit(envelope) == "new"
-            receiver.take(incoming.handle(receiver.node, sender.name, read_body(envelope), 0.0))
+            receiver.take(self.handled(receiver, sender.name, read_body(envelope)))
+
+    @staticmethod
+    def handled(receiver: Side, sender: str, body: AnyBody) -> list[Effect]:
+        if isinstance(body, Seated):
+            own = next(party for party in (ANN, BOB, CARL, DORA) if party.session == body.session)
+            return incoming.seat(receiver.node, sender, body, own)
+        return incoming.handle(receiver.node, sender, body, 0.0)
 
     @staticmethod
     def is_new(receiver: Side, number: int) -> bool:

@@ -199,8 +199,8 @@ def test_no_body_raises_anything_else(body: bytes) -> None:
         Message(message_id="x y", name="Bob", text="x"),
         Message(message_id="x" * 123, name="Bob", text="x"),
         Message(message_id="m1", name="", text="x"),
-        Deliver(link="link-1", message_id="", pane="%1", text="x"),
-        Deliver(link="", message_id="m1", pane="", text="x"),
+        Deliver(link="link-1", message_id="", panes=("%1",), text="x"),
+        Deliver(link="", message_id="m1", panes=("",), text="x"),
     ],
 )
 def test_what_could_not_be_typed_is_refused_before_it_is_taken_up(body: Message | Deliver) -> None:

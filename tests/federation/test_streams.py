@@ -192,8 +192,8 @@ async def test_no_envelope_of_a_peer_ends_a_node(machines: Machines) -> None:
         Message(message_id="x" * 125, name="Bob", text="no"),
         Message(message_id="m1", name="", text="no"),
         Message(message_id="m2", name="a\0b\n", text="no"),
-        Deliver(link="", message_id="m3", pane="", text="no"),
-        Deliver(link="", message_id="x y", pane=machines.beta.panes["Bob"], text="no"),
+        Deliver(link="", message_id="m3", panes=(), text="no"),
+        Deliver(link="", message_id="x y", panes=(machines.beta.panes["Bob"],), text="no"),
     ]
     async with machines.services() as (alpha, beta):
         federation = alpha._core.federation

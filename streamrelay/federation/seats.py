@@ -1,0 +1,46 @@
+"""Seats: which sessions take part in a relay, gathering or listener that another node keeps. Pure.
+
+The node that keeps a relay or gathering is its *home*; there a session of another node is a participant like any other,
+in the pane `%3@beta`. A `Guest` is such a participant as its home sees it, a `RemoteSeat` is the same one as its own
+node sees it. Both nodes store what they told or were told; `Node` compares that with what holds now at each step.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from streamrelay.links.link import Party
+
+SeatKind = Literal["relay", "gathering", "listener"]
+
+
+class Guest(msgspec.Struct, frozen=True):
+    """A session of another node in a relay, gathering or listener of this one; session and pane end in `@NODE`."""
+
+    of: str
+    """The id of the relay, gathering or listener."""
+    kind: SeatKind
+    session: str
+    pane: str
+    is_human: bool = False
+    """Whether a person types there, so that what is typed is their contribution."""
+
+
+class RemoteSeat(msgspec.Struct, frozen=True):
+    """A session of this node in a relay, gathering or listener of another one."""
+
+    home: str
+    of: str
+    kind: SeatKind
+    own: Party
+    is_human: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the relay or gathering is called here: its id and its home."""
+        return f"{self.of}@{self.home}"
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether the session can be in no other relay or gathering meanwhile."""
+        return self.kind != "listener"
