@@ -16,8 +16,8 @@ from streamrelay_cli.command_group import is_group
 from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.files import write_private
-from streamrelay_cli.options import AsJson, Printing, ServerOptions, takes_options
-from streamrelay_cli.output import Output
+from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
+from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 
 _HEADINGS = ("PEER", "STATE", "LAG", "WAITING", "REFUSED", "WHY")
@@ -26,7 +26,7 @@ Fingerprint = Annotated[str, typer.Argument(help="The fingerprint of the key, as
 
 
 @takes_options
-def peers(context: typer.Context, options: ServerOptions, printing: Printing, as_json: AsJson = False) -> None:
+def peers(context: typer.Context, options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Show the other machines: state, lag, and what waits for them and why."""
     if is_group(context):
         return
@@ -47,14 +47,14 @@ def peers(context: typer.Context, options: ServerOptions, printing: Printing, as
 
 
 @takes_options
-def key(context: typer.Context, printing: Printing, as_json: AsJson = False) -> None:
+def key(context: typer.Context, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Print the public keys of this node, to add to `federation.peer_keys`."""
     output = printing.output(as_json=as_json)
     _print_keys(output, context, _read(_key_file(context)), as_json=as_json)
 
 
 @takes_options
-def add_key(context: typer.Context, printing: Printing, as_json: AsJson = False) -> None:
+def add_key(context: typer.Context, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Make a key for this node; a second one is used after `use-key`."""
     output = printing.output(as_json=as_json)
     file = _key_file(context)
@@ -69,7 +69,7 @@ def add_key(context: typer.Context, printing: Printing, as_json: AsJson = False)
 
 
 @takes_options
-def use_key(context: typer.Context, printing: Printing, name: Fingerprint) -> None:
+def use_key(context: typer.Context, printing: PrintingOptions, name: Fingerprint) -> None:
     """Seal with this key after the next start of the daemon.
 
     The other keys of this node are still accepted.
@@ -82,7 +82,7 @@ def use_key(context: typer.Context, printing: Printing, name: Fingerprint) -> No
 
 
 @takes_options
-def remove_key(context: typer.Context, printing: Printing, name: Fingerprint) -> None:
+def remove_key(context: typer.Context, printing: PrintingOptions, name: Fingerprint) -> None:
     """Delete a key of this node.
 
     What is sealed for it is refused after the next start of the daemon, and its sender sends it again.
@@ -130,7 +130,7 @@ def _found(keys: Iterable[KeyPair], name: str) -> KeyPair:
     raise TargetNotFound(f"there is no key {name}", hint="`streamrelay peers key` lists them")
 
 
-def _print_keys(output: Output, context: typer.Context, keys: Sequence[KeyPair], *, as_json: bool) -> None:
+def _print_keys(output: CommandOutput, context: typer.Context, keys: Sequence[KeyPair], *, as_json: bool) -> None:
     node = settings(context).federation.node or "NODE"
     if as_json:
         shown = [{"fingerprint": fingerprint(pair.public), "line": f"{node} {pair.public_text}"} for pair in keys]

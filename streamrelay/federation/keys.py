@@ -125,7 +125,7 @@ class KeyRing:
     """The keys of one node: its own pairs, and the public keys of each peer; the first of each are the ones in use."""
 
     def __init__(self, own: Sequence[KeyPair], peers: Mapping[str, Sequence[bytes]]) -> None:
-        if not own:
+        if peers and not own:
             raise UsageError("a node needs a key", hint="make one: streamrelay peers add-key")
         self._own = tuple(own)
         self._peers = {peer: tuple(keys) for peer, keys in peers.items()}

@@ -103,7 +103,7 @@ def _kept_as(node: Node, message_id: str) -> str:
     return next((of for of in ids if message_id.startswith(f"{of}-")), "")
 
 
-def _withdraw_away(node: Node, step: Step) -> None:
+def _withdraw_away(node: Node, step: RelayStep) -> None:
     for withdrawn in step.withdrawn:
         away: dict[str, list[str]] = {}
         for listener in withdrawn.listeners:

@@ -464,6 +464,8 @@ class Federation:
 
 def _key_ring(table: FederationTable) -> KeyRing:
     """Return the keys of a node; raises UsageError where one is missing or unreadable, and ExtraMissing."""
+    if not table.peers:
+        return KeyRing([], {})
     peers = read_peer_keys(table.peer_keys)
     for peer in table.peers:
         if peer not in peers:
