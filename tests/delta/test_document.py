@@ -306,3 +306,18 @@ def test_pictures_that_are_passed_over_lose_no_row() -> None:
     assert painted.rows() == ["a", "b", "c", "d", "E", "f", "g", "h", ">"]
     assert passes(["b", "c", "d", "E", "f", "g", "H", "> "])
     assert not passes(["1", "2", "3", "4", "5", "6", "7", "> "]), "another picture"
+
+
+@pytest.mark.requirement("DEL-08")
+def test_rows_that_a_resize_left_above_the_next_picture_are_no_text() -> None:
+    painted = Painted()
+    mark = painted.document.mark()
+    painted.paints("- the heron and the swan\r\n- the adze and the awl\r\n- the rope and the lad\r\n\r\nThinking...")
+    painted.screen.resize(8, 16)
+    painted.document.restart(painted.screen.take(), keep=3)
+    # The program does not go up as far as it painted: wrapped by the terminal its rows are more.
+    painted.paints("\r\n- the rope and\r\n  the ladder\r\n- the lamp")
+    _, now = painted.document.since(mark)
+    assert [row.text for row in now if row.text] == [
+        "- the heron and the swan", "- the adze and the awl", "- the rope and", "  the ladder", "- the lamp",
+    ]  # fmt: skip

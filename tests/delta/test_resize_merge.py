@@ -35,6 +35,28 @@ def test_what_the_terminal_left_of_the_old_size_is_left_out() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("DEL-08")
+def test_what_the_terminal_left_counts_only_where_nothing_painted_below_it_is_known() -> None:
+    known = sized(40, *WIDE[:-1])
+    stale = (
+        "one two three four five",
+        "six seven eight",
+        "",
+        "nine ten eleven twelve",
+        "",
+        "Thinking...",
+        "",
+        "─" * 30,
+    )
+    shown = sized(23, *stale, "nine ten eleven twelve", "thirteen", "", "more")
+    expected = [*WIDE[:4], "nine ten eleven twelve", "thirteen", "", "more"]
+    assert "Thinking..." in text_of(known, shown)
+    assert text_of(known, shown._replace(left=8)) == expected
+    assert text_of(known, sized(23, *stale[:5], "thirteen and more", "", "more")._replace(left=5)) == [
+        *WIDE[:4], "nine ten eleven twelve", "", "thirteen and more", "", "more",
+    ]  # fmt: skip
+
+
 def test_a_line_that_no_row_begins_is_gone_on_with() -> None:
     known = sized(40, "one two three four five six seven eight", "nine ten eleven")
     assert text_of(known, sized(22, "eight nine ten eleven", "twelve", "more")) == [

@@ -30,12 +30,11 @@ class Held(NamedTuple):
 # Claude letters the numbers of a list inside a list, and a word too many stands for each number.
 LETTERED = Held(recall=0.985, lines=0.88, noise=2)
 EXCEPTIONS = {
-    # A copy of the rows that a resize or a pause in mid-answer left on the screen stays there, and is said.
+    # A copy of the rows that a pause in mid-answer left on the screen stays there, and is said.
     "aider/rich": Held(lines=0.88, noise=35, dup=27),
     "claude/resize": LETTERED,
     "claude/ten_80": LETTERED,
     "claude/two": LETTERED,
-    "gemini/resize": Held(lines=0.94, noise=59, dup=46),
     # Three times the screen skipped rows, and the last one before was half written.
     "codex/long": Held(recall=0.995),
     # They paint four hundred rows of code for seconds after their model has ended.

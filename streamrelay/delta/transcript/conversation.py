@@ -17,7 +17,7 @@ from streamrelay.delta.layout.glyphs import is_border, without_marks
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.messages import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
 from streamrelay.delta.pane_state import ComposerView
-from streamrelay.delta.profiles import GENERIC
+from streamrelay.delta.profiles import GENERIC, matches
 from streamrelay.delta.transcript.answers import Answer, Passage, read_answer, rows_since
 from streamrelay.delta.transcript.document import Document
 from streamrelay.delta.transcript.echoes import EchoSearch, spelling
@@ -79,15 +79,23 @@ class Conversation:
     @property
     def last_line(self) -> str:
         """The last row that was said so far, as it stands."""
+        last = self._last_said()
+        return self.rows[last].strip() if last >= 0 else ""
+
+    def _last_said(self) -> int:
+        """Return the last row of the screen that is no chrome; -1 where there is none."""
         rows = self.rows
-        for row in reversed(rows[: self._furniture.tail_start(rows, self._cursor)]):
-            if row.strip() and not is_border(row) and not self._furniture.is_spinner(row):
-                return row.strip()
-        return ""
+        last = self._furniture.tail_start(rows, self._cursor) - 1
+        while last >= 0 and (not rows[last].strip() or self._is_chrome(rows[last])):
+            last -= 1
+        return last
+
+    def _is_chrome(self, row: str) -> bool:
+        return is_border(row) or self._furniture.is_spinner(row) or matches(self.profile.furniture, row)
 
     def look_anew(self, frame: Frame, *, answering: bool) -> None:
         """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
-        keep = self._furniture.tail_start(self.rows, self._cursor) if answering and self.rows else None
+        keep = self._last_said() + 1 if answering and self.rows else None
         self._cursor = frame.cursor.y
         self._forgot = self._document.restart(frame, keep=keep) and answering
         self.rows = [row.text for row in self._document.screen]

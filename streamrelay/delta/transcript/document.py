@@ -49,6 +49,17 @@ class Mark(NamedTuple):
     """Rows that stood in the document at earlier marks, and were wiped or forgotten since."""
 
 
+class _Seam(NamedTuple):
+    """Where the screen was looked at anew amid an answer."""
+
+    position: int
+    """How many rows had left the screen, with those that stood on it then."""
+    columns: int
+    """How many columns it had had."""
+    left: int
+    """See `Sized`."""
+
+
 class Document:
     """Follows one engine, frame by frame."""
 
@@ -72,9 +83,9 @@ class Document:
         """Whether what vanishes may be part of an answer; between turns a panel stood there, or what is old."""
         self._painted_anew = False
         """Whether the screen was looked at anew amid an answer: the program paints all of it once more."""
-        self._seams: list[tuple[int, int]] = []
-        """How many rows had left the screen when it was looked at anew, with those that stood on it then, and how many
-        columns it had had."""
+        self._seams: list[_Seam] = []
+        self._left = 0
+        """The rows since the last seam, as bits, that the terminal put there and the program has not painted since."""
         self._width = self.columns
         self._last_mark = Mark(0, [], 0, 0, ())
         self._is_leftover = False
@@ -92,7 +103,7 @@ class Document:
             self._forget()
         else:
             self._push(self._screen[self._pinned : keep])
-            self._seams.append((self._dropped + len(self._above), self._width))
+            self._seams.append(_Seam(self._dropped + len(self._above), self._width, self._left.bit_length()))
             del self._seams[:-MOST_SEAMS]
             self._pinned = 0
         self._alternate = frame.alternate
@@ -103,6 +114,8 @@ class Document:
         self._is_leftover = not forgets
         self._width = self.columns
         self._screen = self._picture = self._painted(0, self._engine.lines)
+        is_left = not forgets and not frame.alternate
+        self._left = sum(1 << y for y, row in enumerate(self._screen) if row.text) if is_left else 0
         return forgot
 
     def take(self, frame: Frame) -> None:
@@ -110,9 +123,12 @@ class Document:
         if frame.alternate != self._alternate:
             self.restart(frame)
             return
+        before = self._screen
         self._follow(frame)
         if frame.alternate:
             return
+        if self._left and self._seams:
+            self._look_what_is_left(before, frame)
         if any(event.kind in {"history_cleared", "reset"} for event in frame.events):
             self._forget()
             return
@@ -182,6 +198,7 @@ class Document:
         """Return the document as it stands, to be compared with later."""
         self._painted_anew = self._is_leftover = False
         self._seams.clear()
+        self._left = 0
         last, wiped = self._last_mark, self._last_mark.wiped
         if last.generation != self._generation:
             rows = [*wiped, *last.above[: last.height], *last.screen]
@@ -226,19 +243,20 @@ class Document:
     def _rejoined(self, old: Sequence[PaintedRow], first: int) -> list[PaintedRow]:
         """Return all rows from the `first` one above the screen on; of those that are `old` nothing is said again."""
         pictures = []
-        for left, columns in self._seams:
-            stop = max(first, left - self._dropped)
-            pictures.append(Sized(self._above[first:stop], columns))
+        for seam in self._seams:
+            stop = max(first, seam.position - self._dropped)
+            pictures.append(Sized(self._above[first:stop], seam.columns, seam.left))
             first = stop
         newest = [*self._above[first:], *self._screen[self._pinned :]]
         if not pictures:
             return newest
         same = takewhile(lambda rows: rows[0] == rows[1], zip(old, pictures[0].rows, strict=False))
-        return rejoined([*pictures, Sized(newest, self.columns)], sum(1 for _ in same))
+        return rejoined([*pictures, Sized(newest, self.columns, self._left.bit_length())], sum(1 for _ in same))
 
     def _forget(self) -> None:
         self._above = []
         self._seams.clear()
+        self._left = 0
         self._generation += 1
         self._dropped_since_forgetting = 0
         self._pinned = 0
@@ -255,6 +273,13 @@ class Document:
         for start, stop in _stretches(frame.dirty & (1 << fresh.start) - 1):
             screen[start:stop] = self._painted(start, stop)
         self._screen = screen
+
+    def _look_what_is_left(self, before: Sequence[PaintedRow], frame: Frame) -> None:
+        """Leave out the rows since the last seam that the program has painted."""
+        above = self._dropped + len(self._above) - self._seams[-1].position
+        passed = _painted(frame.committed, self._engine.columns)
+        repainted = sum(1 << y for y, (old, new) in enumerate(zip(before, passed, strict=False)) if old != new)
+        self._left &= ~((repainted | frame.dirty << len(passed)) << above)
 
     def _stitch(self, before: Sequence[PaintedRow], after: Sequence[PaintedRow], cursor: int) -> None:
         """Keep what left the alternate screen at the top; composer and status lines below it are not looked at.
@@ -276,7 +301,7 @@ class Document:
             self._push(before[self._pinned : header + distance])
             self._pinned = header
         else:
-            known = self._seams[-1][0] - self._dropped if self._seams else 0
+            known = self._seams[-1].position - self._dropped if self._seams else 0
             self._above = self._above[: max(0, known, len(self._above) + distance)]
             self._pinned = min(self._pinned, top + distance) if self._above else 0
 
@@ -304,7 +329,7 @@ class Document:
         """
         if not self._above:
             return False
-        known = self._seams[-1][0] - self._dropped if self._seams else 0
+        known = self._seams[-1].position - self._dropped if self._seams else 0
         tail = _bare(row.text for row in self._above[max(known, len(self._above) - 2 * len(new)) :])
         top = next((row for row in new[self._pinned :] if says_something(row)), "")
         for y, row in enumerate(tail):
@@ -320,7 +345,7 @@ class Document:
             self._above = self._above[too_many:]
             self._dropped += too_many
             self._dropped_since_forgetting += too_many
-            self._seams = [seam for seam in self._seams if seam[0] > self._dropped]
+            self._seams = [seam for seam in self._seams if seam.position > self._dropped]
 
     def _look_beside(self) -> None:
         """Leave out a panel that stands beside the transcript from here on."""

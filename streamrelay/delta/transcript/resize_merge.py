@@ -1,10 +1,11 @@
 """A transcript that was painted again in another size, amid an answer: its pictures make one text.
 
 What stood on the screen before is known. In the new size the terminal moves rows to history and back or cuts them off,
-and the program paints what fits once more, wrapped otherwise, over some of that. So rows tell nothing, and the text
-does: white space and borders aside, the longest passage that the end of what was known and the new pictures have in
-common is where they meet. What the new pictures show above it is older than what is known, and left out; they count
-from the last line on that begins in that passage. Where there is none, something is missing in between.
+and the program paints what fits once more, wrapped otherwise, over some of that: what is left above is an older copy.
+Rows tell nothing, and the text does: white space and borders aside, the longest passage that the end of what was known
+and the new pictures have in common is where they meet. What the new pictures show above it is older than what is known,
+and left out; they count from the last line on that begins in that passage. Where there is none, something is missing in
+between.
 """
 
 from bisect import bisect_right
@@ -26,10 +27,11 @@ are found, and characters compared above those.
 
 
 class Sized(NamedTuple):
-    """Rows that were painted on a screen of so many columns."""
+    """Rows of a screen of so many columns; below those that the terminal `left`, the program painted all of them."""
 
     rows: Sequence[PaintedRow]
     columns: int
+    left: int = 0
 
 
 def rejoined(pictures: Sequence[Sized], start: int) -> list[PaintedRow]:
@@ -37,10 +39,13 @@ def rejoined(pictures: Sequence[Sized], start: int) -> list[PaintedRow]:
     *older, newest = pictures
     rows: list[PaintedRow] = []
     for picture in older:
-        kept, new = (picture.rows[:start], picture.rows[start:]) if picture is pictures[0] else ((), picture.rows)
-        unwrapped = [*kept, *_unwrapped(new, picture.columns)]
-        rows = _meet(rows, unwrapped, start) if rows else unwrapped
-    return _meet(rows, newest.rows, start) if older else list(newest.rows)
+        kept = picture.rows[: 0 if rows else start]
+        left, painted = (
+            [*_unwrapped(part, picture.columns)]
+            for part in (picture.rows[len(kept) : picture.left], picture.rows[max(len(kept), picture.left) :])
+        )
+        rows = _meet(rows, left, painted, start) if rows else [*kept, *left, *painted]
+    return _meet(rows, newest.rows[: newest.left], newest.rows[newest.left :], start) if older else list(newest.rows)
 
 
 def _unwrapped(rows: Sequence[PaintedRow], columns: int) -> Iterator[PaintedRow]:
@@ -55,9 +60,16 @@ def _unwrapped(rows: Sequence[PaintedRow], columns: int) -> Iterator[PaintedRow]
     yield from (PaintedRow(line, fills=False) for line in logical_lines(rows[position:], width))
 
 
-def _meet(before: Sequence[PaintedRow], after: Sequence[PaintedRow], start: int) -> list[PaintedRow]:
-    known, new = _Spelled(before[start:]), _Spelled(after)
+def _meet(
+    before: Sequence[PaintedRow], left: Sequence[PaintedRow], painted: Sequence[PaintedRow], start: int
+) -> list[PaintedRow]:
+    """Join rows with what was painted later: where that has no passage of them, it goes on below what was left."""
+    known, new, after = _Spelled(before[start:]), _Spelled(painted), painted
     passage = _common_passage(known, new)
+    if passage is None and left:
+        after = [*left, *painted]
+        new = _Spelled(after)
+        passage = _common_passage(known, new)
     if passage is None:
         missing = [PaintedRow("", skipped=True)] if known.text and new.text else []
         return [*before, *missing, *after]
