@@ -3,7 +3,7 @@
 import msgspec
 
 from streamrelay.delivery.message import FINAL
-from streamrelay.errors import NotAllowed, PieceNotHeld, SessionTaken, TargetNotFound
+from streamrelay.errors import NotAllowed, SessionTaken
 from streamrelay.events import LinkClosed, Receipt, RelayDelivered
 from streamrelay.federation.messages import (
     AnyBody,
@@ -187,7 +187,7 @@ def _unlinked(node: Node, peer: str, closed: LinkClosed) -> list[Effect]:
 
 def _grant(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:
     if any(guest.of == wish.link and _is_of(node, guest, peer) for guest in node.told_guests.values()):
-        return _grant_guest(node, peer, wish, now)
+        return _grant_guest(node, wish, now)
     link = next((link for link in node.decider.links.links() if link.link_id == wish.link), None)
     if link is None or node.spans.get(wish.link) != peer:
         return []
@@ -203,22 +203,15 @@ def _grant(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:
             return node.decider.extend(wish.link, wish.deliveries, now)
         case "pause" | "resume":
             return node.decider.pause(wish.link, now, paused=wish.what == "pause")
-        case _:
-            return []
 
 
-def _grant_guest(node: Node, peer: str, wish: Wish, now: float) -> list[Effect]:
+def _grant_guest(node: Node, wish: Wish, now: float) -> list[Effect]:
     """Do what the node of a participant wants of a relay or gathering of here."""
     match wish.what:
         case "close":
             return node.decider.stop(wish.link, now)
         case "pause" | "resume":
             return node.decider.pause(wish.link, now, paused=wish.what == "pause")
-        case "pass":
-            try:
-                return node.decider.pass_piece(wish.link, f"{wish.by}@{peer}", now)
-            except (PieceNotHeld, TargetNotFound):
-                return []  # Another one holds the piece by now.
         case _:
             return []
 

@@ -142,9 +142,9 @@ class Wish(Body, frozen=True, kw_only=True, tag="wish"):
     """What is to become of a link, relay or gathering of yours."""
 
     link: str
-    what: Literal["close", "extend", "pause", "resume", "pass"]
+    what: Literal["close", "extend", "pause", "resume"]
     by: str = ""
-    """The session of ours that closes it, or passes the talking piece; empty for a person."""
+    """The session of ours that closes it; empty for a person."""
     last_words: str = ""
     deliveries: int = 0
 

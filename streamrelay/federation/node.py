@@ -10,7 +10,7 @@
 * A session that ends severs its links here at once, and there as soon as that is known there.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Protocol, Self
 
 import msgspec
@@ -29,7 +29,7 @@ from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.relay.steps import RelayEngine
 
 PEER, POST, SPAN, IMAGE, SUSPENDED = "peer/", "post/", "span/", "image/", "suspended/"
-SEAT, GUEST = "seat/", "guest/"
+SEAT, GUEST, ABSENT = "seat/", "guest/", "absent/"
 
 
 class Decisions(Protocol):
@@ -79,8 +79,11 @@ class Decider(RelayEngine, Protocol):
     def drop(self, of: str, pane: str, reason: str, now: float) -> list[Effect]:
         """Let a pane leave one relay or gathering of here, or the listeners."""
 
-    def pass_piece(self, of: str, session: str, now: float) -> list[Effect]:
-        """Pass the talking piece of a gathering for one of its sessions; raises PieceNotHeld and TargetNotFound."""
+    def is_held(self, of: str) -> bool:
+        """Whether there is a gathering of that id that is not over."""
+
+    def is_running(self, of: str) -> bool:
+        """Whether it is held and not paused."""
 
     def stop(self, of: str, now: float) -> list[Effect]:
         """End a relay, or close a gathering; raises TargetNotFound."""
@@ -100,6 +103,8 @@ class Node:
         """The sessions of here in relays, gatherings and listeners that others keep."""
         self.told_guests: dict[str, Guest] = {}
         """The sessions elsewhere in those of here, as their nodes were told."""
+        self.waiting_gatherings: dict[str, str] = {}
+        """The gatherings of here that are paused because a node is away, with the name of that node."""
         self.away = SentAwayLog()
         self.decider = decider
         self.in_turns = in_turns
@@ -133,6 +138,8 @@ class Node:
                 node.images[key.removeprefix(IMAGE)] = msgspec.json.decode(value, type=RemoteLink)
             elif key.startswith(GUEST):
                 node.told_guests[key.removeprefix(GUEST)] = msgspec.json.decode(value, type=Guest)
+            elif key.startswith(ABSENT):
+                node.waiting_gatherings[key.removeprefix(ABSENT)] = value.decode()
             elif key.startswith(SEAT):
                 node.seats[key.removeprefix(SEAT)] = msgspec.json.decode(value, type=RemoteSeat)
             elif key.startswith(SUSPENDED):
@@ -328,6 +335,26 @@ class Node:
             there, session = self.far(guest.pane), self.far(guest.session)
             if there is not None and session is not None:
                 self.post(there.node, Unseated(of=guest.of, session=session.name, pane=there.name))
+
+    def attend(self, present: Set[str], now: float) -> list[Effect]:
+        """Pause the gatherings that a node takes part in that is away, and resume those whose nodes are all back."""
+        away: dict[str, str] = {}
+        for guest in self.decider.guests():
+            there = self.far(guest.pane)
+            if guest.kind == "gathering" and there is not None and there.node not in present:
+                away.setdefault(guest.of, there.node)
+        effects: list[Effect] = []
+        for of, peer in away.items():
+            if of not in self.waiting_gatherings and self.decider.is_running(of):
+                self.waiting_gatherings[of] = peer
+                self.pending[ABSENT + of] = peer.encode()
+                effects += self.decider.pause(of, now, paused=True)
+        for of in [of for of in self.waiting_gatherings if of not in away]:
+            del self.waiting_gatherings[of]
+            self.pending[ABSENT + of] = None
+            if self.decider.is_held(of):
+                effects += self.decider.pause(of, now, paused=False)
+        return effects
 
     def leave(self, pane: str, reason: str) -> list[Effect]:
         """A session of here is gone: so are its links and seats, whoever keeps them."""

@@ -243,6 +243,7 @@ class Federation:
                     logger.warning("node %s: %s", self.node.name, error.message)
                 self.problem = error.message
                 self.present.clear()
+                await self._attend()
             await asyncio.sleep(pause)
             pause = min(2 * pause, MAX_PAUSE)
 
@@ -253,6 +254,13 @@ class Federation:
                 hint="one daemon of each machine has a name; another one needs another, or none",
             )
         self.present = await streams.present(self.node.peers) if self.node.peers else set()
+        await self._attend()
+
+    async def _attend(self) -> None:
+        """Let gatherings wait for machines that are away."""
+        guests = [guest for guest in self._core.machine.guests() if guest.kind == "gathering"]
+        if guests or self.node.waiting_gatherings:
+            await self._core.do(lambda now: self.node.attend(self.present, now))
 
     async def _be_there(self, streams: Streams) -> NoReturn:
         while True:

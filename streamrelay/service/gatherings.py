@@ -20,10 +20,11 @@ from streamrelay.gathering.library import find_rhythm, load_texts
 from streamrelay.gathering.members import Member, check_members, check_not_nested
 from streamrelay.gathering.plan import Plan, plan_for
 from streamrelay.gathering.transcript import as_json, as_markdown
+from streamrelay.links.link import Party
 from streamrelay.pulse import BEAT_PARTS
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.session import checked_name
-from streamrelay.service import sending
+from streamrelay.service import remote_sessions, sending
 from streamrelay.service.core import Core, new_id
 from streamrelay.service.gathering_api import Gathering, GatheringTranscript, Invited, StartGathering
 from streamrelay.service.gathering_views import exported, shown
@@ -35,6 +36,8 @@ from streamrelay.sessions.model import Session, StartSession
 
 SENSE_EVERY = 15.0
 """Seconds between two summaries of the current work for the beats."""
+AnySession = Session | Party
+"""A session of this machine, or one of another machine."""
 FOLDER = "gatherings"
 """The folder for transcripts and harvests, below the service's own folder."""
 
@@ -67,7 +70,8 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         await _start_all(core, absent, mark, started, request=request, cwd=cwd)
         sessions = known | started
         for number, session in sessions.items():
-            await core.admit(session, allow_shell=number in started)
+            if isinstance(session, Session):
+                await core.admit(session, allow_shell=number in started)
         seats = [_seat(one, sessions.get(one.number), is_new=one.number in started) for one in request.participants]
         members = [_member(one, sessions.get(one.number)) for one in request.participants]
         circle = Circle(
@@ -105,6 +109,7 @@ def all_of(core: Core) -> list[Gathering]:
 async def pass_piece(core: Core, gathering_id: str, number: int | None, session: str) -> Gathering:
     """Pass the piece, for the given member or for its current holder."""
     who = (await core.find(session)).session if session else ""
+    remote_sessions.check_passes_here(core, who)
 
     def decide(now: float) -> list[Effect]:
         return core.machine.in_gathering(gathering_id, lambda circle: circle.pass_piece(number, who, now))
@@ -179,17 +184,22 @@ def _or(asked: float | None, usual: float) -> float:
     return usual if asked is None else asked
 
 
-async def _known(core: Core, participants: Iterable[Invited], caller: Session | None) -> dict[int, Session]:
-    """Return the running sessions of the participants, by participant number."""
+async def _known(core: Core, participants: Iterable[Invited], caller: Session | None) -> dict[int, AnySession]:
+    """Return the running sessions of the participants, here and on other machines, by participant number."""
     participants = list(participants)
-    known = {one.number: await core.find(one.session) for one in participants if one.session}
+    known: dict[int, AnySession] = {}
+    for one in participants:
+        if one.session:
+            is_far = remote_sessions.split(core, one.session) is not None
+            found = await remote_sessions.participant(core, one.session) if is_far else await core.find(one.session)
+            known[one.number] = found
     people = [one.number for one in participants if one.is_human and not one.session]
     if caller is not None and len(people) == 1 and caller.session not in {one.session for one in known.values()}:
         known[people[0]] = caller
     return known
 
 
-def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, Session]) -> None:
+def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, AnySession]) -> None:
     """Raise InvalidGathering or SessionTaken for a gathering that cannot start."""
     participants = list(participants)
     check_members([_member(one, known.get(one.number)) for one in participants])
@@ -256,7 +266,7 @@ async def _end_all(core: Core, sessions: Iterable[str]) -> None:
             await sending.end(core, session)
 
 
-def _member(invited: Invited, session: Session | None) -> Member:
+def _member(invited: Invited, session: AnySession | None) -> Member:
     return Member(
         name=invited.name,
         number=invited.number,
@@ -267,7 +277,7 @@ def _member(invited: Invited, session: Session | None) -> Member:
     )
 
 
-def _seat(invited: Invited, session: Session | None, *, is_new: bool) -> CircleSeat:
+def _seat(invited: Invited, session: AnySession | None, *, is_new: bool) -> CircleSeat:
     seat = CircleSeat(number=invited.number, name=invited.name, is_human=invited.is_human)
     if session is None:
         return seat
@@ -276,7 +286,7 @@ def _seat(invited: Invited, session: Session | None, *, is_new: bool) -> CircleS
         session=session.session,
         pane=session.pane,
         session_name=session.session_name,
-        agent=session.agent,
+        agent=session.agent if isinstance(session, Session) else "",
         started_here=is_new,
     )
 

@@ -414,9 +414,14 @@ class ServiceMachine:
             return self._in_circle(circle, circle.leave(pane, reason, now))
         return self.links.drop_listener(of, reason)
 
-    def pass_piece(self, of: str, session: str, now: float) -> list[Effect]:
-        """Pass the talking piece for a session; raises PieceNotHeld, and TargetNotFound for another gathering."""
-        return self.in_gathering(of, lambda circle: circle.pass_piece(None, session, now))
+    def is_held(self, of: str) -> bool:
+        """Whether there is a gathering of that id that is not over."""
+        circle = self.circles.all.get(of)
+        return circle is not None and not circle.closed
+
+    def is_running(self, of: str) -> bool:
+        """Whether it is held and not paused."""
+        return self.is_held(of) and self.circles.all[of].ceremony.standing.paused_at is None
 
     def stop(self, of: str, now: float) -> list[Effect]:
         """End a relay, or close a gathering early; raises TargetNotFound."""

@@ -115,22 +115,33 @@ async def close_all(core: Core) -> int:
     return len(links) + await wish_for_seats(core, "", "close")
 
 
-async def wish_for_seats(core: Core, of: str, what: Literal["pause", "resume", "close", "pass"], by: str = "") -> int:
+async def wish_for_seats(core: Core, of: str, what: Literal["pause", "resume", "close"]) -> int:
     """Tell the homes of relays and gatherings what is wanted here, of one or of all; return how many there are."""
     if core.federation is None:
         return 0
     node = core.federation.node
     seats = [seat for seat in node.seats.values() if seat.is_exclusive and of in {"", seat.of, seat.name}]
-    homes = sorted({(seat.home, seat.of) for seat in seats if by in {"", seat.own.session}})
+    homes = sorted({(seat.home, seat.of) for seat in seats})
 
     def decide(_now: float) -> list[Effect]:
         for home, name in homes:
-            node.post(home, Wish(link=name, what=what, by=by))
+            node.post(home, Wish(link=name, what=what))
         return []
 
     if homes:
         await core.do(decide)
     return len(homes)
+
+
+def check_passes_here(core: Core, session: str) -> None:
+    """Raise UsageError for a session that takes part in a gathering of another machine: it passes in words."""
+    seats = [] if core.federation is None else core.federation.node.seats.values()
+    for seat in seats:
+        if seat.kind == "gathering" and seat.own.session == session:
+            raise UsageError(
+                f"{seat.of} is kept on {seat.home}, where this machine cannot pass the piece",
+                hint="when the piece is yours, answer: I pass.",
+            )
 
 
 async def participant(core: Core, name: str, *, allow_shell: bool = False) -> Party:
@@ -155,7 +166,14 @@ def problems(core: Core) -> list[str]:
         f"refused ({refusal.reason}): {refusal.why}"
         for refusal in federation.admission.refusals
     )
-    return [*found, *refused]
+    waiting = [f"{of} waits until {peer} is back" for of, peer in federation.node.waiting_gatherings.items()]
+    gone = {*federation.node.peers} - federation.present
+    waiting += [
+        f"{seat.name} waits until {seat.home} is back"
+        for seat in federation.node.seats.values()
+        if seat.kind == "gathering" and seat.home in gone
+    ]
+    return [*found, *dict.fromkeys(waiting), *refused]
 
 
 def peers(core: Core) -> list[Peer]:

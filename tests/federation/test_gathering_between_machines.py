@@ -1,0 +1,130 @@
+"""A gathering whose speakers and harvester are on two machines: every contribution is heard once by all others."""
+
+from functools import partial
+
+import pytest
+
+from streamrelay.events import GatheringPaused
+from streamrelay.service.api import Gathering, Invited, StartGathering
+from streamrelay.service.local import LocalService
+from streamrelay.testing.waiting import wait_until_async
+from tests.federation.conftest import Machine, Machines, until_connected
+from tests.service.conftest import PATIENCE, journaled
+
+NAMES = {"Sage": 1, "Rex": 2, "Ivy": 3}
+
+
+async def opened(alpha: LocalService, machines: Machines, structure: str) -> Gathering:
+    machines.alpha.start("Sage"), machines.beta.start("Rex"), machines.beta.start("Ivy"), machines.beta.start("Ada")
+    asked = StartGathering(
+        participants=[
+            Invited(name="Sage", number=1, session="Sage"),
+            Invited(name="Rex", number=2, session="Rex@beta"),
+            Invited(name="Ivy", number=3, session="Ivy@beta"),
+            Invited(name="Ada", number=9, session="Ada@beta", role="harvester"),
+        ],
+        structure=structure,
+        beats_per_turn=1,
+        beat_interval_seconds=1.0,
+        last_words_seconds=8.0,
+        harvest_seconds=20.0,
+    )
+    return await alpha.start_gathering(asked)
+
+
+async def until_over(alpha: LocalService, gathering: str) -> Gathering:
+    async def over() -> bool:
+        return (await alpha.gathering(gathering)).closed_at is not None
+
+    await wait_until_async(over, 2 * PATIENCE, "the gathering to be over")
+    return await alpha.gathering(gathering)
+
+
+async def check(alpha: LocalService, machines: Machines, gathering: str) -> int:
+    """Hold what each member got against the transcript; return how many contributions there were."""
+    transcript = await alpha.gathering_transcript(gathering)
+    said = [(entry.name, entry.text) for entry in transcript.entries if entry.kind == "said"]
+    for name in (*NAMES, "Ada"):
+        machine: Machine = machines.alpha if name == "Sage" else machines.beta
+        expected = [f"{speaker} ({NAMES[speaker]}):\n\n{text}" for speaker, text in said if speaker != name]
+        await wait_until_async(partial(has_heard, machine, name, expected), PATIENCE, f"{name} to hear all")
+    return len(said)
+
+
+def has_heard(machine: Machine, name: str, expected: list[str]) -> bool:
+    return heard(machine, name) == expected
+
+
+def heard(machine: Machine, name: str) -> list[str]:
+    heads = tuple(f"{speaker} ({number}):\n\n" for speaker, number in NAMES.items())
+    return [text.rstrip("\n") for text in machine.heard(name) if text.startswith(heads)]
+
+
+@pytest.mark.requirement("NET-02d")
+@pytest.mark.timeout(180)
+async def test_all_hear_each_contribution_once_through_a_restart_of_the_broker(machines: Machines) -> None:
+    async with machines.services() as (alpha, beta):
+        held = await opened(alpha, machines, "1-1-1")
+
+        async def begun() -> bool:
+            return (await alpha.gathering(held.gathering)).speaker == 2
+
+        await wait_until_async(begun, PATIENCE, "the piece to be on the other machine")
+        taken = {session.in_relay for session in await beta.sessions() if session.title in {"Rex", "Ivy", "Ada"}}
+        assert taken == {f"{held.gathering}@alpha"}
+        machines.redis.kill()
+        machines.redis.start()
+        over = await until_over(alpha, held.gathering)
+        assert over.harvest
+        assert await check(alpha, machines, held.gathering) >= 9
+
+
+@pytest.mark.requirement("NET-02d", "NET-03")
+@pytest.mark.timeout(180)
+async def test_a_gathering_waits_while_a_machine_is_away_and_goes_on(machines: Machines) -> None:
+    async with machines.alpha.as_node() as alpha:
+        await until_connected(alpha)
+        async with machines.beta.as_node() as beta:
+            await until_connected(beta)
+            await until_connected(alpha)
+            held = await opened(alpha, machines, "1-1-1")
+
+            async def begun() -> bool:
+                return (await alpha.gathering(held.gathering)).speaker == 2
+
+            await wait_until_async(begun, PATIENCE, "the piece to be on the other machine")
+
+        async def waits() -> bool:
+            told = f"{held.gathering} waits until beta is back"
+            return told in (await alpha.status()).problems and (await alpha.gathering(held.gathering)).state == "paused"
+
+        await wait_until_async(waits, PATIENCE, "the gathering to wait")
+        async with machines.beta.as_node() as beta:
+            await until_connected(beta)
+            await until_over(alpha, held.gathering)
+            assert [event.paused for event in await journaled(alpha, GatheringPaused)] == [True, False]
+            assert await check(alpha, machines, held.gathering) >= 3
+
+
+@pytest.mark.requirement("NET-02d", "NET-03")
+@pytest.mark.timeout(180)
+async def test_a_gathering_goes_on_when_the_machine_that_keeps_it_is_back(machines: Machines) -> None:
+    async with machines.beta.as_node() as beta:
+        async with machines.alpha.as_node() as alpha:
+            await until_connected(beta)
+            await until_connected(alpha)
+            held = await opened(alpha, machines, "1-1-1")
+
+            async def begun() -> bool:
+                return (await alpha.gathering(held.gathering)).speaker == 2
+
+            await wait_until_async(begun, PATIENCE, "the piece to be on the other machine")
+
+        async def waits() -> bool:
+            return f"{held.gathering}@alpha waits until alpha is back" in (await beta.status()).problems
+
+        await wait_until_async(waits, PATIENCE, "the other machine to say so")
+        async with machines.alpha.as_node() as alpha:
+            await until_connected(alpha)
+            await until_over(alpha, held.gathering)
+            assert await check(alpha, machines, held.gathering) >= 3
