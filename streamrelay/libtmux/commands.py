@@ -148,6 +148,7 @@ NOT_CARRIED: Final[Mapping[str, str]] = {
     "start-server": _ENDS,
     "suspend-client": _CLIENT,
     "switch-client": _CLIENT,
+    "switch-mode": _CLIENT,
     "unlink-window": _ENDS,
     "wait-for": _WAITS,
 }

@@ -1,8 +1,8 @@
 """One control connection for synchronous callers: opened with the first command, opened again when it has ended.
 
-The connection runs in a thread of its own; any thread may call `run`. tmux lists its client (`tmux list-clients`), but
-counts no session as attached because of it: the client suspends itself as soon as it is attached, and tmux reads the
-commands of a suspended control client all the same (3.3a to 3.8).
+The connection runs in a thread of its own; any thread may call `run`. No session counts as attached because of its
+client: that is suspended as soon as it is attached, and tmux reads the commands of a suspended control client all the
+same (seen with 3.3a, 3.5a and 3.8). `tmux list-clients` shows it, but for tmux 3.8.
 
 A process takes some milliseconds, in which a shell echoes what it was sent, and scripts rely on that: `send_keys`, then
 `capture_pane` (libtmux's own tests do). So a capture that follows input to the same pane waits until the pane has had
