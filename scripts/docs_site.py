@@ -32,6 +32,7 @@ NAVIGATION: dict[str, dict[str, str]] = {
         "Hold a round table": "gatherings.md",
         "Talk with models and agents": "council.md",
         "Give tools to agents": "mcp.md",
+        "Use panes from editors (ACP)": "acp.md",
         "Use the web page": "web.md",
         "Use it inside tmux": "tmux.md",
         "Use it with libtmux": "libtmux.md",

@@ -31,7 +31,12 @@ def start(
     context: typer.Context,
     connection: Connection,
     printing: PrintingOptions,
-    agent: Annotated[str, typer.Argument(help="A profile's name (streamrelay profiles), or any command.")],
+    agent: Annotated[
+        str,
+        typer.Argument(
+            help="A profile's name (streamrelay profiles), any command, or acp:COMMAND for an agent that speaks ACP."
+        ),
+    ],
     arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments, behind -- if they are options.")] = None,
     title: Annotated[str, typer.Option("--title", help="How others know it; its name by default.")] = "",
     cwd: Annotated[Path | None, typer.Option("--cwd", help="Where it is started; here by default.")] = None,

@@ -5,7 +5,9 @@ import contextlib
 import dataclasses
 import os
 import secrets
+import shlex
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
@@ -47,6 +49,10 @@ PATIENCE = 60.0
 _LOOK_AGAIN = 0.02
 _NOT_FOUND = "127"
 """The exit status of `sh` for a program that is not there."""
+ACP_PREFIX, ACP_PROFILE = "acp:", "acp"
+"""How a start names the command of an agent that speaks ACP, and the profile of the terminal that it gets."""
+ACP_HOST = (sys.executable, "-m", "streamrelay.acp.host")
+"""The program that gives such an agent a terminal; a command, because packages above this one are not imported here."""
 _VARIABLE = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ATTEMPTS = 5
 _EXACT = regex.compile(r"[%@$][0-9]+|[^%@$=:.][^:.]*(:[0-9]*(\.[0-9]*)?)?")
@@ -134,9 +140,13 @@ class Sessions:
 
     async def _birth(self, request: StartSession) -> SessionLaunch:
         """Make sense of a request."""
-        profile = self._server.profile(request.agent)
+        speaks_acp = request.agent.startswith(ACP_PREFIX)
+        profile = self._server.profile(ACP_PROFILE if speaks_acp else request.agent)
         start = profile.start if profile is not None else None
-        words: list[str] = [*(start.command if start is not None else [request.agent]), *request.arguments]
+        command = start.command if start is not None else [request.agent]
+        if speaks_acp:
+            command = _acp_command(request.agent, is_here=self._server.is_here)
+        words: list[str] = [*command, *request.arguments]
         program = words[0]
         if not program or any("\0" in word for word in words):
             raise UsageError("there is no program to start", hint="name a profile (streamrelay profiles) or a command")
@@ -159,6 +169,8 @@ class Sessions:
         if self._server.is_here:
             search_path = environment.setdefault("PATH", request.search_path or own_search_path())
             words[0] = find_program(program, search_path=search_path, cwd=cwd)
+        if speaks_acp:
+            words = [*ACP_HOST, *words]
         own = {} if self._own is None else self._own(mark.session)
         return SessionLaunch(name, mark, words, cwd, columns, lines, environment, own)
 
@@ -291,6 +303,19 @@ class Sessions:
             attach=attach,
             started_here=mark is not None,
         )
+
+
+def _acp_command(agent: str, *, is_here: bool) -> list[str]:
+    """Return the words of the command that `acp:COMMAND` names; raises UsageError where it cannot be started."""
+    if not is_here:
+        raise UsageError("an ACP agent is started on the machine of its tmux server", hint="start it there")
+    try:
+        words = shlex.split(agent.removeprefix(ACP_PREFIX))
+    except ValueError as error:
+        raise UsageError(
+            f"invalid command of an ACP agent: {error}", hint="streamrelay start 'acp:gemini --acp'"
+        ) from error
+    return words or [""]
 
 
 def _signal_name(number: str) -> str:

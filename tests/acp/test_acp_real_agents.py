@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.testing.loopback_model import LoopbackModel, ModelRequest, Reply
+from streamrelay.testing.loopback_model import LoopbackModel, ModelReply, ModelRequest
 from streamrelay.testing.waiting import wait_until_async
 from tests.acp.client import RecordingClient, ask, connected, said
 from tests.mcp.staging import Household
@@ -47,19 +47,19 @@ class Model:
         self.released = threading.Event()
         self.waiting = threading.Event()
 
-    def decide(self, asked: ModelRequest) -> Reply:
+    def decide(self, asked: ModelRequest) -> ModelReply:
         number = int(found[1]) if (found := re.search(r"prompt (\d+)", asked.said)) else 0
         if ", slow" in asked.said:
             self.waiting.set()
             self.released.wait(40)
-            return Reply("Too late.")
+            return ModelReply("Too late.")
         # An agent that answers between two frames shows no sign of work, and its turn ends by silence alone.
         time.sleep(0.4)
         if asked.result:
-            return Reply(AFTER)
+            return ModelReply(AFTER)
         if ", tool" in asked.said:
-            return Reply(f"I run one command, number {number}.", call=command(asked, number))
-        return Reply(TEXTS[number % len(TEXTS)])
+            return ModelReply(f"I run one command, number {number}.", call=command(asked, number))
+        return ModelReply(TEXTS[number % len(TEXTS)])
 
 
 def command(asked: ModelRequest, number: int) -> tuple[str, dict[str, object]]:

@@ -4,8 +4,10 @@ import pytest
 from acp import resource_link_block, text_block
 from acp.schema import AgentThoughtChunk, EmbeddedResourceContentBlock, ImageContentBlock, TextResourceContents
 
+from streamrelay.acp.host import printable
 from streamrelay.acp.permissions import option_kind, permission_options
 from streamrelay.acp.prompts import prompt_text
+from streamrelay.acp.terminal_input import TerminalInput
 from streamrelay.acp.updates import LiveThoughts, PaneUpdates
 from streamrelay.delta.layout.dialogs import Dialog, DialogChoice, find_dialog
 from streamrelay.delta.prompt_detection import open_dialog
@@ -151,3 +153,24 @@ def test_a_question_at_the_cursor_offers_its_letters_and_one_for_a_secret_nothin
 )
 def test_an_interrupted_message_is_told_from_a_draft(shown, restored):
     assert is_restored(shown, "how  are\nyou?") is restored
+
+
+def test_a_terminal_of_an_agent_prints_no_control_character_and_keeps_joiners():
+    assert printable("a\x1b[31mb\r\nc\td\u009b 👩\u200d💻") == "a[31mb\nc\td 👩\u200d💻"
+
+
+def test_what_is_typed_into_it_is_read_however_the_bytes_are_cut():
+    data = "é\x1b[200~one\r\ntwo\x03\x1b[201~\r\x7f\x1b[A\x03".encode()
+    whole = TerminalInput().feed(data)
+    cut = TerminalInput()
+    pieces = [typed for at in range(len(data)) for typed in cut.feed(data[at : at + 1])]
+    for read in (whole, pieces):
+        assert "".join(typed.text for typed in read) == "éone\ntwo"
+        assert [typed.kind for typed in read if typed.kind != "text"] == ["enter", "erase", "interrupt"]
+
+
+def test_an_escape_alone_is_a_key():
+    typing = TerminalInput()
+    assert typing.feed(b"\x1b") == []
+    assert [typed.kind for typed in typing.flush()] == ["escape"]
+    assert typing.flush() == []

@@ -1,0 +1,71 @@
+"""An agent that speaks ACP, on the SDK: it says what it got, asks for permissions, and waits to be cancelled."""
+
+import asyncio
+import sys
+from typing import Any
+
+from acp import (
+    PROTOCOL_VERSION,
+    InitializeResponse,
+    NewSessionResponse,
+    PromptResponse,
+    run_agent,
+    start_tool_call,
+    update_agent_message_text,
+)
+from acp.schema import PermissionOption, ToolCallUpdate
+
+
+class ScriptedAgent:
+    """`permit` in a prompt asks for a permission, `slow` waits for the cancel, `die` ends it in mid-turn."""
+
+    def __init__(self) -> None:
+        self._cancelled = asyncio.Event()
+        self._client: Any = None
+
+    def on_connect(self, client: Any) -> None:
+        self._client = client
+
+    async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
+        return InitializeResponse(protocol_version=PROTOCOL_VERSION)
+
+    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+        return NewSessionResponse(session_id="one")
+
+    async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> PromptResponse:
+        text = "".join(block.text for block in prompt)
+        self._cancelled.clear()
+        if "gathering" in text or "Phase:" in text or "[Beat" in text:
+            await self._say(session_id, "A thought of mine.")
+            return PromptResponse(stop_reason="end_turn")
+        await self._say(session_id, "I heard:\n\n")
+        if "die" in text:
+            sys.exit(3)
+        if "slow" in text:
+            await self._cancelled.wait()
+            return PromptResponse(stop_reason="cancelled")
+        if "permit" in text:
+            await self._client.session_update(session_id=session_id, update=start_tool_call("t1", "Make a file"))
+            options = [
+                PermissionOption(option_id="yes", name="Allow once", kind="allow_once"),
+                PermissionOption(option_id="no", name="Reject", kind="reject_once"),
+            ]
+            asked = ToolCallUpdate(tool_call_id="t1", title="Make a file")
+            answer = await self._client.request_permission(session_id=session_id, tool_call=asked, options=options)
+            await self._say(session_id, f"Permission: {getattr(answer.outcome, 'option_id', 'none')}\n")
+        for line in text.split("\n"):
+            await self._say(session_id, f"* {line[: len(line) // 2]}")
+            await self._say(session_id, f"{line[len(line) // 2 :]}\n")
+        await self._say(session_id, "**That** is all.")
+        return PromptResponse(stop_reason="end_turn")
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        self._cancelled.set()
+
+    async def _say(self, session_id: str, text: str) -> None:
+        await self._client.session_update(session_id=session_id, update=update_agent_message_text(text))
+
+
+if __name__ == "__main__":
+    agent: Any = ScriptedAgent()
+    asyncio.run(run_agent(agent))

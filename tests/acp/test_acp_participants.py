@@ -1,0 +1,133 @@
+"""Agents that speak ACP as sessions: started, prompted, asked, cancelled, in a relay with a pane, killed."""
+
+import asyncio
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+import streamrelay
+from streamrelay.council.clients.contract import ChatMessage
+from streamrelay.council.clients.pane import PaneClient
+from streamrelay.events import Receipt, RelayDelivered, Text
+from streamrelay.service.api import CreateRelay, Invited, RelayParticipant, SendMessage
+from streamrelay.service.local import LocalService
+from streamrelay.sessions.model import Session, StartSession
+from streamrelay.sessions.sessions import Sessions
+from streamrelay.testing.waiting import wait_until_async
+from tests.mcp.staging import Agents
+from tests.service.circles import CircleStage
+from tests.service.conftest import PATIENCE, journaled
+
+AGENT = f"acp:{shlex.join([sys.executable, str(Path(__file__).with_name('scripted_agent.py'))])}"
+
+
+class AcpCircle(CircleStage, Agents):
+    """A circle on the service that ACP agents are started by."""
+
+
+@pytest.fixture
+def stage(private_tmux, tmp_path):
+    private_tmux.new_session("keeper", ["sleep", "1000"])
+    return AcpCircle(private_tmux, tmp_path)
+
+
+async def started(service: LocalService, title: str, folder: Path) -> Session:
+    return await service.start_session(StartSession(agent=AGENT, title=title, cwd=str(folder), patience=PATIENCE))
+
+
+async def asked(service: LocalService, session: Session, text: str, message_id: str) -> str:
+    """Send a message, wait until it is answered or has failed, and return the text of its turn."""
+    before = (await service.status()).seq
+    await service.send_message(SendMessage(to=session.session, text=text, message_id=message_id))
+    await until_state(service, message_id, "answered")
+    said = [event for event in await service.read_since(before, session.session) if isinstance(event, Text)]
+    return "\n".join(event.text for event in said if event.origin == "program")
+
+
+async def until_state(service: LocalService, message_id: str, *states: str) -> None:
+    async def is_there() -> bool:
+        return any(delivery.state in states for delivery in await service.get_delivery(message_id))
+
+    await wait_until_async(is_there, PATIENCE, f"{message_id} to be {states}")
+
+
+@pytest.mark.requirement("BRG-02")
+async def test_an_acp_agent_is_a_session_that_is_prompted_asked_cancelled_and_relayed(stage, tmp_path):
+    async with stage.service() as service:
+        ann = await started(service, "Ann", tmp_path)
+        assert (ann.agent, ann.state, ann.started_here) == ("acp", "idle", True)
+        text = await asked(service, ann, "one\ntwo  three", "m1")
+        assert text == "I heard:\n\n* one\n* two  three\n**That** is all."
+        # A permission is a dialog for a person, and leaves nothing behind.
+        await service.send_message(SendMessage(to=ann.session, text="permit", message_id="m2"))
+        await wait_until_async(lambda: service.dialogs(ann.session), PATIENCE, "the dialog")
+        (dialog,) = await service.dialogs(ann.session)
+        assert (dialog.kind, dialog.choices) == ("permission", ["Allow once", "Reject"])
+        await service.answer_dialog(ann.session, dialog.dialog, 0)
+        await until_state(service, "m2", "answered")
+        said = [event.text for event in await journaled(service, Text) if event.origin == "program"]
+        assert said[-5:] == ["I heard:", "", "Permission: yes", "* permit", "**That** is all."]
+        await service.send_message(SendMessage(to=ann.session, text="slow", message_id="m3"))
+        await until_state(service, "m3", "turn_started")
+        assert await service.interrupt(ann.session) == ["C-c"]
+        await until_state(service, "m3", "answered")
+        # In a relay with a pane, each of the two hears the other's whole turns.
+        bob = stage.start("Bob", "--answer", "said Bob")
+        participants = [RelayParticipant(session=ann.session), RelayParticipant(session=bob, name="Bob")]
+        relay = await service.create_relay(CreateRelay(participants=participants, budget=2))
+        await service.send_message(SendMessage(to=bob, text="begin"))
+        await wait_until_async(lambda: len(stage.heard("Bob")) > 1, PATIENCE, "Bob to hear Ann")
+        crossed = [event for event in await journaled(service, RelayDelivered) if event.relay == relay.relay]
+        assert [event.speaker for event in crossed] == ["Bob (2)", "Ann (1)"]
+        assert "Bob (2):" in stage.heard("Bob")[1]
+        assert stage.heard("Bob")[1].endswith("**That** is all.")
+
+
+@pytest.mark.requirement("BRG-02")
+async def test_an_agent_that_dies_in_its_turn_leaves_no_message_doubled(stage, tmp_path):
+    async with stage.service() as service:
+        ann = await started(service, "Ann", tmp_path)
+        await service.send_message(SendMessage(to=ann.session, text="die", message_id="m1"))
+        ended = lambda: ann.session not in {s.session for s in sessions if s.state != "ended"}  # noqa: E731
+        sessions = await service.sessions()
+        while not ended():
+            await asyncio.sleep(0.05)
+            sessions = await service.sessions()
+        states = [event.state for event in await journaled(service, Receipt) if event.message_id == "m1"]
+        assert states.count("submitted") == 1
+        assert "answered" not in states
+
+
+@pytest.mark.requirement("BRG-02")
+async def test_an_acp_agent_takes_part_in_a_gathering(stage, tmp_path):
+    async with stage.service() as service:
+        bob = stage.start("Bob", "--answer", "said Bob")
+        harvester = stage.start("Eve", "--answer", "todos: none")
+        held = await stage.held(
+            service,
+            Invited(name="Ann", number=1, agent=AGENT, cwd=str(tmp_path)),
+            Invited(name="Bob", number=2, session=bob),
+            Invited(name="Eve", number=3, role="harvester", session=harvester),
+            end_sessions=True,
+        )
+        over = await stage.until_over(service, held.gathering, 90)
+        ann = next(member for member in over.participants if member.name == "Ann")
+        assert ann.contributions >= 3
+        assert ann.gone == ""
+        assert any("A thought of mine." in text for text in stage.heard("Bob"))
+
+
+@pytest.mark.requirement("BRG-02")
+async def test_an_acp_agent_is_a_member_of_a_council(stage, tmp_path):
+    connection = streamrelay.connect(tmux=stage.tmux.binary, socket_path=stage.tmux.socket_path)
+    async with connection as server:
+        sessions = Sessions(server)
+        ann = await sessions.start(StartSession(agent=AGENT, title="Ann", cwd=str(tmp_path)), is_awaited=True)
+        async with server.watch(ann.pane):
+            await sessions.until_ready(ann)
+        client = PaneClient(server, ann.pane)
+        answer = client.stream_response([ChatMessage("user", "what now?")], "You are Ann.")
+        text = "".join([part async for part in answer])
+        assert text == "I heard:\n\n* You are Ann.\n* \n* what now?\n**That** is all.".replace("* \n", "*\n")
