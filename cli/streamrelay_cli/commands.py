@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "send": CommandEntry("send:send_command", "Type a message into a pane, and report how far it came.", TALK),
     "link": CommandEntry("link:link", "Let two programs hear each other, within a budget.", TALK),
-    "relay": CommandEntry("relay:relay", "Let two or more programs hear each other, until Ctrl-C.", TALK),
+    "relay": CommandEntry("relay:relay", "Relay the output of two or more programs to each other, until Ctrl-C.", TALK),
     "gather": CommandEntry(
         "",
         "Hold a gathering: a moderated round table with a talking piece.",

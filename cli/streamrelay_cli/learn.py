@@ -1,4 +1,4 @@
-"""`streamrelay learn`: propose a profile for a program, from a recording of it."""
+"""`streamrelay learn`: proposes a profile for a program, from a recording of it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,15 +29,15 @@ def learn(
         Path | None,
         typer.Option("-o", "--output", help="Write the profile here, and its proof beside it.", metavar="NAME.toml"),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="What its makers call the program.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="The program's own name.")] = None,
     command: Annotated[
-        str | None, typer.Option("--command", help="Its command in the foreground, where the recording tells none.")
+        str | None, typer.Option("--command", help="Its foreground command, if the recording has none.")
     ] = None,
     proof: Annotated[
         Path | None,
-        typer.Option("--prove", help="Propose nothing: hold this profile to its proof again.", metavar="NAME.toml"),
+        typer.Option("--prove", help="Propose nothing; check this profile against its proof.", metavar="NAME.toml"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -50,7 +50,7 @@ def learn(
         _prove(output, recording, proof)
         return
     if file is not None and file.suffix != ".toml":
-        raise UsageError(f"{file}: a profile is a .toml file", hint="its name is what the program is called here")
+        raise UsageError(f"not a .toml file: {file}", hint="name it NAME.toml; NAME becomes the name of the profile")
     name = file.stem if file is not None else _name(recording)
     source = "/".join(recording.absolute().parts[-2:]) if recording.is_dir() else recording.name
     proposal = learnt(open_recording(recording), name=name, source=source, title=title, command=command)
@@ -71,13 +71,14 @@ def _prove(output: CommandOutput, recording: Path, file: Path) -> None:
         proof = msgspec.json.decode(file.with_suffix(PROOF).read_bytes(), type=Proof)
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         raise UsageError(
-            f"{file} and its {PROOF} cannot be read: {error}", hint="`streamrelay learn -o` writes both"
+            f"cannot read {file} and its {PROOF}: {error}",
+            hint=f"write both with: streamrelay learn RECORDING -o {file}",
         ) from error
     missed = prove(profile, proof, open_recording(recording))
     output.lines(missed)
     if missed:
-        raise RecordingError(f"{file} does not hold what it was learnt with")
-    output.note(f"{file} holds: {len(proof.rows)} rows, and the replay of {proof.recording}")
+        raise RecordingError(f"{file} fails its proof")
+    output.note(f"{file} passes its proof: {len(proof.rows)} rows, and the replay of {proof.recording}")
 
 
 def _name(recording: Path) -> str:

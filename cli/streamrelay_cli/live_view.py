@@ -1,4 +1,4 @@
-"""What `relay` and `link` have in common: a conversation runs in the foreground, is printed, and hears keys."""
+"""The view that `relay` and `link` share: runs a conversation in the foreground, prints it, and handles keys."""
 
 import asyncio
 import contextlib
@@ -35,42 +35,42 @@ PRINTING_TIMEOUT = 2.0
 
 
 class Controls(Protocol):
-    """What a key can do to a conversation."""
+    """The actions of the keys on a conversation."""
 
     @property
     def traffic(self) -> Mapping[str, Traffic]:
-        """What it cost each participant so far."""
+        """The traffic of each participant so far."""
 
     def toggle_pause(self) -> None:
-        """Pause, or go on."""
+        """Pause or resume."""
 
     def toggle_mute(self, number: int) -> None:
-        """Mute a participant, or let it be heard."""
+        """Mute or unmute a participant."""
 
     def stop(self) -> None:
-        """End it."""
+        """End the conversation."""
 
 
 @dataclass
 class LiveView:
-    """The events of a conversation on standard output, what a person should know on standard error, and the keys."""
+    """Prints the events of a conversation on standard output and notes on standard error, and handles the keys."""
 
     output: CommandOutput
     controls: Controls
     told: Callable[[Event], None] = lambda _: None
-    """Who else hears of every event."""
+    """Gets every event, too."""
     more_keys: Mapping[str, Callable[[], None]] = field(default_factory=dict)
     _printing: asyncio.Queue[bytes] = field(default_factory=lambda: asyncio.Queue(MAX_QUEUE_LENGTH))
     _mutes: bool = False
     _takes_keys: bool = False
 
     async def show(self, conversation: Coroutine[Any, Any, object]) -> None:
-        """Run a conversation that publishes here, and print what it says."""
+        """Run a conversation that publishes here, and print its events."""
         with pressed_keys(self._press) as self._takes_keys:
             try:
                 await until_first(self._run(conversation), self._print())
             except asyncio.CancelledError:
-                # Ctrl-C is how most conversations end.
+                # Most conversations end by Ctrl-C.
                 for note in _costs(self.controls.traffic):
                     self.output.note(note)
                 raise
@@ -92,11 +92,11 @@ class LiveView:
         try:
             self._printing.put_nowait(data)
         except asyncio.QueueFull:
-            self.output.note("standard output is not read: something was not printed")
+            self.output.note("standard output was not read in time: some lines are missing")
 
     async def _run(self, conversation: Coroutine[Any, Any, object]) -> None:
         await conversation
-        # A reader that has stopped is not waited for.
+        # Does not wait for a reader that has stopped.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PRINTING_TIMEOUT):
                 await self._printing.join()
@@ -124,7 +124,7 @@ class LiveView:
 async def told_in_tmux(
     server: Server, labels: Mapping[str, str], *, wanted: bool, budget: int = 0
 ) -> AsyncIterator[Callable[[Event], None]]:
-    """Show people in tmux how a conversation stands, if that is wanted: what is yielded is to hear its events."""
+    """Show the state of a conversation in tmux, if configured; yield the function that takes its events."""
     if not wanted:
         yield lambda _: None
         return
@@ -133,7 +133,7 @@ async def told_in_tmux(
 
 
 def notes_on(event: Event) -> Iterable[str]:
-    """Return what a person should know of an event."""
+    """Return the notes about an event."""
     match event:
         case RelayOpened():
             yield f"{' and '.join(event.participants)} hear each other; Ctrl-C ends"
@@ -171,6 +171,6 @@ def _costs(traffic: Mapping[str, Traffic]) -> Iterable[str]:
 
 
 def named(target: str) -> tuple[str | None, str]:
-    """Split `Ann=%3`; a leading `=` is tmux's own, for an exact name."""
+    """Split `Ann=%3`; a leading `=` belongs to tmux and means an exact name."""
     name, separator, rest = target.partition("=")
     return (name, rest) if separator and name and rest else (None, target)

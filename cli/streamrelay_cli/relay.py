@@ -1,4 +1,4 @@
-"""`streamrelay relay`: programs in panes hear each other."""
+"""`streamrelay relay`: relays the output of programs in panes to each other."""
 
 from typing import Annotated
 
@@ -46,26 +46,26 @@ def relay(
     budget: Budget = 0,
     read_timeout: Annotated[
         float,
-        typer.Option("--read-timeout", min=1, help="Seconds after which a program that reads nothing is given up."),
+        typer.Option("--read-timeout", min=1, help="Seconds after which a program that reads no input is given up."),
     ] = READ_TIMEOUT,
     no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
-    """Let two or more programs hear each other, until Ctrl-C.
+    """Relay the output of two or more programs to each other, until Ctrl-C.
 
-    Each program gets what the others say, as `Name (number):`. The relay ends when fewer than two are left.
+    Each program gets the others' output as `Name (number):`. The relay ends when fewer than two are left.
 
     On a terminal: p pauses and goes on, m and a number mutes a participant, q stops.
 
     If a daemon runs for that tmux server, the relay is opened there, and this command ends; `streamrelay stop RELAY`
-    ends it. Of the limits, only the budget is for such a relay too.
+    ends it. Such a relay has only the budget of the limits.
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
     rules = msgspec.structs.replace(relay_rules(configured.relay), budget=budget, **exchange.rules())
 
     async def main() -> int:
-        # A daemon knows no project and no options.
+        # The daemon reads neither the project's configuration nor this command's options.
         usual = relay_rules(load(project=False).settings.relay)
         limited = rules != msgspec.structs.replace(usual, budget=budget) or read_timeout != READ_TIMEOUT
         wanted = connection.is_usual and not (no_daemon or limited)

@@ -1,9 +1,9 @@
-"""The files in which agents write their conversations down: found, and read from the end, whatever is there.
+"""Finds the transcript files of agents, and reads them from their end.
 
-The folders hold what programs and people left in them, so nothing there is taken at its word. No link is followed below
-the agent's own folder (a user may have that one elsewhere), and only plain files are read: a pipe or a device would
-wait for ever. Files are read backwards, since what was said last matters most, in blocks; a line longer than
-`MAX_LINE` is passed over. Nothing here holds more in memory than two such lines.
+Programs and people can put anything into these folders, so this module trusts nothing there. It follows no symbolic
+link below the agent's own folder (that folder itself may be one), and reads only plain files, because a pipe or a
+device would block for ever. It reads files backwards in blocks, since the latest output matters most, skips lines
+longer than `MAX_LINE`, and keeps at most two such lines in memory.
 """
 
 import contextlib
@@ -20,16 +20,16 @@ from streamrelay.agents.files import located
 from streamrelay.agents.profile import AgentProfile
 
 MAX_LINE = 4 * 2**20
-"""Bytes; a longer one (a picture, a file that was read) is passed over."""
+"""Bytes; a longer line (a picture, a file that the agent read) is skipped."""
 MAX_FILES = 20_000
-"""Of one agent, the newest."""
+"""The most files of one agent, the newest ones."""
 _MAX_PATHS_VISITED = 200_000
-"""Entries of folders."""
+"""The most folder entries to visit."""
 _BLOCK = 2**20
 
 
 class TranscriptFile(NamedTuple):
-    """A transcript: when it was written to last (Unix time), its bytes then, and where it is."""
+    """A transcript: the time of its last change (Unix time), its size then, and its path."""
 
     at: float
     size: int
@@ -37,7 +37,7 @@ class TranscriptFile(NamedTuple):
 
 
 def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.environ) -> list[TranscriptFile]:
-    """Return an agent's transcripts, newest first; none of one that keeps them elsewhere or not as JSON Lines."""
+    """Return an agent's transcripts, newest first; empty if their place is unknown or they are not JSON Lines."""
     place = _place(profile, environment)
     if place is None:
         return []
@@ -46,15 +46,15 @@ def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.
 
 
 def is_transcript_of(profile: AgentProfile, file: Path, environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a file stands where an agent keeps its transcripts."""
+    """Return whether a file is in a place for an agent's transcripts."""
     place = _place(profile, environment)
     return place is not None and file.resolve().is_relative_to(place[0].resolve())
 
 
 def lines_from_the_end(file: Path, *, most: int | None = None) -> Iterator[bytes]:
-    """Yield the lines of a plain file, the last one first; nothing of anything else.
+    """Yield the lines of a plain file, the last one first; nothing for any other file.
 
-    With `most`, no more than so many bytes are read. A line that is still being written is the first one.
+    With `most`, it reads at most that many bytes. An unfinished last line comes first.
     """
     try:
         with open_plain(file) as opened:
@@ -64,11 +64,11 @@ def lines_from_the_end(file: Path, *, most: int | None = None) -> Iterator[bytes
 
 
 def open_plain(file: Path) -> BinaryIO:
-    """Open a plain file; raises OSError for what is none, without waiting for its other end."""
+    """Open a plain file; raises OSError for any other file, without blocking on a pipe."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{file} is no plain file")
+            raise OSError(f"{file} is not a plain file")
         return os.fdopen(descriptor, "rb", buffering=0)
     except BaseException:
         os.close(descriptor)
@@ -79,7 +79,7 @@ def _backwards(file: BinaryIO, size: int, most: int | None) -> Iterator[bytes]:
     end = size
     first = 0 if most is None else max(0, size - most)
     ends: list[bytes] = []
-    # The line whose beginning is not read yet, from its end to its beginning, and how long that is already.
+    # The parts of the line whose beginning is still unread, from its end backwards, and their length.
     length = 0
     while end > first:
         begin = max(first, end - _BLOCK)
@@ -105,18 +105,18 @@ def _backwards(file: BinaryIO, size: int, most: int | None) -> Iterator[bytes]:
 
 
 def _place(profile: AgentProfile, environment: Mapping[str, str]) -> tuple[Path, tuple[str, ...]] | None:
-    """Return the folder of an agent's transcripts, and the patterns of the names below it, one a level."""
+    """Return the folder of an agent's transcripts, and the patterns of the names below it, one per level."""
     transcript = profile.transcript
     if transcript is None or transcript.format != "jsonl" or not transcript.path.startswith("~/"):
         return None
     parts = located(transcript.path, transcript.home, environment).parts
-    # What stands before the first pattern is a name, whatever characters the user's home has.
+    # The part before the first pattern is literal, whatever characters the user's home has.
     depth = next((number for number, part in enumerate(parts) if "*" in part), len(parts) - 1)
     return Path(*parts[:depth]), parts[depth:]
 
 
 def _dated(entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[float, int, str]]:
-    """Yield when each plain file was written to last, its bytes and its path."""
+    """Yield the time of the last change, the size and the path of each plain file."""
     for entry in entries:
         with contextlib.suppress(OSError):
             status = entry.stat(follow_symlinks=False)
@@ -125,7 +125,7 @@ def _dated(entries: Iterable["os.DirEntry[str]"]) -> Iterator[tuple[float, int, 
 
 
 def _entries(folder: Path | str, patterns: tuple[str, ...]) -> Iterator["os.DirEntry[str]"]:
-    """Yield what has names of those patterns, one a level."""
+    """Yield the entries whose names match the patterns, one per level."""
     with contextlib.suppress(OSError), os.scandir(folder) as listed:
         for entry in listed:
             if not fnmatchcase(entry.name, patterns[0]):

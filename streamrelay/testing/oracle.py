@@ -1,11 +1,11 @@
-"""The oracle: what a real tmux shows after the same bytes.
+"""The oracle: compares a `TmuxScreen` with a real tmux that gets the same bytes.
 
     with PrivateTmux() as server:
         assert Oracle(server).differences([data], columns=80, lines=24) == [[]]
 
-Panes of a private server print files (`stty raw -echo; cat`), many at a time, and are read with `capture-pane` in
-every form it has. What it tells is all that tmux tells: the current look, charsets, tab stops and the saved cursor
-are only seen in what follows.
+Panes of a private server print files (`stty raw -echo; cat`), many at a time, and the oracle reads them with all forms
+of `capture-pane`. tmux does not report the current attributes, charsets, tab stops and the saved cursor; they show only
+in later output.
 """
 
 import itertools
@@ -26,7 +26,7 @@ from streamrelay.vt.widths import Widths, unicode14
 HISTORY = 2000
 """Rows of history the oracle's panes keep."""
 CUT_OFF = b"\x1b\\\x18"
-"""Ends whatever is unfinished: ST for strings that nothing else ends, and CAN."""
+"""Ends unfinished sequences: ST ends strings that nothing else ends, CAN all others."""
 _BATCH = 20
 _FORMATS = (
     "cursor_x", "cursor_y", "alternate_on", "history_size", "scroll_region_upper", "scroll_region_lower",
@@ -35,14 +35,14 @@ _FORMATS = (
 
 
 Resized = Sequence[tuple[bytes, tuple[int, int]]]
-"""Parts of a stream, each with the columns and lines its window gets behind it."""
+"""Parts of a stream, each with the columns and lines that its window gets afterwards."""
 
 
 @dataclass(frozen=True)
 class OracleAnswer:
-    """What tmux holds: history and screen together, `rows` with all blanks that are in use.
+    """tmux's state: `rows` are history and screen together, with all blanks in use.
 
-    `values` are tmux's formats as numbers, `joined` is what `capture-pane -J` prints, `styled` what `-e` does.
+    `values` are tmux's formats as numbers, `joined` is the output of `capture-pane -J`, `styled` that of `-e`.
     """
 
     columns: int
@@ -61,7 +61,7 @@ class OracleAnswer:
 
     @property
     def wrapped(self) -> list[bool]:
-        """Which rows go on in the next one, found by laying the rows along the joined text."""
+        """Which rows continue in the next one, found by comparing the rows with the joined text."""
         wrapped, at = [], 0
         for row in self.rows:
             at += len(row)
@@ -72,7 +72,7 @@ class OracleAnswer:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The same, as what an engine is seeded with."""
+        """The state as a snapshot to seed an engine with."""
         size = self.values["history_size"]
         flag = {name: bool(value) for name, value in self.values.items()}
         return Snapshot(
@@ -98,13 +98,12 @@ class OracleAnswer:
 
 
 class Oracle:
-    """Shows bytes to panes of a private tmux and tells what they hold then.
+    """Prints bytes in panes of a private tmux and returns their state.
 
-    `widths` is the table of the screens it compares with, by default the built-in one; `panes.calibration.calibrate`
-    makes that of the tmux that runs.
+    `widths` is the table of the compared screens, by default the built-in one; `panes.calibration.calibrate` makes the
+    table of the running tmux.
 
-    What the bytes leave unfinished is cut off with ST (strings that nothing else ends) and CAN, so that tmux can say
-    when it has read everything.
+    The oracle ends unfinished sequences with ST and CAN, so that tmux can report when it has read everything.
     """
 
     def __init__(self, server: PrivateTmux, widths: Widths | None = None) -> None:
@@ -112,7 +111,7 @@ class Oracle:
         self.widths = unicode14() if widths is None else widths
         self._names = (f"oracle{number}" for number in itertools.count())
         server.new_session("idle", ["sleep", "600"])
-        # Since 3.4 -N alone also prints cells that were never written; there -T leaves those out.
+        # Since 3.4, -N alone also prints cells that were never written; -T omits those.
         options = server.run("list-commands", "capture-pane").partition("]")[0]
         self._exact = ("-N", "-T") if "T" in options else ("-N",)
         server.run("set", "-g", "history-limit", str(HISTORY), ";", "set", "-g", "status", "off")
@@ -126,13 +125,13 @@ class Oracle:
         ]
 
     def differences(self, data: Sequence[bytes], columns: int, lines: int) -> list[list[str]]:
-        """Feed each of `data` to a `TmuxScreen` as well, and say in words where it shows something else than tmux."""
+        """Feed each of `data` to a `TmuxScreen` as well, and return its differences from tmux as text."""
         answers = self.ask(data, columns, lines)
         return [compare(part, answer, self.widths) for part, answer in zip(data, answers, strict=True)]
 
     @property
     def draws_images(self) -> bool:
-        """Whether sixel images move the cursor (3.5a), which a screen of ours drops."""
+        """Whether sixel images move the cursor (3.5a); `TmuxScreen` drops them."""
         return self.ask([b"a\x1bPq\x07b\x1b\\c"], 10, 2)[0].cursor[1] == 1
 
     def screen(self, columns: int, lines: int, history: int = 10_000) -> TmuxScreen:
@@ -140,7 +139,7 @@ class Oracle:
         return TmuxScreen(columns, lines, history, widths=self.widths)
 
     def resized(self, streams: Sequence[Resized], columns: int, lines: int) -> list[OracleAnswer]:
-        """Return tmux's answers to streams between whose parts the window gets other sizes; all have as many parts."""
+        """Return tmux's answers to streams with resizes between their parts; all streams have as many parts."""
         names = list(itertools.islice(self._names, len(streams)))
         script = 'stty raw -echo; for part; do cat "$part"; head -c 1; done; exec sleep 600'
         command: list[str] = []
@@ -157,7 +156,7 @@ class Oracle:
             for name, stream in zip(names, streams, strict=True):
                 width, height = stream[number][1]
                 steps += ["resize-window", "-t", name, "-x", str(width), "-y", str(height), ";"]
-                # A byte of no width lets the next part out; it is not shown.
+                # A byte without a width releases the next part; it is not shown.
                 steps += ["send-keys", "-t", name, "-H", "00", ";"] if number < len(stream) - 1 else []
             self._server.run(*steps[:-1])
         answers = [self.look(name, *stream[-1][1]) for name, stream in zip(names, streams, strict=True)]
@@ -170,7 +169,7 @@ class Oracle:
         command: list[str] = []
         for name, part in zip(names, data, strict=True):
             file = self._server.directory / name
-            # A title tells that everything was read.
+            # The title appears when tmux has read everything.
             file.write_bytes(part + CUT_OFF + b"\x1b]2;seen\x1b\\")
             size = ("-x", str(columns), "-y", str(lines))
             command += ["new-session", "-d", "-s", name, *size, "--", "sh", "-c", script, "sh", str(file), ";"]
@@ -188,7 +187,7 @@ class Oracle:
         wait_until(seen, 20, "tmux did not read everything")
 
     def look(self, name: str, columns: int, lines: int) -> OracleAnswer:
-        """Return what the pane of the session `name` holds now."""
+        """Return the current state of the pane of the session `name`."""
         mark = ("display-message", "-p", "=====")
         capture = ("capture-pane", "-p", "-S", "-", "-t", name)
         formats = " ".join(f"#{{{value}}}" for value in _FORMATS)
@@ -213,7 +212,7 @@ class Oracle:
         )
 
     def _without_tabs(self, rows: str, joined: str, columns: int) -> tuple[str, str]:
-        """Put blanks up to the next default stop where tmux 3.8 prints the tabs it keeps, in both captures alike."""
+        """Replace the tabs that tmux 3.8 keeps and prints by blanks up to the next default stop, in both captures."""
         blanks: list[str] = []
         plain: list[str] = []
         for row in rows.split("\n"):
@@ -228,10 +227,10 @@ class Oracle:
 
 
 def compare(data: bytes, answer: OracleAnswer, widths: Widths | None = None) -> list[str]:
-    """Say where a `TmuxScreen` fed `data` differs from tmux: screen, history, soft wraps, styles, cursor, modes."""
+    """Return how a `TmuxScreen` fed `data` differs from tmux: screen, history, soft wraps, styles, cursor, modes."""
     screen = TmuxScreen(answer.columns, answer.lines, HISTORY, widths=widths)
     screen.feed(data + CUT_OFF)
-    # Which of two rows goes on is not told where the other one is empty: what is joined is.
+    # If one of two rows is empty, tmux does not reveal which one continues; the joined text is known.
     agrees = _joined(screen).rstrip("\n") == answer.joined.rstrip("\n")
     found = divergences(screen, answer.snapshot)
     said = [str(divergence) for divergence in found if divergence.aspect != "wrap" or not agrees]

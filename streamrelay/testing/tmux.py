@@ -1,4 +1,4 @@
-"""The test kit's private tmux server, and how to look at the processes that a test starts.
+"""The test kit's private tmux server, and helpers to inspect the processes that a test starts.
 
 `PrivateTmux` and `is_alive` live in `streamrelay.control.private_tmux`, because `streamrelay doctor` tries control mode
 on a private server too. Tests import them from here.

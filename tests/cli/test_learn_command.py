@@ -42,7 +42,7 @@ def test_without_a_file_it_is_printed(cli):
         ((GEMINI, "-o", "{}/a.txt"), ".toml", 2),
         ((str(CORPUS / "cat" / "short"),), "--command", 30),
         (("{}/missing",), "is not there", 30),
-        ((GEMINI, "--prove", "{}/missing.toml"), "cannot be read", 2),
+        ((GEMINI, "--prove", "{}/missing.toml"), "cannot read", 2),
     ],
 )
 def test_what_cannot_be_done_is_said(cli, tmp_path, arguments, words, code):
