@@ -1,4 +1,4 @@
-"""What is special about single programs: profiles as data, shipped and the user's own."""
+"""Profiles: data about single programs, shipped and the user's own."""
 
 from streamrelay.agents.library import load_profiles, shipped_profiles, user_folder
 from streamrelay.agents.profile import (

@@ -1,7 +1,7 @@
-"""The files of an agent that is configured by its user: where they are, and changing one without harm.
+"""Locates the configuration files of an agent, and changes one safely.
 
-A file is replaced as a whole or not at all, where a link leads to, with its mode and owner. What was changed by
-another program in the meantime is never overwritten.
+A change replaces the whole file or nothing. It follows a symbolic link, keeps mode and owner, and never overwrites a
+change that another program has made meanwhile.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ _ATTEMPTS = 5
 
 
 def located(path: str, home: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return a path of a profile: the variable `home`, where it is set, stands for the first folder below `~`."""
+    """Return a path of a profile; the variable `home`, if set, replaces the first folder below `~`."""
     configured = environment.get(home, "") if home else ""
     below = path.removeprefix("~/")
     if configured.startswith("/") and below != path:
@@ -28,7 +28,7 @@ def located(path: str, home: str, environment: Mapping[str, str] = os.environ) -
 
 
 def read_text(path: Path) -> str | None:
-    """Return a file's text as it is, line ends included; None where there is none. Raises ConfigError."""
+    """Return a file's exact text, including line ends; None if there is no file. Raises ConfigError."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ConfigError(str(path), "", "is no file")
@@ -42,9 +42,9 @@ def read_text(path: Path) -> str | None:
 
 
 def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
-    """Replace a file's text by what `changed` makes of it, None standing for no file; return whether it differs.
+    """Replace a file's text by the result of `changed` (None means no file); return whether it differs.
 
-    Raises ConfigError, and then nothing is changed.
+    Raises ConfigError without changing anything.
     """
     real = Path(os.path.realpath(path))
     for _ in range(_ATTEMPTS):
@@ -67,7 +67,7 @@ def change(path: Path, changed: Callable[[str | None], str | None]) -> bool:
 
 @contextlib.contextmanager
 def _written(real: Path, text: str) -> Iterator[Path]:
-    """Write a text to a new file beside the real one, as its like; it is gone afterwards, unless it took its place."""
+    """Write a text to a new file beside the real one, with its mode and owner; delete it unless it was renamed."""
     there = real.stat() if real.exists() else None
     if there is not None and not there.st_mode & stat.S_IWUSR:
         raise ConfigError(str(real), "", "is read-only", hint=f"chmod u+w {shlex.quote(str(real))}")

@@ -1,8 +1,8 @@
-"""Stop hooks in agents' configurations: put there, looked for, taken out again.
+"""Installs, finds and removes stop hooks in agents' configurations.
 
-After `remove` every byte of a configuration is what it would be if we had never been there, whatever was changed in it
-meanwhile. What had to be made for a hook (a file, a list) is noted in a file of our own, nothing of the configuration
-itself is.
+After `remove`, every byte of a configuration is as if the hook had never been installed, whatever other changes were
+made meanwhile. A separate file records what was created for a hook (a file, a list), but no content of the
+configuration.
 """
 
 import shlex
@@ -25,7 +25,7 @@ _NOTES = "hooks.json"
 
 
 class _Note(msgspec.Struct):
-    """What was made for the hook in one file."""
+    """The parts that were created for the hook in one file."""
 
     made: list[Made] = []
     folders: list[str] = []
@@ -33,7 +33,7 @@ class _Note(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class InstalledHook:
-    """A hook as it stands in an agent's configuration; `command` is None where there is none of ours."""
+    """The state of our hook in an agent's configuration; `command` is None if it is not installed."""
 
     agent: str
     file: Path
@@ -42,7 +42,7 @@ class InstalledHook:
 
 
 class StopHooks:
-    """The stop hooks of the agents that have profiles; `folder` is where notes are kept."""
+    """The stop hooks of all agents with a profile; `folder` keeps the notes."""
 
     def __init__(self, profiles: Sequence[AgentProfile], folder: Path) -> None:
         self._hooks = {
@@ -58,7 +58,7 @@ class StopHooks:
         return sorted(self._hooks)
 
     def show(self, agent: str) -> InstalledHook:
-        """Return whether an agent has our hook; raises UsageError for one that can have none, ConfigError."""
+        """Return the hook of an agent; raises UsageError for an agent without hooks, and ConfigError."""
         hook = self._hook(agent)
         file = located(hook.file, hook.home)
         text = read_text(file) or ""
@@ -73,9 +73,9 @@ class StopHooks:
         return InstalledHook(agent, file, hook.event, command)
 
     def install(self, agent: str, program: Sequence[str]) -> InstalledHook:
-        """Have an agent run `program`, followed by `hook AGENT`, whenever it stops; harmless where it does already.
+        """Make an agent run `program`, followed by `hook AGENT`, whenever it stops; repeating it does no harm.
 
-        Raises UsageError, and ConfigError for a configuration that is not understood or cannot be written.
+        Raises UsageError, and ConfigError for a configuration that cannot be parsed or written.
         """
         hook = self._hook(agent)
         file = located(hook.file, hook.home)
@@ -106,7 +106,7 @@ class StopHooks:
         return self.show(agent)
 
     def remove(self, agent: str) -> bool:
-        """Take our hook out; return whether there was one. Raises UsageError and ConfigError."""
+        """Remove our hook; return whether there was one. Raises UsageError and ConfigError."""
         hook = self._hook(agent)
         file = located(hook.file, hook.home)
         notes = self._read_notes()
@@ -165,7 +165,7 @@ def _refused(file: Path, error: Exception) -> ConfigError:
 
 
 def _make_folders(folder: Path) -> list[str]:
-    """Make a folder and those it is in; return those that were made, the innermost last."""
+    """Create a folder with its parents; return the created ones, the innermost last."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()][::-1]
     try:
         folder.mkdir(parents=True, exist_ok=True)

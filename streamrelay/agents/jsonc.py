@@ -1,7 +1,7 @@
-"""Where things stand in a JSON text, so that it can be changed in one place and stay byte for byte itself elsewhere.
+"""Finds the positions of values in a JSON text, so that one place can change while all other bytes stay.
 
-JSON as agents read their settings: comments (`//`, `/* */`) and commas behind the last item are allowed. What is inside
-strings and numbers is left to the reader of the value; here only their ends matter.
+It accepts the JSON of agents' settings: with comments (`//`, `/* */`) and trailing commas. It only finds the ends of
+strings and numbers; the reader of a value parses them.
 """
 
 import json
@@ -17,7 +17,7 @@ _SCALAR = regex.compile(r"[-+.\w]++")
 
 
 class JsonError(ValueError):
-    """What is wrong with a text, and in which line."""
+    """A text is invalid; the message names the fault and the line."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class JsonNode:
     items: list["Item"] = field(default_factory=list)
 
     def last(self, key: str) -> "Item | None":
-        """Return the item of a key; of several, the last one counts, as everywhere."""
+        """Return the item of a key; the last one counts, as in all JSON readers."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
@@ -44,18 +44,18 @@ class Item:
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """The position of its end."""
         return self.value.end
 
 
 def trivia_end(text: str, at: int) -> int:
-    """Return where blanks and comments that begin at a place end."""
+    """Return the end of the blanks and comments that begin at a position."""
     found = _TRIVIA.match(text, at)
     return at if found is None else found.end()
 
 
 def parse(text: str) -> JsonNode:
-    """Return the one value of a text; raises JsonError."""
+    """Parse a text with a single value; raises JsonError."""
     node, at = _value(text, trivia_end(text, 0), 0)
     at = trivia_end(text, at)
     if at < len(text):

@@ -1,4 +1,4 @@
-"""The profiles that are there: those that come with streamrelay, and the user's own, which go first."""
+"""Loads the profiles: the shipped ones, and the user's own, which take precedence."""
 
 from collections.abc import Iterator
 from importlib import resources
@@ -11,22 +11,22 @@ from streamrelay.config.texts import texts_in
 
 
 def user_folder() -> Path:
-    """Return the folder of the user's own profiles: `agents.d` in that of the configuration."""
+    """Return the folder of the user's own profiles: `agents.d` in the configuration folder."""
     return config_folder() / "agents.d"
 
 
 def load_profiles(folder: Path | None = None) -> tuple[AgentProfile, ...]:
     """Read every profile; one in `folder` (default: the user's) replaces the shipped one of the same name.
 
-    A program is recognised by the first profile that fits, so the user's own stand before the shipped. Raises
-    ConfigError for the first file that makes no sense.
+    The first matching profile recognises a program, so the user's own come before the shipped ones. Raises ConfigError
+    for the first invalid file.
     """
     own = {profile.name: profile for profile in _read(user_folder() if folder is None else folder)}
     return (*own.values(), *(profile for profile in shipped_profiles() if profile.name not in own))
 
 
 def shipped_profiles() -> tuple[AgentProfile, ...]:
-    """Read the profiles that come with streamrelay."""
+    """Read the shipped profiles."""
     return tuple(_read(resources.files("streamrelay.agents") / "profiles"))
 
 

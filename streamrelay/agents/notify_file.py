@@ -1,10 +1,10 @@
-"""A stop hook in a TOML file, as the program that Codex runs when a turn is over:
+"""A stop hook in a TOML file: the program that Codex runs at the end of a turn:
 
     notify = ["streamrelay", "hook", "codex"]
 
-The last word is the name of the agent's profile. There can be one such program only, so one of the user's is never
-replaced. Ours is the first line of the file, because a key behind a table's heading would be the table's; taking that
-line out gives the very same text. Pure.
+The last word is the name of the agent's profile. Codex runs only one such program, so a program of the user is never
+replaced. Our entry is the first line of the file, because a key after a table's heading would belong to the table.
+Removing that line restores the text exactly. Pure.
 """
 
 import json
@@ -18,13 +18,13 @@ _BEGINNING = regex.compile(rf"[ \t]*['\"]?{KEY}['\"]?[ \t]*=")
 
 
 class TomlError(ValueError):
-    """What is wrong with a text, or stands in the way."""
+    """A text is invalid, or contains a program of the user."""
 
 
 def install(text: str, program: Sequence[str], agent: str) -> str:
-    """Return the text with the program for an agent in it, instead of the one it has of ours.
+    """Return the text with our program for an agent, replacing an earlier one of ours.
 
-    Raises TomlError where another has the place.
+    Raises TomlError if another program is configured.
     """
     text = remove(text, agent)
     if (other := _parse(text).get(KEY)) is not None:
@@ -37,7 +37,7 @@ def install(text: str, program: Sequence[str], agent: str) -> str:
 
 
 def remove(text: str, agent: str) -> str:
-    """Return the text without our program for an agent, however it is written now."""
+    """Return the text without our program for an agent, in whatever form it is written now."""
     if not _is_ours(_parse(text).get(KEY), agent):
         return text
     mark, rest = _without_mark(text)
@@ -52,7 +52,7 @@ def remove(text: str, agent: str) -> str:
 
 
 def installed(text: str, agent: str) -> list[str] | None:
-    """Return the words of our program for an agent; None where it is not there."""
+    """Return the command line of our program for an agent; None if it is not installed."""
     value = _parse(text).get(KEY)
     return [str(word) for word in value] if _is_ours(value, agent) and isinstance(value, list) else None
 
@@ -71,7 +71,7 @@ def _is_ours(value: object, agent: str) -> bool:
 
 
 def _without_mark(text: str) -> tuple[str, str]:
-    """Divide a text into the mark of its byte order, if it has one, and the rest."""
+    """Divide a text into its byte order mark, if any, and the rest."""
     return ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
 
 

@@ -1,8 +1,8 @@
-"""The patterns of a profile: compiled, and tried out before anything depends on them.
+"""Compiles the patterns of a profile, and tests them before use.
 
-A pattern is searched in every row that a program paints, and rows are whatever a program likes. One that backtracks
-without end would stop every pane, so each is tried on long rows of the kind that brings this out, with a time limit.
-A limit while it is in use would make what a recording says depend on the machine it is replayed on.
+The engine searches a pattern in every row that a program paints, and programs can paint any row. Endless backtracking
+would stop all panes, so each pattern is tested on long rows that provoke it, with a time limit. A time limit during use
+would make the events of a recording depend on the machine.
 """
 
 import regex
@@ -10,9 +10,9 @@ import regex
 from streamrelay.delta.profiles import matches
 
 MAX_ROW = 400
-"""Characters of the rows a pattern is tried on."""
+"""Characters of the rows that a pattern is tested on."""
 TIME_LIMIT = 0.03
-"""Seconds that one search may take; an innocent pattern needs some microseconds."""
+"""Seconds that one search may take; a harmless pattern needs some microseconds."""
 TRIES = 3
 """A busy machine can make any search slow once."""
 
@@ -20,14 +20,13 @@ _ORDINARY = (" ", "a", "0", "-", ".", "─", "│", "a ", "0 ", " ─")
 
 
 class PatternError(ValueError):
-    """What is wrong with a pattern, for a person."""
+    """A pattern is invalid; the message says why."""
 
 
 def compile_pattern(text: str, *, seen: str | None = None) -> regex.Pattern[str]:
-    """Compile a pattern; `seen` is a row it has to match.
+    """Compile a pattern; `seen` is a row that it must match.
 
-    Raises PatternError where it does not compile, matches every row, takes too long, or misses the row it was written
-    for.
+    Raises PatternError if it does not compile, matches every row, takes too long, or does not match `seen`.
     """
     try:
         pattern = regex.compile(text, regex.MULTILINE)

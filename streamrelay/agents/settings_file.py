@@ -1,10 +1,10 @@
-"""A stop hook in an agent's settings, a JSON file of the form that Claude Code, Gemini CLI and Qwen Code share:
+"""A stop hook in an agent's settings, a JSON file in the format of Claude Code, Gemini CLI and Qwen Code:
 
     {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "streamrelay hook claude"}]}]}}
 
-It is put in as the first item of what is there, and taken out again by where it stands, so every other byte of the file
-stays what it was: taking out what was put in gives the very same text, and whatever was changed elsewhere meanwhile,
-by hand or by the agent, keeps its change. Pure.
+`install` inserts the hook as the first item, and `remove` deletes it by its position, so every other byte of the file
+stays. Removing an installed hook restores the text exactly, and keeps all changes that the user or the agent made
+elsewhere meanwhile. Pure.
 """
 
 import json
@@ -16,15 +16,15 @@ import regex
 from streamrelay.agents.jsonc import Item, JsonError, JsonNode, parse, string, trivia_end
 
 Made = Literal["file", "settings", "hooks", "event"]
-"""What was not there before: the file, its one object, the object of the hooks, the list of the event."""
+"""A part that `install` had to create: the file, its object, the object of the hooks, the list of the event."""
 _BLANKS = regex.compile(r"[ \t\r\n]*")
 
 
 def install(text: str, event: str, command: str, ours: regex.Pattern[str]) -> tuple[str, tuple[Made, ...]]:
-    """Return the text with the hook in it, and what had to be made for that.
+    """Return the text with the hook, and the parts created for it.
 
-    A hook of `ours` that is there already gets this command. Raises JsonError for a text that is none, or holds
-    something else where hooks belong.
+    An existing hook of `ours` gets this command. Raises JsonError for invalid JSON, or if another value is in the place
+    of the hooks.
     """
     group = {"hooks": [{"type": "command", "command": command}]}
     if trivia_end(text, 0) == len(text):
@@ -47,7 +47,7 @@ def install(text: str, event: str, command: str, ours: regex.Pattern[str]) -> tu
 
 
 def remove(text: str, event: str, ours: regex.Pattern[str], made: Sequence[Made]) -> str:
-    """Return the text without the hook, and without what was `made` for it if that is blank now, without a comment."""
+    """Return the text without the hook, and without the parts `made` for it that are empty now, also of comments."""
     if trivia_end(text, 0) == len(text):
         return text
     while (found := _find(text, root := _container(parse(text), "object", "the file"), event, ours)) is not None:
@@ -68,7 +68,7 @@ def remove(text: str, event: str, ours: regex.Pattern[str], made: Sequence[Made]
 
 
 def installed(text: str, event: str, ours: regex.Pattern[str]) -> str | None:
-    """Return the command of the hook that is in a text; None where there is none of ours."""
+    """Return the command of our hook in a text; None if it is not installed."""
     if trivia_end(text, 0) == len(text):
         return None
     found = _find(text, _container(parse(text), "object", "the file"), event, ours)
@@ -82,7 +82,7 @@ def _container(node: JsonNode, kind: Literal["object", "array"], name: str) -> J
 
 
 def _is_empty(text: str, node: JsonNode, kind: Literal["object", "array"]) -> bool:
-    # A comment is the user's, who may have no other copy of it.
+    # A comment belongs to the user, who may have no other copy of it.
     return node.kind == kind and not text[node.start + 1 : node.end - 1].strip("\ufeff \t\r\n")
 
 
@@ -91,7 +91,7 @@ def _member(key: str, value: object) -> str:
 
 
 def _put_first(text: str, node: JsonNode, item: str) -> str:
-    """Put an item in front of the others, on a line of its own where they have such."""
+    """Insert an item before the others, on its own line if the others have theirs."""
     if not node.items:
         return text[: node.start + 1] + item + text[node.start + 1 :]
     at = node.items[0].start
@@ -104,18 +104,18 @@ def _put_first(text: str, node: JsonNode, item: str) -> str:
 
 
 def _take_out(text: str, node: JsonNode, item: Item) -> str:
-    """Take an item out, with its comma; what `_put_first` did is undone to the byte."""
+    """Remove an item with its comma; the exact inverse of `_put_first`."""
     place = node.items.index(item)
     start, end = item.start, item.end
     comma = trivia_end(text, end)
     if text[comma : comma + 1] == ",":
         blanks = _BLANKS.match(text, comma + 1)
-        # The blanks behind it came with it, unless it is a last one.
+        # The blanks after it were inserted with it, unless it is the last item.
         end = blanks.end() if blanks is not None and place + 1 < len(node.items) else comma + 1
     elif place:
         comma = trivia_end(text, node.items[place - 1].end)
         between = text[comma + 1 : start]
-        # A comment that stands between is the user's.
+        # A comment in between belongs to the user.
         return text[:comma] + (between if between.strip() else "") + text[end:]
     before, behind = text[node.start + 1 : start], text[end : node.end - 1]
     if len(node.items) == 1 and before and not (before + behind).strip():
@@ -125,7 +125,7 @@ def _take_out(text: str, node: JsonNode, item: Item) -> str:
 
 
 class _Found(NamedTuple):
-    """A handler of ours: where it stands, and its command."""
+    """A handler of ours: its position and its command."""
 
     groups: JsonNode
     group: Item
@@ -135,7 +135,7 @@ class _Found(NamedTuple):
 
 
 def _find(text: str, root: JsonNode, event: str, ours: regex.Pattern[str]) -> _Found | None:
-    """Return the first handler of ours; what is no list of handlers holds none."""
+    """Return the first handler of ours; None if there is none, or no list of handlers."""
     hooks = root.last("hooks")
     groups = hooks.value.last(event) if hooks is not None else None
     for group in groups.value.items if groups is not None else ():

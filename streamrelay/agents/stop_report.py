@@ -1,7 +1,7 @@
-"""What an agent's stop hook tells, as its agent words it; pure.
+"""Parses the report of an agent's stop hook, in each agent's format. Pure.
 
-Claude Code, Gemini CLI, Qwen Code and Codex hand a JSON object to their hooks, each with names of its own for the same
-things: which event it is, what was answered, where the transcript is.
+Claude Code, Gemini CLI, Qwen Code and Codex pass a JSON object to their hooks. Each uses different names for the event,
+the answer and the path of the transcript.
 """
 
 from typing import Any
@@ -9,37 +9,37 @@ from typing import Any
 import msgspec
 
 MAX_ANSWER = 1_000_000
-"""Characters of an answer that are kept."""
+"""The most characters to keep of an answer."""
 _EVENT = ("hook_event_name", "type")
 _ANSWER = ("last_assistant_message", "prompt_response", "last-assistant-message")
 
 
 class HookReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A hook's word, as it reaches us."""
+    """The report of a hook."""
 
     agent: str
-    """The name of its profile."""
+    """The name of the agent's profile."""
     pane: str
-    """Where it runs: tmux's own id (`$TMUX_PANE`)."""
+    """tmux's id of the agent's pane (`$TMUX_PANE`)."""
     payload: dict[str, Any] = {}
-    """What the agent told its hook."""
+    """The JSON object that the agent passed to its hook."""
     environment: dict[str, str] = {}
-    """Of the agent: what says where its files are, as far as that is set."""
+    """The agent's variables that locate its files, as far as they are set."""
 
 
 class Stop(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn is over: what was answered, in which conversation, and where that is written down, where it says so."""
+    """The end of a turn: the answer, the conversation and its transcript, as far as the hook reports them."""
 
     answer: str = ""
     transcript: str = ""
     thread: str = ""
-    """Of an agent that may hold conversations of its own beside the one on its screen (Codex, for titles)."""
+    """The conversation's id, if the agent holds others beside the one on its screen (Codex, for titles)."""
 
 
 def read_stop(payload: dict[str, Any], event: str) -> Stop | None:
-    """Return what a payload says of the end of a turn; None where it tells of something other than `event`.
+    """Return the end of a turn from a payload; None if it names an event other than `event`.
 
-    One that names no event is taken at its word: only what is meant for the end of a turn is ever called.
+    A payload without an event's name counts, because agents call this hook only at the end of a turn.
     """
     told = _first(payload, _EVENT)
     if told not in {"", event}:

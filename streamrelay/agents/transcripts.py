@@ -1,8 +1,7 @@
-"""What agents wrote down of their own conversations: Claude Code, Codex, Gemini CLI, Qwen Code, each in JSON Lines.
+"""Parses the transcripts of Claude Code, Codex, Gemini CLI and Qwen Code, all in JSON Lines.
 
-Read only, and read tolerantly: no vendor promises these formats, so an unknown line is skipped, and
-a file that another program writes at the same time is read as far as it goes. How the files are found and read without
-coming to harm is transcript_files.py's.
+Parsing is tolerant, because no vendor documents these formats: it skips unknown lines, and reads a file that is still
+being written as far as it goes. transcript_files.py finds and reads the files safely.
 """
 
 import json
@@ -17,7 +16,7 @@ import regex
 
 from streamrelay.agents.transcript_files import MAX_LINE, lines_from_the_end
 
-# What agents put into a person's mouth: the state of the world, the outcome of their own commands.
+# Texts that agents insert as a person's: the state of the environment, the results of their own commands.
 _NOT_SAID = regex.compile(
     r"\s*<(?:environment_context|user_instructions|session_context|system-reminder|command-\w+|local-command-\w+"
     r"|turn_aborted|INSTRUCTIONS|skills_instructions|permissions instructions)\b"
@@ -29,7 +28,7 @@ Speaker = Literal["person", "agent"]
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPassage:
-    """Something that was said, by whom and when (Unix time, 0 where the file does not say)."""
+    """A passage of a transcript, with its speaker and time (Unix time, 0 if the file has none)."""
 
     speaker: Speaker
     text: str
@@ -40,19 +39,19 @@ _CONVERSATION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z|[0-9a
 
 
 def conversation_of(file: Path) -> str:
-    """Return the agent's own id of a conversation as the file's name tells it, the whole or its beginning."""
+    """Return the agent's id of a conversation from the file's name: the whole id or its beginning."""
     named = _CONVERSATION.search(file.stem)
     return named[0] if named else file.stem
 
 
 def read_passages(line: bytes | str) -> list[TranscriptPassage]:
-    """Return what one line of a transcript says was said, whichever agent wrote it; never raises."""
+    """Return the passages of one line of a transcript, of any agent; never raises."""
     value = decoded(line)
     return passages_of(value) if isinstance(value, dict) else []
 
 
 def passages_of(value: dict[str, Any]) -> list[TranscriptPassage]:
-    """Return what a decoded line of a transcript says was said; never raises."""
+    """Return the passages of a decoded line of a transcript; never raises."""
     at = _time(value.get("timestamp"))
     if isinstance(changed := value.get("$set"), dict):
         messages = changed.get("messages")
@@ -72,7 +71,7 @@ def passages_of(value: dict[str, Any]) -> list[TranscriptPassage]:
 
 
 def last_answer(file: Path) -> str:
-    """Return what an agent said last according to its transcript; empty where that is not to be had."""
+    """Return an agent's last answer from its transcript; empty if there is none."""
     for line in lines_from_the_end(file, most=MAX_LINE):
         for passage in reversed(read_passages(line)):
             if passage.speaker == "agent":
@@ -87,7 +86,7 @@ def decoded(line: bytes | str) -> object:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
-        # Where a text was cut in the midst of an emoji, only this one reads it.
+        # Only this decoder accepts a text that was cut in the middle of an emoji.
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
@@ -112,7 +111,7 @@ def _said(speaker: Speaker | None, content: object, at: float) -> list[Transcrip
 
 
 def _text(content: object) -> str:
-    """Return the text of a content, which may be in parts; thoughts, tools and pictures are none."""
+    """Return the text of a content, which may be in parts; thoughts, tools and pictures have no text."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []

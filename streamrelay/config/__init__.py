@@ -1,1 +1,1 @@
-"""What people set: which keys there are, what they are set to, and where that was said (docs/configuration.md)."""
+"""Configuration: the keys, their values and the sources of the values (docs/configuration.md)."""

@@ -1,7 +1,7 @@
-"""Where the configuration stands: the user's file, the project's, and the environment, read when they are asked for.
+"""Reads the configuration on demand: the user's file, the project's file and the environment.
 
-A project's file can come with another person's repository: it cannot set what is the user's alone (`Key`). One that
-belongs to another user, in a folder above that all can write to, is passed over.
+A project's file may come with another person's repository, so it cannot set keys that are reserved for the user
+(`Key`). A file of another user, for example in a shared parent folder, is ignored.
 """
 
 import os
@@ -19,22 +19,22 @@ PROJECT_FILE = ".streamrelay.toml"
 def user_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of the user's own files: $XDG_CONFIG_HOME/streamrelay, by default in ~/.config."""
     configured = environment.get("XDG_CONFIG_HOME", "")
-    # A relative path is no valid value (XDG base directory specification).
+    # A relative path is invalid (XDG base directory specification).
     home = Path(configured) if configured.startswith("/") else Path.home() / ".config"
     return home / "streamrelay"
 
 
 def user_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return where the user's configuration stands, or would."""
+    """Return the path of the user's configuration file, which may not exist."""
     return user_folder(environment) / "config.toml"
 
 
 def project_file(start: Path | None = None) -> Path | None:
-    """Return the nearest `.streamrelay.toml`, in `start` (default: the working directory) or above; None without."""
+    """Return the nearest `.streamrelay.toml` in `start` (default: the working directory) or above, if any."""
     try:
         folder = Path.cwd() if start is None else start.absolute()
     except OSError:
-        # The working directory is gone: nothing stands above it.
+        # The working directory is gone, so it has no parents.
         return None
     return next((file for above in (folder, *folder.parents) if _is_trusted(file := above / PROJECT_FILE)), None)
 
@@ -46,9 +46,9 @@ def load(
     environment: Mapping[str, str] = os.environ,
     flags: Layer | None = None,
 ) -> Resolved:
-    """Return the configuration that holds in a folder, or without any `project`, as for a daemon.
+    """Return the configuration for a folder, or without `project` the one for a daemon.
 
-    Raises ConfigError for what makes no sense in it.
+    Raises ConfigError for an invalid file or variable.
     """
     files: list[tuple[Path | None, Literal["user", "project"]]] = [
         (user_file(environment), "user"),

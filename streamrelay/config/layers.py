@@ -1,7 +1,7 @@
-"""What one file or the environment sets: each value of the right type, with the place it stands in. Pure.
+"""Parses the values that one file or the environment sets, with the place of each value. Pure.
 
-A key that does not exist would be a setting that silently does not hold, so it is refused like a value of another type,
-with file, line and key. The environment is not ours alone: variables that set nothing are left alone.
+An unknown key would be a setting without effect, so it is an error with file, line and key, like a value of a wrong
+type. Unknown environment variables are ignored, because other programs have theirs.
 """
 
 import difflib
@@ -16,13 +16,13 @@ from streamrelay.config.settings import Key, all_keys
 from streamrelay.errors import ConfigError
 
 AROUND = "TMUX"
-"""The variable that says which tmux server is around."""
+"""The variable that names the surrounding tmux server."""
 Kind = Literal["default", "user", "project", "environment", "flag"]
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values by key, and where each of them stands: a file and its line, a variable, an option."""
+    """Values by key, with the place of each: a file and its line, a variable, an option."""
 
     kind: Kind
     values: Mapping[str, object] = field(default_factory=dict)
@@ -45,7 +45,7 @@ def read_toml(text: str, *, file: str, kind: Literal["user", "project"]) -> Laye
         key = keys.get(name)
         if key is None:
             if any(known.startswith(f"{name}.") for known in keys):
-                raise ConfigError(file, name, "it is a table, and has no value of its own", line=line, hint=_HINT)
+                raise ConfigError(file, name, "it is a table, not a value", line=line, hint=_HINT)
             raise ConfigError(file, name, "there is no such key", line=line, hint=_nearest(name, keys))
         if kind == "project" and key.yours_alone:
             raise ConfigError(file, name, "a project cannot set this for you", line=line, hint=_OWN_HINT)
@@ -60,9 +60,9 @@ def read_toml(text: str, *, file: str, kind: Literal["user", "project"]) -> Laye
 
 
 def read_environment(environment: Mapping[str, str]) -> Layer:
-    """Return what STREAMRELAY_* sets, and $TMUX: inside tmux the server around, where nothing else names one.
+    """Return the values of STREAMRELAY_*, and of $TMUX: the surrounding server, unless another one is named.
 
-    A text is taken as it stands; anything else is written as in TOML. Raises ConfigError for a value that is none.
+    Strings are taken literally, other values as TOML. Raises ConfigError for an invalid value.
     """
     values: dict[str, object] = {}
     places: dict[str, str] = {}
@@ -90,7 +90,7 @@ def read_environment(environment: Mapping[str, str]) -> Layer:
 def lines_of(text: str) -> dict[tuple[str, ...], int]:
     """Return the lines in which the keys and tables of a TOML document begin.
 
-    Longer and longer beginnings of it are read: a key begins behind the last one that does not have it.
+    It parses longer and longer beginnings of the document: a key begins after the last beginning without it.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     found: dict[tuple[str, ...], int] = {}
@@ -119,7 +119,7 @@ def _paths(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Iterato
 def _leaves(
     table: Mapping[str, object], keys: Mapping[str, Key], before: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Yield what stands in a document as far down as there are tables of that name."""
+    """Yield the values of a document, down to the level of the known tables."""
     for name, value in table.items():
         path = (*before, name)
         if isinstance(value, dict) and any(key.path[: len(path)] == path for key in keys.values() if key.path != path):
@@ -136,9 +136,9 @@ def _parsed(written: str) -> object:
 
 
 _SOCKETS = {"socket_name", "socket_path"}
-_BOTH = "a server is named by socket_name or by socket_path, not by both"
-_HINT = "docs/configuration.md says what can be set; without the file the defaults hold"
-_OWN_HINT = "set it in your own file, which `streamrelay config path` names"
+_BOTH = "name a server by socket_name or by socket_path, not by both"
+_HINT = "see docs/configuration.md for the keys; without the file the defaults apply"
+_OWN_HINT = "set it in your own file; print its path with: streamrelay config path"
 
 
 def _words(error: msgspec.ValidationError) -> str:

@@ -1,8 +1,8 @@
-"""From layers to one value for every key, and where each is from. Pure.
+"""Merges layers into one value for every key, with its source. Pure.
 
-The later layer holds: defaults, the user's file, the project's, the environment, the flags of a command. Where one
-layer names the server by its socket's name and a later one by its path, the later one holds alone. A socket or binary
-that was named farther down than a host is this machine's, and so is the server that $TMUX says is around.
+The later layer wins, in this order: defaults, the user's file, the project's, the environment, the flags of a command.
+If one layer names the server by socket name and a later one by path, only the later one counts. A socket or binary from
+an earlier layer than the host belongs to this machine, and so does the server of $TMUX; both are dropped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +22,14 @@ _INSTEAD: Mapping[str, Sequence[str]] = {
 
 
 class Source(NamedTuple):
-    """Where a value is from: which layer, and its file and line, variable or option."""
+    """The source of a value: its layer, and its file and line, variable or option."""
 
     kind: Kind
     where: str = ""
 
 
 class Setting(NamedTuple):
-    """A key as it is set."""
+    """A key with its value and source."""
 
     key: str
     value: object
@@ -38,14 +38,14 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The configuration that holds."""
+    """The effective configuration."""
 
     settings: Settings
     sources: Mapping[str, Source]
-    """Of every key that is not at its default."""
+    """The source of every key that is not at its default."""
 
     def __iter__(self) -> Iterator[Setting]:
-        """Yield every key as it is set."""
+        """Yield every key with its value and source."""
         for key in all_keys().values():
             yield Setting(key.name, value_of(self.settings, key), self.sources.get(key.name, Source("default")))
 

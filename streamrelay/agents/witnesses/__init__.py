@@ -1,4 +1,4 @@
-"""Readers of what agents record of their own answers: one file, found from the agent's process, read as it grows."""
+"""Readers of the records that agents keep of their answers: found from the agent's process, read as they grow."""
 
 from streamrelay.agents.witnesses.readers import record_of
 from streamrelay.agents.witnesses.reading import AgentRecord, Reading

@@ -1,7 +1,7 @@
-"""OpenCode's database of sessions, read only: what was said in the one session of a folder since a time.
+"""Reads OpenCode's database of sessions: the passages of the active session of a folder since a time.
 
-OpenCode keeps `opencode.db` open (seen with 1.18.33). Which of its sessions is on the screen is not to be seen from
-outside, so it has to be the only one of its folder in which anything was said meanwhile.
+OpenCode keeps `opencode.db` open (seen with 1.18.33). From outside, it is unknown which session is on the screen, so
+the reader accepts a session only if no other session of the folder has new messages.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from streamrelay.delta.inputs import WitnessPassage
 NAME: Final = "opencode.db"
 MAX_MESSAGES: Final = 200
 MAX_TIME: Final = 0.5
-"""Seconds of one query."""
+"""The most seconds of one query."""
 MAX_DATA: Final = 400_000
-"""Characters of one part of a message."""
+"""The most characters of one part of a message."""
 _SESSIONS: Final = """
     SELECT DISTINCT message.session_id FROM message JOIN session ON session.id = message.session_id
     WHERE session.directory = ? AND session.parent_id IS NULL AND message.time_created >= ? LIMIT 2
@@ -36,7 +36,7 @@ _PARTS: Final = """
 
 
 class AgentDatabase:
-    """The record of the OpenCode in one pane."""
+    """The record of OpenCode in one pane."""
 
     def __init__(self, processes: Callable[[], Sequence[AgentProcess]], *, since: float) -> None:
         self._processes = processes
@@ -44,7 +44,7 @@ class AgentDatabase:
         self._read: dict[str, None] = {}
 
     def read(self) -> Reading:
-        """Return what was said since the last call."""
+        """Return the passages since the last call."""
         processes = self._processes()
         if not processes:
             return Reading(reason="no_process")

@@ -1,7 +1,8 @@
-"""A JSON Lines file that another program appends to, read from where it was left: bounded, whatever happens to it.
+"""Reads a JSON Lines file that another program appends to, each time from where the last read ended.
 
-A line that is not whole yet is read the next time. Where more was added than `MAX_READ`, only the end is read; a file
-that was replaced or cut is read from there as a new one. Another user's file, and one that others may write, is none.
+An incomplete line is left for the next read. If more than `MAX_READ` bytes were added, only the end is read. A file
+that was replaced or truncated is read as a new one. A file of another user, or one that other users may write, is
+refused.
 """
 
 import os
@@ -18,26 +19,26 @@ FIRST_READ: Final = 2 * 2**20
 
 
 class NotTrusted(OSError):
-    """The file is not the agent's alone."""
+    """Another user owns the file or may write to it."""
 
 
 class GrowingFile:
-    """One file; `uid` is whose it has to be."""
+    """One file; `uid` is its required owner."""
 
     def __init__(self, path: Path, uid: int) -> None:
-        """Begin with the last `FIRST_READ` bytes of what is there."""
+        """Begin with the last `FIRST_READ` bytes of the file."""
         self.path = path
         self._uid = uid
         self._offset = 0
         self._identity: tuple[int, int] | None = None
 
     def read_lines(self) -> list[bytes]:
-        """Return the whole lines that were added since the last call; raises OSError for what cannot be read."""
+        """Return the complete lines added since the last call; raises OSError if the file cannot be read."""
         most = FIRST_READ if self._identity is None else MAX_READ
         with open_plain(self.path) as file:
             status = os.fstat(file.fileno())
             if status.st_uid != self._uid or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                raise NotTrusted(f"{self.path} may be written by others")
+                raise NotTrusted(f"other users may write to {self.path}")
             identity = (status.st_dev, status.st_ino)
             size = status.st_size
             if identity != self._identity or size < self._offset:

@@ -1,7 +1,7 @@
-"""What one line of a transcript says for the witness: a message, an answer, the end of a turn; never raises.
+"""Parses one line of a transcript for the witness: a message, an answer, the end of a turn. Never raises.
 
-Left out are sub-agents and side chains, tools, thoughts, the summaries of a compaction, and what an agent puts into a
-person's mouth (streamrelay/agents/transcripts.py).
+It omits sub-agents and side chains, tools, thoughts, the summaries of a compaction, and texts that an agent inserts as
+a person's (streamrelay/agents/transcripts.py).
 """
 
 from typing import Any, Final
@@ -13,18 +13,18 @@ MAX_PASSAGE: Final = 400_000
 """Characters of one passage; a longer one is not compared."""
 MAX_SEEN: Final = 1_000
 _ENDED: Final = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
-"""Why a message of Claude's ends its turn; `tool_use` and `pause_turn` do not."""
+"""The stop reasons with which a message of Claude ends its turn; `tool_use` and `pause_turn` do not."""
 _INTERRUPTED: Final = "[Request interrupted by user"
 
 
 class LineReader:
-    """Reads the lines of one transcript, in order; a message that is written again is read once."""
+    """Reads the lines of one transcript in order; a message that is written twice counts once."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], None] = {}
 
     def read(self, line: bytes) -> list[WitnessPassage]:
-        """Return what a line says."""
+        """Return the passages of a line."""
         value = decoded(line)
         if not isinstance(value, dict) or "$set" in value or _is_beside(value):
             return []
@@ -35,7 +35,7 @@ class LineReader:
         if said and said[-1].text.startswith(_INTERRUPTED):
             return [*said[:-1], WitnessPassage("end")]
         if _calls_tools(value):
-            # What was the end of the turn so far goes on.
+            # The turn that seemed to have ended continues.
             return [*said, WitnessPassage("agent")]
         if said and said[-1].speaker == "agent" and _is_last(value):
             said.append(WitnessPassage("end"))
@@ -55,7 +55,7 @@ class LineReader:
 
 
 def _is_beside(value: dict[str, Any]) -> bool:
-    """Return whether a line is not of the conversation on the screen: a sub-agent's, or a summary."""
+    """Return whether a line is not part of the conversation on the screen: a sub-agent's, or a summary."""
     return bool(value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary"))
 
 
@@ -65,7 +65,7 @@ def _payload(value: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _ends(value: dict[str, Any]) -> bool:
-    """Return whether a line only says that the turn is over."""
+    """Return whether a line only reports the end of the turn."""
     if value.get("type") == "system":
         return value.get("subtype") == "turn_duration"
     return value.get("type") == "event_msg" and _payload(value, "payload").get("type") in {
@@ -81,7 +81,7 @@ def _calls_tools(value: dict[str, Any]) -> bool:
 
 
 def _is_last(value: dict[str, Any]) -> bool:
-    """Return whether a message of an agent's ends its turn, if no other follows."""
+    """Return whether an agent's message ends its turn, if no other follows."""
     message = _payload(value, "message")
     if value.get("type") == "assistant":
         return message.get("stop_reason") in _ENDED or "parts" in message

@@ -1,7 +1,7 @@
-"""The agent's own process in a pane, as /proc shows it: where it runs, with which environment, which files it has open.
+"""Finds the agent's process in a pane through /proc, with its folder, environment and open files.
 
-Only the processes in the foreground of the pane's terminal count. An agent that runs on another machine, in a container
-or as another user has no process that can be read here, and then it has no record either.
+Only the foreground processes of the pane's terminal count. The process of an agent on another machine, in a container
+or of another user is unreadable here, so that agent has no record.
 """
 
 import os
@@ -14,7 +14,7 @@ MAX_PROCESSES: Final = 200
 MAX_FILES: Final = 4_096
 _PROC: Final = Path("/proc")
 _STAT_PPID, _STAT_GROUP, _STAT_FOREGROUND, _STAT_STARTED = 1, 2, 5, 19
-"""Fields of /proc/PID/stat behind the command, as proc(5) counts them from the third on."""
+"""Indexes of the fields of /proc/PID/stat after the command; 0 is proc(5)'s third field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class AgentProcess:
     """Its working directory."""
     environment: Mapping[str, str]
     files: frozenset[Path]
-    """The plain paths among the files that it has open."""
+    """The plain paths among its open files."""
 
     def home(self, variable: str, default: str) -> Path | None:
-        """Return the folder that a variable names, or else the one below the user's home; None for neither."""
+        """Return the folder that a variable names, else the default one below the user's home; None without both."""
         named = self.environment.get(variable, "") if variable else ""
         home = self.environment.get("HOME", "")
         if named.startswith("/"):
@@ -41,7 +41,7 @@ class AgentProcess:
 
 
 def foreground_processes(pid: int) -> list[AgentProcess]:
-    """Return the processes in the foreground of the terminal of `pid`, the process that a pane was started with."""
+    """Return the foreground processes of the terminal of `pid`, the first process of a pane."""
     group = _stat(pid)
     if group is None:
         return []
@@ -84,7 +84,7 @@ def _open_files(folder: Path) -> Iterator[Path]:
 
 
 def _family(pid: int) -> Iterator[int]:
-    """Yield a process and all that descend from it."""
+    """Yield a process and all its descendants."""
     waiting = [pid]
     for _ in range(MAX_PROCESSES):
         if not waiting:
@@ -107,7 +107,7 @@ def _stat(pid: int) -> list[str] | None:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
-    # The command stands in parentheses and may hold any of the characters that stand around it.
+    # The command is in parentheses and may contain blanks and parentheses.
     fields = text.rpartition(")")[2].split()
     return fields if len(fields) > _STAT_STARTED else None
 

@@ -28,16 +28,16 @@ from streamrelay.agents.witnesses.reading import AgentRecord, Reading, Reason
 from streamrelay.delta.inputs import WitnessPassage
 
 MAX_NOTE: Final = 64 * 1024
-"""Bytes of a small file in which an agent notes which record is its own."""
+"""The most bytes of the small file in which an agent names its record."""
 MAX_FOLDERS: Final = 20_000
 STARTED_WITHIN: Final = 20.0
-"""Seconds after the start of its process in which an agent begins the record of a new session."""
+"""Seconds after its start within which an agent begins the record of a new session."""
 _SESSION: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ROLLOUT: Final = re.compile(r"rollout-.*\.jsonl")
 
 
 class NoRecord(Exception):
-    """There is none that is certain to be the agent's."""
+    """No record certainly belongs to the agent."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -45,9 +45,9 @@ class NoRecord(Exception):
 
 
 def record_of(profile: AgentProfile, pid: int, since: float) -> AgentRecord | None:
-    """Return the record of an agent in the pane that process `pid` was started in; None where its profile has none.
+    """Return the record of the agent in the pane with the first process `pid`; None if its profile has none.
 
-    What was said before `since` (Unix time) is passed over.
+    Passages before `since` (Unix time) are skipped.
     """
     if profile.witness is None:
         return None
@@ -57,7 +57,7 @@ def record_of(profile: AgentProfile, pid: int, since: float) -> AgentRecord | No
 
 
 class AgentTranscript:
-    """A transcript in JSON Lines, found anew before each reading: an agent may go on in another one."""
+    """A transcript in JSON Lines, located again before each read, because an agent may continue in another one."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class AgentTranscript:
         self._lines = LineReader()
 
     def read(self) -> Reading:
-        """Return what was added since the last call."""
+        """Return the passages added since the last call."""
         try:
             processes = self._processes()
             if not processes:
@@ -95,9 +95,9 @@ class AgentTranscript:
 
 
 def _in_order(passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:
-    """Return passages in the order of their times; what has none stays behind the one before.
+    """Return passages in the order of their times; a passage without a time follows the one before.
 
-    Claude Code 2.1.197 writes a quick answer down before the message that it answers.
+    Claude Code 2.1.197 writes a quick answer before the message that it answers.
     """
     timed: list[tuple[float, WitnessPassage]] = []
     for passage in passages:
@@ -106,18 +106,18 @@ def _in_order(passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:
 
 
 def _only(paths: Iterable[Path]) -> Path:
-    """Return the only one of some paths; raises NoRecord for none and for several."""
+    """Return the only path; raises NoRecord if there is none or several."""
     found = list(dict.fromkeys(paths))
     if len(found) != 1:
         raise NoRecord("several" if found else "no_record")
     return found[0]
 
 
-# Claude Code notes the session of each of its processes in `sessions/PID.json` (seen with 2.1.197).
+# Claude Code records the session of each process in `sessions/PID.json` (seen with 2.1.197).
 
 
 def find_claude(processes: Sequence[AgentProcess]) -> Path:
-    """Return the transcript of the session that Claude Code notes for one of the processes."""
+    """Return the transcript of the session that Claude Code records for one of the processes."""
     found = []
     for process in processes:
         home = process.home("CLAUDE_CONFIG_DIR", ".claude")
@@ -128,11 +128,11 @@ def find_claude(processes: Sequence[AgentProcess]) -> Path:
     return _only(found)
 
 
-# Codex keeps the rollout of its session open (seen with 0.171.0); those of agents that it starts are open as well.
+# Codex keeps the rollout of its session open (seen with 0.171.0), and those of the agents that it starts.
 
 
 def find_codex(processes: Sequence[AgentProcess]) -> Path:
-    """Return the only rollout that is open and was begun by a person."""
+    """Return the only open rollout that a person began."""
     rollouts = {path for process in processes for path in process.files if _ROLLOUT.fullmatch(path.name)}
     if len(rollouts) > 1:
         rollouts = {path for path in rollouts if _is_persons(path)}
@@ -140,17 +140,17 @@ def find_codex(processes: Sequence[AgentProcess]) -> Path:
 
 
 def _is_persons(rollout: Path) -> bool:
-    """Return whether a rollout is that of the session on the screen: the source of an agent's own is no plain word."""
+    """Return whether a person began a rollout; the source of an agent's rollout is an object, not a word."""
     payload = _first_line(rollout).get("payload")
     return isinstance(payload, dict) and isinstance(payload.get("source"), str)
 
 
-# Gemini CLI names the folder of a project in `projects.json`; each session begins a file of its own, whose first line
-# says when (seen with 0.61.0).
+# Gemini CLI names the folder of a project in `projects.json`; each session has its own file, whose first line contains
+# the start time (seen with 0.61.0).
 
 
 def find_gemini(processes: Sequence[AgentProcess]) -> Path:
-    """Return the only chat of the project that was begun when the processes were."""
+    """Return the only chat of the project that began together with the processes."""
     found: list[Path] = []
     for process in processes:
         home = process.home("", ".gemini")
@@ -169,7 +169,7 @@ def find_gemini(processes: Sequence[AgentProcess]) -> Path:
 
 
 def find_qwen(processes: Sequence[AgentProcess]) -> Path:
-    """Return the chat of the only session whose log was begun when the processes were."""
+    """Return the chat of the only session whose log began together with the processes."""
     homes = dict.fromkeys(home for process in processes if (home := process.home("", ".qwen")) is not None)
     logs = [log for home in homes for log in _listed(home / "debug", ".txt") if _SESSION.fullmatch(log.stem)]
     begun = _only(log for log in logs if _began_with(processes, _head(log)[:24].decode(errors="replace")))
@@ -186,7 +186,7 @@ def _began_with(processes: Sequence[AgentProcess], at: object) -> bool:
         return False
     if began is None:
         return False
-    # The start of a process is known to a tick of the clock, and the time of booting to a second.
+    # The start of a process is exact to a clock tick, the boot time only to a second.
     return any(-2.0 <= began.timestamp() - process.started <= STARTED_WITHIN for process in processes)
 
 
@@ -207,7 +207,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _head(path: Path) -> bytes:
-    """Return the first bytes of a plain file; none of anything else."""
+    """Return the first bytes of a plain file; empty for any other file."""
     try:
         with open_plain(path) as file:
             return file.read(MAX_NOTE) or b""
@@ -216,7 +216,7 @@ def _head(path: Path) -> bytes:
 
 
 def _named(folder: Path, name: str) -> list[Path]:
-    """Return the files of one name in the folders of a folder."""
+    """Return the files of a name in the subfolders of a folder."""
     return [path for place in _listed(folder, "") if (path := place / name).is_file()]
 
 
