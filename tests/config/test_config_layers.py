@@ -32,7 +32,7 @@ def read(text, kind="user"):
         ("[link.budget]\na = 1", "f.toml:1: link.budget: Expected `int`", "By default 8"),
         ("[agents.x]\na = 1", "f.toml:1: agents: there is no such key", ""),
         ("transport = 'ssh'", "f.toml:1: transport: Invalid enum value 'ssh'", "pipes"),
-        ("socket_name = 'a'\nsocket_path = 'b'", "f.toml:2: socket_path: a server is named by", ""),
+        ("socket_name = 'a'\nsocket_path = 'b'", "f.toml:2: socket_path: name a server by", ""),
         ("link = {budget = 1,\n hops = 2}", "f.toml: invalid TOML", ""),
         ("[pulse.pipelines]\nci = 'make'", "f.toml:1: pulse.pipelines: Expected `array`", "By default {}"),
         ("pulse.pipelines = {ci = []}", "f.toml:1: pulse.pipelines: Expected `array` of length >= 1", ""),
