@@ -54,7 +54,7 @@ class StartGatheringArguments(Arguments, frozen=True, kw_only=True):
     ] = ""
 
 
-class Seated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SeatedParticipant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who takes part, and where."""
 
     number: int
@@ -69,7 +69,7 @@ class GatheringStarted(Result, frozen=True, kw_only=True):
     """Of `start_gathering`."""
 
     gathering: str
-    participants: list[Seated]
+    participants: list[SeatedParticipant]
     next: str
 
     def told(self) -> str:
@@ -117,7 +117,7 @@ async def start_gathering(service: Service, caller: str, asked: StartGatheringAr
         )
     )
     seated = [
-        Seated(
+        SeatedParticipant(
             number=one.number,
             name=one.name,
             role=one.role,

@@ -75,7 +75,7 @@ class CloseLinkResult(Result, frozen=True, kw_only=True):
         return f"the conversation with {self.peer} is over after {deliveries(self.deliveries)}. {self.next}"
 
 
-class Peer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ListedSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One session in a list."""
 
     session: str
@@ -116,7 +116,7 @@ class SessionList(Result, frozen=True, kw_only=True):
     """Of `list_sessions`."""
 
     you: str
-    sessions: list[Peer]
+    sessions: list[ListedSession]
     next: str = ""
 
     def told(self) -> str:
@@ -128,7 +128,7 @@ class SessionList(Result, frozen=True, kw_only=True):
 class StartSessionResult(Result, frozen=True, kw_only=True):
     """Of `start_session`."""
 
-    session: Peer
+    session: ListedSession
     next: str
 
     def told(self) -> str:

@@ -14,8 +14,8 @@ from streamrelay.mcp.results import (
     EndSessionResult,
     FoundUtterance,
     FoundWords,
+    ListedSession,
     OneDelivery,
-    Peer,
     Read,
     SendMessageResult,
     SessionList,
@@ -106,8 +106,8 @@ async def list_sessions(service: api.Service, caller: str, _asked: arguments.Lis
     return SessionList(you=caller, sessions=peers, next="" if caller else descriptions.UNKNOWN_CALLER)
 
 
-def _peer(session: Session, caller: str, link: Link | None) -> Peer:
-    return Peer(
+def _peer(session: Session, caller: str, link: Link | None) -> ListedSession:
+    return ListedSession(
         session=session.session,
         title=label(session.title),
         pane=session.pane,

@@ -54,7 +54,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 
-class Refusal(NamedTuple):
+class RequestRefusal(NamedTuple):
     """Why a request is not answered."""
 
     status: int
@@ -104,36 +104,38 @@ class Guard:
         self._port = port
         self._token = token.encode()
 
-    def refusal(self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
+    def refusal(self, method: str, path: str, headers: Iterable[tuple[bytes, bytes]]) -> RequestRefusal | None:
         """Return why a request is not answered; None for one that is."""
         named: dict[str, str] = {}
         for raw, value in headers:
             name = raw.decode("latin-1").lower()
             if name in named and name in _ONCE:
-                return Refusal(400, "usage", f"more than one {name} header")
+                return RequestRefusal(400, "usage", f"more than one {name} header")
             named[name] = value.decode("latin-1")
         host = named.get("host", "").lower()
         if not self._is_ours(host):
-            return Refusal(
+            return RequestRefusal(
                 421, "wrong_host", "this server does not have that name", "web.names lists the names that are accepted"
             )
         origin = named.get("origin")
         if origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}:
-            return Refusal(403, "wrong_origin", "a page of another origin is not answered")
+            return RequestRefusal(403, "wrong_origin", "a page of another origin is not answered")
         if path in FILES:
-            return None if method in {"GET", "HEAD"} else Refusal(405, "usage", f"{method} is not for {path}")
+            return None if method in {"GET", "HEAD"} else RequestRefusal(405, "usage", f"{method} is not for {path}")
         if named.get("sec-fetch-site", "") in _ELSEWHERE:
-            return Refusal(403, "wrong_origin", "a page of another site is not answered")
+            return RequestRefusal(403, "wrong_origin", "a page of another site is not answered")
         scheme, _, token = named.get("authorization", "").partition(" ")
         # Compared in constant time: an attacker must not measure how much of it was right.
         if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
-            return Refusal(401, "unauthorized", "the token is missing or wrong", "`streamrelay web` prints the address")
+            return RequestRefusal(
+                401, "unauthorized", "the token is missing or wrong", "`streamrelay web` prints the address"
+            )
         media_type = named.get("content-type", "").partition(";")[0].strip().lower()
         if method not in {"GET", "HEAD"} and media_type != "application/json":
-            return Refusal(415, "usage", "what is sent is to be application/json")
+            return RequestRefusal(415, "usage", "what is sent is to be application/json")
         length = named.get("content-length", "0")
         if not length.isdecimal() or int(length) > MAX_BODY_SIZE:
-            return Refusal(413, "usage", f"more than {MAX_BODY_SIZE} bytes")
+            return RequestRefusal(413, "usage", f"more than {MAX_BODY_SIZE} bytes")
         return None
 
     def _is_ours(self, host: str) -> bool:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, ExceptionHandler, Message, Receive, Scope, Send
 
-from streamrelay.web.guard import FILES, HEADERS, Guard, Refusal
+from streamrelay.web.guard import FILES, HEADERS, Guard, RequestRefusal
 
 _FILES = resources.files(__package__) / "page"
 
@@ -59,7 +59,7 @@ class _File:
         await response(scope, receive, send)
 
 
-def _refusal(refusal: Refusal) -> Response:
+def _refusal(refusal: RequestRefusal) -> Response:
     body = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint, "data": {}}
     headers = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
     # What is not read of a request that was refused is not read at all.
