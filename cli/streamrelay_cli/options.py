@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streamrelay.delta.inputs import WitnessPolicy
     from streamrelay_cli.output import CommandOutput
 
-SERVER, PRINTING = "Server", "PrintingOptions"
+SERVER, PRINTING = "Server", "Printing"
 """Headings under which `--help` has what belongs to no command alone."""
 
 

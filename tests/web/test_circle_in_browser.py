@@ -68,11 +68,11 @@ async def test_a_person_sits_in_a_circle_reads_speaks_passes_and_comes_back(hous
         await expect(page.locator("#asked")).to_contain_text("You (2), the piece is yours. Phase: INHALE (round 1/1)")
         await expect(page.locator("#hub")).to_contain_text("round 1 of 1")
         await expect(page).to_have_title("◆ Your turn streamrelay")
-        await expect(page.get_by_role("log", name="GatheringTranscript")).to_contain_text("Sage has <b>seen</b>")
+        await expect(page.get_by_role("log", name="Transcript")).to_contain_text("Sage has <b>seen</b>")
         words = page.get_by_label("Your words")
         await words.fill("I notice <script>alert(1)</script> the rain.")
         await page.keyboard.press("Control+Enter")
-        await expect(page.get_by_role("log", name="GatheringTranscript")).to_contain_text("the rain.")
+        await expect(page.get_by_role("log", name="Transcript")).to_contain_text("the rain.")
         await expect(words).to_have_value("")
         if SHOTS:
             await page.screenshot(path=f"{SHOTS}/circle.png")
@@ -194,7 +194,7 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await expect(mo.get_by_label("What you are asked")).to_be_visible()
         await mo.get_by_label("Your words").fill("a line\n" * 12)
         seat = await mo.locator("#seat").bounding_box()
-        transcript = await mo.get_by_role("log", name="GatheringTranscript").bounding_box()
+        transcript = await mo.get_by_role("log", name="Transcript").bounding_box()
         assert seat
         assert transcript
         assert transcript["height"] >= 96
@@ -215,7 +215,7 @@ async def test_two_people_have_a_seat_each_and_a_lost_daemon_keeps_them(house: H
         await expect(mo.get_by_role("button", name="Speak")).to_be_enabled()
         await mo.get_by_role("button", name="Speak").tap()
         for page in (mo, eve):
-            await expect(page.get_by_role("log", name="GatheringTranscript")).to_contain_text("before the storm")
+            await expect(page.get_by_role("log", name="Transcript")).to_contain_text("before the storm")
         await mo.get_by_role("button", name="Pass the piece").tap()
         await expect(eve.get_by_role("button", name="Speak")).to_be_enabled()
         # Somebody else was quicker, and the page does not know it yet: it is told, and nothing is passed for the next.
