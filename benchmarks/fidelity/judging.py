@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks.fidelity.scoring import Score, Truth, score
-from benchmarks.fidelity.ways import HEARERS
+from benchmarks.fidelity.ways import HEARERS, WITH_WITNESSES
 from streamrelay.recordings import open_recording
 
 _FULL_SCREEN = frozenset({"less", "vim", "fzf"})
@@ -52,8 +52,11 @@ def name(folder: Path) -> str:
 
 def judge(folder: Path, way: str) -> Judged:
     """Hear one recording and judge what was heard."""
-    events = [*HEARERS[way](open_recording(folder))]
-    return Judged(name(folder), way, score(Truth.of(folder), events))
+    truth = Truth.of(folder)
+    if way == WITH_WITNESSES and truth.agent:
+        # What was never painted is in the record.
+        truth = msgspec.structs.replace(truth, unpainted=[])
+    return Judged(name(folder), way, score(truth, [*HEARERS[way](open_recording(folder), truth)]))
 
 
 def judge_all(folders: Iterable[Path], ways: Iterable[str], *, workers: int) -> list[Judged]:

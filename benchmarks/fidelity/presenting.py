@@ -10,6 +10,7 @@ from benchmarks.plotting import Panel, bars
 
 COLOURS = {
     "stream": "#2b6cb0",
+    "with witnesses": "#2f855a",
     "stream without profiles": "#63b3ed",
     "polling": "#dd6b20",
     "polling at once": "#f6ad55",
@@ -21,18 +22,19 @@ _BLOCK = re.compile(r"(<!-- fidelity: [^\n]*-->\n).*?(<!-- end of fidelity -->)"
 Summaries = Mapping[str, Summary]
 
 
-def total_table(totals: Summaries) -> Table:
-    """Return one row for each way."""
+def total_table(totals: Summaries, kind: str = "") -> Table:
+    """Return one row for each way; `kind` tells which recordings they are."""
     size = max(total.recordings for total in totals.values())
     return Table(
-        f"Fidelity over {size} recordings",
+        f"Fidelity over {size} {kind + ' ' if kind else ''}recordings",
         (
-            "heard by", "recall", "all heard", "exact lines", "noise words a run", "leaking", "duplicating",
-            "end of turn", "ends missing", "early ends", "gaps missing", "errors",
+            "heard by", "recall", "all heard", "exact lines", "source lines", "noise words a run", "leaking",
+            "duplicating", "end of turn", "ends missing", "early ends", "gaps missing", "errors",
         ),
         [
             (
-                way, f"{total.recall:.3f}", str(total.whole), f"{total.lines:.3f}", f"{total.noise:.1f}",
+                way, f"{total.recall:.3f}", str(total.whole), f"{total.lines:.3f}", f"{total.source:.3f}",
+                f"{total.noise:.1f}",
                 str(total.leaking), str(total.duplicating), _seconds(total.end_lag), str(total.ends_missing),
                 str(total.early_ends), str(total.gaps_missing), str(total.errors),
             )
@@ -103,15 +105,17 @@ def plot(programs: Mapping[str, Summaries]) -> str:
     )
 
 
-def page(totals: Table, programs: Table, recordings: Sequence[Table]) -> str:
+def page(totals: Sequence[Table], programs: Table, recordings: Sequence[Table]) -> str:
     """Return all tables as a Markdown page beside its plot."""
-    parts = ["# Fidelity", totals.markdown(), f"![Recall and precision by program]({PLOT})", programs.markdown()]
+    plotted = f"![Recall and precision by program]({PLOT})"
+    parts = ["# Fidelity", *(table.markdown() for table in totals), plotted, programs.markdown()]
     return "\n\n".join((*parts, *(table.markdown() for table in recordings))) + "\n"
 
 
-def with_block(document: str, totals: Table, programs: Table) -> str:
+def with_block(document: str, totals: Sequence[Table], programs: Table) -> str:
     """Return a document whose generated part is that of this run; raises ValueError where it has no such part."""
-    block = f"\n{totals.markdown()}\n\n![Recall and precision by program]({PLOT})\n\n{programs.markdown()}\n\n"
+    figures = "\n\n".join(table.markdown() for table in totals)
+    block = f"\n{figures}\n\n![Recall and precision by program]({PLOT})\n\n{programs.markdown()}\n\n"
     replaced, times = _BLOCK.subn(lambda marks: marks[1] + block + marks[2], document)
     if times != 1:
         raise ValueError("the document has no part between <!-- fidelity: ... --> and <!-- end of fidelity -->")

@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -24,6 +24,9 @@ MODEL_DRIVEN = frozenset({
     "claude", "codex", "codex_inline", "gemini", "qwen", "opencode", "aider", "ink", "textual", "textual_inline",
 })  # fmt: skip
 """The programs whose truth is what a model streamed, in Markdown, and which have turns to end."""
+
+KEEP_RECORDS = frozenset({"claude", "codex", "gemini", "qwen", "opencode"})
+"""The agents that write down what they answered."""
 
 TOLERANCE = 0.05
 """Seconds by which the end of a turn may come before that of the answer: two processes wrote down the two times."""
@@ -46,12 +49,17 @@ class Answer(msgspec.Struct):
     text: str | None = None
     t0: float | None = None
     t1: float | None = None
+    tool_call: Any = None
+    """What of a tool it calls, if it does: then the turn goes on behind it."""
 
 
 class Injection(msgspec.Struct):
-    """What was put into the program."""
+    """What was put into the program, and when."""
 
     text: str | None = None
+    t: float = 0.0
+    t_enter: float | None = None
+    mode: str = ""
 
 
 class Truth(msgspec.Struct):
@@ -79,8 +87,18 @@ class Truth(msgspec.Struct):
 
     @property
     def answers(self) -> list[Answer]:
-        """The answers that are known and were not aborted."""
-        return [answer for answer in self.truth if answer.text and not (answer.t0 and not answer.t1)]
+        """The answers that are known, were not aborted, and were not over when the listening began, at 0."""
+        return [
+            answer
+            for answer in self.truth
+            if answer.text and not (answer.t0 and not answer.t1) and (answer.t1 is None or answer.t1 >= 0)
+        ]
+
+    @property
+    def agent(self) -> str:
+        """The name of the profile of an agent that keeps a record of its answers; empty for other programs."""
+        name = self.program.partition("_")[0].rstrip("0123456789")
+        return name if name in KEEP_RECORDS else ""
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -96,6 +114,9 @@ class Score(msgspec.Struct, frozen=True):
     """5-grams of the truth among the noise."""
     lines: float = 0.0
     """Share of the lines of the truth that came out as one line each."""
+    source_lines: int = 0
+    """Lines of an agent that keeps a record that came out as their source, Markdown included."""
+    truth_lines: int = 0
     truth_words: int = 0
     output_words: int = 0
     gaps: int = 0
@@ -123,6 +144,8 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
     leaked = sum(count for gram, count in noise_grams.items() if gram in injected_grams)
     expected_grams = set(_grams(expected, size))
     gaps = sum(isinstance(event, Gap) for event in events)
+    answers = truth.answers if truth.agent else []
+    source = Counter(line.rstrip() for answer in answers for line in (answer.text or "").split("\n") if line.strip())
     end_lag, ends_missing, early_ends = _ends(truth, [event.t for event in events if isinstance(event, TurnEnded)])
     return Score(
         recall=hits / max(1, len(expected)),
@@ -130,6 +153,8 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
         leak=leaked / max(1, injected_grams.total()),
         dup=sum(count for gram, count in noise_grams.items() if gram in expected_grams),
         lines=_exact_lines(sources, said),
+        source_lines=(source & Counter(line.rstrip() for text in said for line in text.split("\n"))).total(),
+        truth_lines=source.total(),
         truth_words=len(expected),
         output_words=len(output),
         gaps=gaps,

@@ -22,6 +22,8 @@ class Summary(msgspec.Struct, frozen=True):
     recall: float
     """Mean, as the next two; what could not be heard counts as nothing heard."""
     lines: float
+    source: float
+    """Share of the lines of agents that keep a record that came out as their source, Markdown included."""
     noise: float
     """Words a recording."""
     precision: float | None
@@ -48,6 +50,7 @@ class Summary(msgspec.Struct, frozen=True):
             errors=sum(row.error is not None for row in judged),
             recall=statistics.fmean(score.recall for score in scores),
             lines=statistics.fmean(score.lines for score in scores),
+            source=sum(score.source_lines for score in scores) / max(1, sum(score.truth_lines for score in scores)),
             noise=noise / len(scores),
             precision=1 - noise / words if words else None,
             whole=sum(score.recall >= WHOLE for score in scores),

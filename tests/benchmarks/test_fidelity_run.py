@@ -13,10 +13,12 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.fidelity import measure, options
-from benchmarks.fidelity.command import CORPUS
+from benchmarks.fidelity.command import CORPUS, LIVES, corpora
 from benchmarks.fidelity.judging import Judged, _outcome, judge, recordings
 from benchmarks.fidelity.presenting import COLOURS, with_block
-from benchmarks.fidelity.ways import HEARERS, WITHOUT_PROFILES
+from benchmarks.fidelity.scoring import Answer, Injection, Truth
+from benchmarks.fidelity.ways import HEARERS, WITH_WITNESSES, WITHOUT_PROFILES
+from benchmarks.fidelity.witnessed import record
 from benchmarks.measuring import ROOT, Table
 
 ONLY = ("cat/short", "codex/short", "bash/seq300")
@@ -110,15 +112,57 @@ def test_every_way_has_a_colour_of_its_own() -> None:
 def test_only_the_generated_part_of_a_document_is_renewed() -> None:
     table = Table("figures", ("a", "b"), [("1", "2")])
     document = "before\n<!-- fidelity: by a run -->\nold\n<!-- end of fidelity -->\nafter\n"
-    renewed = with_block(document, table, table)
+    renewed = with_block(document, [table], table)
     assert renewed.startswith("before\n<!-- fidelity: by a run -->\n\n**figures**")
     assert renewed.endswith("\n\n<!-- end of fidelity -->\nafter\n")
     assert "old" not in renewed
-    assert with_block(renewed, table, table) == renewed
+    assert with_block(renewed, [table], table) == renewed
     with pytest.raises(ValueError, match="no part"):
-        with_block("nothing generated here", table, table)
+        with_block("nothing generated here", [table], table)
 
 
 def test_the_benchmarks_page_has_a_part_to_renew() -> None:
     table = Table("figures", ("a", "b"), [("1", "2")])
-    assert "**figures**" in with_block((ROOT / "docs" / "benchmarks.md").read_text(), table, table)
+    assert "**figures**" in with_block((ROOT / "docs" / "benchmarks.md").read_text(), [table], table)
+
+
+def test_every_fifth_life_is_held_out_whichever_are_asked_for() -> None:
+    every = recordings(LIVES)
+    kinds = corpora(options().parse_args([]))
+    assert list(kinds) == ["", "lifecycle", "hold-out"]
+    assert kinds["hold-out"] == every[4::5]
+    assert sorted([*kinds["lifecycle"], *kinds["hold-out"]]) == every
+    asked = [f"{folder.parent.name}/{folder.name}" for folder in every[3:5]]
+    kinds = corpora(options().parse_args(["--only", *asked]))
+    assert kinds == {"lifecycle": every[3:4], "hold-out": every[4:5]}
+
+
+@pytest.mark.requirement("DEL-11")
+def test_with_witnesses_an_answer_is_its_source_line_for_line() -> None:
+    alone, both = (judge(CORPUS / "codex" / "short", way).score for way in ("stream", WITH_WITNESSES))
+    assert both.source_lines == both.truth_lines > 0
+    assert both.source_lines >= alone.source_lines
+    assert (both.recall, both.noise, both.leak, both.dup) == (1.0, 0, 0.0, 0)
+
+
+def test_a_record_is_written_message_by_message_as_each_answer_ends() -> None:
+    truth = Truth(
+        program="claude",
+        truth=[
+            Answer("I look.", 1.1, 1.5, tool_call="ls"),
+            Answer("It is there.", 2.0, 2.5),
+            Answer("Never m", 4.0, None),
+        ],
+        injected=[
+            Injection("where?", 0.5, 1.0, "paste"),
+            Injection("and?", 3.5, None, "typed"),
+            Injection(None, 4.5, None, "key"),
+        ],
+    )
+    assert [(one.at, one.passage.speaker, one.passage.text) for one in record(truth)] == [
+        (1.0, "person", "where?"),
+        (1.5, "agent", "I look."),
+        (2.5, "agent", "It is there."),
+        (2.5, "end", ""),
+        (3.5, "person", "and?"),
+    ]

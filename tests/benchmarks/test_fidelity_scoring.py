@@ -187,7 +187,22 @@ TURN_CASES = {
     ("told", "events", "expected"), (TEXT_CASES | MARKDOWN_CASES).values(), ids=(TEXT_CASES | MARKDOWN_CASES).keys()
 )
 def test_the_words_and_lines_of_a_recording(told: Truth, events: list[Event], expected: Score) -> None:
-    assert score(told, events) == expected
+    judged = score(told, events)
+    assert msgspec.structs.replace(judged, source_lines=0, truth_lines=0) == expected
+
+
+@pytest.mark.requirement("BEN-05")
+def test_a_line_is_its_source_with_its_markdown_or_not_at_all() -> None:
+    told = truth("**Plan**\n\n- read\n- read\n", program="claude")
+    judged = score(told, said("Plan", "- read", "", "- stop"))
+    assert (judged.source_lines, judged.truth_lines) == (1, 3)
+    assert score(told, said("**Plan**", "- read", "- read  ")).source_lines == 3
+
+
+@pytest.mark.requirement("BEN-05")
+def test_what_was_over_before_the_listening_began_is_not_to_be_heard() -> None:
+    told = truth({"text": "early", "t0": -3.0, "t1": -2.0}, {"text": "amid", "t0": -1.0, "t1": 7.0})
+    assert [one.text for one in told.answers] == ["amid"]
 
 
 @pytest.mark.requirement("BEN-05")

@@ -1,0 +1,60 @@
+"""The stream with its second witness: the agent's own record of what it answered.
+
+No recording has the record that its agent wrote. One is made of what the recorded model streamed: each message where
+it was entered, each answer when it ended, as agents write them. So this tells what the comparison of the two witnesses
+makes of a record that is right, not how agents write theirs.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from benchmarks.fidelity.scoring import Truth
+from streamrelay.delta.inputs import WitnessOpened, WitnessPassage, WitnessReported
+from streamrelay.delta.profiles import Profile
+from streamrelay.events import Event
+from streamrelay.recordings import Recording
+from streamrelay.recordings.replay import steps
+
+LAG = 0.5
+"""Seconds that the stream waits for the record at the end of a turn."""
+_MESSAGE, _ANSWER, _END = range(3)
+
+
+class _Written(NamedTuple):
+    """A line of the record, and when it is there; of one moment the message comes first, the end of the turn last."""
+
+    at: float
+    order: int
+    passage: WitnessPassage
+
+
+def record(truth: Truth) -> list[_Written]:
+    """Return the record of a session, in the order in which it was written."""
+    written: list[_Written] = []
+    for injection in truth.injected:
+        if injection.text and injection.mode not in {"key", "resize"}:
+            at = injection.t if injection.t_enter is None else injection.t_enter
+            written.append(_Written(at, _MESSAGE, WitnessPassage("person", injection.text)))
+    for answer in truth.truth:
+        if answer.text and answer.t1 is not None:
+            written.append(_Written(answer.t1, _ANSWER, WitnessPassage("agent", answer.text)))
+            if not answer.tool_call:
+                written.append(_Written(answer.t1, _END, WitnessPassage("end")))
+    return sorted(written, key=lambda one: one[:2])
+
+
+def witnessed(recording: Recording, truth: Truth, profiles: Sequence[Profile]) -> Iterator[Event]:
+    """Yield the events of a recording whose stream has the record of its agent, where that kind keeps one."""
+    program, left = truth.agent, record(truth)
+    opened: set[str] = set()
+    for step in steps(recording, profiles):
+        yield from step.events
+        stream = step.stream
+        if program and step.pane not in opened:
+            opened.add(step.pane)
+            yield from stream.apply(WitnessOpened(stream.now, step.pane, program, "transcript", LAG))
+        if stream.awaits_witness:
+            ready = tuple(one.passage for one in left if one.at <= stream.now)
+            left = left[len(ready) :]
+            if ready:
+                yield from stream.apply(WitnessReported(stream.now, step.pane, program, ready))
