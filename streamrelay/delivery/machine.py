@@ -30,7 +30,8 @@ from streamrelay.delta.turns import TELLING
 from streamrelay.events import DeliveryState, Event, Gap, Injected, TurnEnded, TurnStarted
 
 PAINT_REST = 0.06
-MIN_WAIT = 0.12
+MIN_WAIT = 0.15
+"""Seconds between text and Enter, at least: within 0.12 s of a burst, programs take an Enter for a new line."""
 MAX_WAIT = 1.0
 DIGESTED = 200_000
 """A program gets another second for each of these many characters."""

@@ -48,6 +48,17 @@ def test_the_enter_comes_when_the_paint_has_settled_and_not_before() -> None:
     assert pane.count(Enter) == 1
 
 
+def test_the_enter_comes_later_than_where_a_burst_of_characters_is_taken_for_a_paste() -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.look()
+    pane.hear(Injected(message_id="m1", state="painted"))
+    pane.look(after=0.125)
+    assert pane.count(Enter) == 0
+    pane.look(after=0.03)
+    assert pane.count(Enter) == 1
+
+
 def test_a_program_that_paints_nothing_gets_its_enter_at_last() -> None:
     pane = Pane()
     pane.put("m1")
