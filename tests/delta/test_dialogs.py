@@ -29,8 +29,13 @@ def rows(text: str) -> list[str]:
     return text.strip("\n").split("\n")
 
 
+def kind_and_text(dialog: Dialog | None) -> tuple[str, str] | None:
+    """What the tests here are about; the choices have tests of their own."""
+    return None if dialog is None else (dialog.kind, dialog.text)
+
+
 def test_a_list_with_a_pointer_under_the_cursor_is_a_dialog() -> None:
-    assert find_dialog(MENU, POINTER, cursor_visible=False) == Dialog("permission", "Do you want to proceed?")
+    assert kind_and_text(find_dialog(MENU, POINTER, cursor_visible=False)) == ("permission", "Do you want to proceed?")
 
 
 def test_a_list_above_a_composer_is_an_answer() -> None:
@@ -47,7 +52,7 @@ def test_a_visible_cursor_may_stand_in_the_dialog() -> None:
     """On the pointer, or in the field that filters the choices."""
     assert find_dialog(MENU, POINTER) is not None
     filtered = rows("Pick a theme\n\nSearch\n\n❯ Dark\n  Light\n\nEnter to select")
-    assert find_dialog(filtered, (6, 2)) == Dialog("picker", "Search")
+    assert kind_and_text(find_dialog(filtered, (6, 2))) == ("picker", "Search")
     assert find_dialog(filtered, (3, 5)) is None
 
 
@@ -105,7 +110,7 @@ def test_what_follows_the_list_ends_the_dialog() -> None:
 def test_words_name_the_kind(question: str, kind: str) -> None:
     screen = [question, "❯ 1. Ja", "  2. Nein", "", "Enter · Esc"]
     found = find_dialog(screen, (0, 1), cursor_visible=False)
-    assert found == Dialog(kind, question)  # type: ignore[arg-type]
+    assert kind_and_text(found) == (kind, question)
 
 
 def test_choices_name_the_kind_where_the_question_does_not() -> None:
@@ -122,7 +127,7 @@ def test_choices_name_the_kind_where_the_question_does_not() -> None:
 
 def test_a_key_to_go_on_with_is_a_confirmation() -> None:
     screen = rows("Security notes:\n\n1. It can make mistakes.\n\nPress Enter to continue…")
-    assert find_dialog(screen, (0, 5), cursor_visible=False) == Dialog("confirmation", "Security notes:")
+    assert kind_and_text(find_dialog(screen, (0, 5), cursor_visible=False)) == ("confirmation", "Security notes:")
     assert find_dialog(screen, (24, 4)) is not None, "a shell's `read` leaves the cursor behind its question"
     assert find_dialog(screen, (0, 5)) is None, "the text of a file"
 
@@ -130,7 +135,7 @@ def test_a_key_to_go_on_with_is_a_confirmation() -> None:
 def test_choices_told_apart_by_colour_are_known_by_their_keys() -> None:
     screen = rows("┃  △ Permission required\n┃  $ rm x\n┃\n┃  Allow once   Reject      ⇆ select  enter confirm\n┃")
     found = find_dialog(screen, (40, 5), cursor_visible=False)
-    assert found == Dialog("permission", "△ Permission required")
+    assert kind_and_text(found) == ("permission", "△ Permission required")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +155,7 @@ def test_a_profile_adds_signs() -> None:
     sign = DialogSign("picker", regex.compile(r"^ +(?P<text>Themes) +esc$"))
     screen = ["", "      Themes      esc", "      monokai"]
     assert find_dialog(screen, (0, 0)) is None
-    assert find_dialog(screen, (0, 0), signs=[sign]) == Dialog("picker", "Themes")
+    assert kind_and_text(find_dialog(screen, (0, 0), signs=[sign])) == ("picker", "Themes")
 
 
 class Drawn(NamedTuple):
@@ -238,5 +243,5 @@ def test_no_screen_makes_it_raise(screen: Sequence[str], cursor: tuple[int, int]
 
 def test_a_panel_may_stand_below_the_hint_of_a_dialog_in_which_the_cursor_points() -> None:
     panel = [*MENU, "", "  1 task (0 done, 1 open)", "  ◻ Sharpen the plane"]
-    assert find_dialog(panel, POINTER, cursor_visible=False) == Dialog("permission", "Do you want to proceed?")
+    assert kind_and_text(find_dialog(panel, POINTER, cursor_visible=False)) == ("permission", "Do you want to proceed?")
     assert find_dialog(panel, (2, len(panel) - 1), cursor_visible=False) is None
