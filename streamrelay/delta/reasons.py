@@ -13,7 +13,7 @@ from streamrelay.events import Activity, Gap, Text
 Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer",
     "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike",
-    "echo_folded", "behind_mark", "line_editor", "behind_prompt", "behind_question",
+    "echo_folded", "echo_cut_short", "behind_mark", "line_editor", "behind_prompt", "behind_question",
     "greeting", "first_screen", "begun_before",
     "corner", "box", "bar", "outcome", "activity_of_profile",
     "unpainted", "cut_off", "history", "unheard", "unreadable",
@@ -38,6 +38,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "echo_labelled": "echo: rows that spell the message behind a label, where the transcript continued",
     "echo_alike": "echo: rows behind the mark of messages that share most words with the message",
     "echo_folded": "echo: a row behind the mark of messages above the answer to a message shown as a placeholder",
+    "echo_cut_short": "echo: a row behind that mark that has the beginning of the message and ends in an ellipsis",
     "behind_mark": "it stands behind the mark of messages and streamrelay did not send it, so a person typed it",
     "line_editor": "a line editor showed it when it closed, so a person submitted it",
     "behind_prompt": "it follows a prompt at which the program waited, so a person typed it",

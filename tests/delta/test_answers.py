@@ -433,3 +433,16 @@ def test_an_answer_that_was_broken_off_amid_a_line_leaves_a_gap(rows: list[str],
     passages = read(["> hello", "", *rows], "hello", profile=profile)
     assert [kind for kind, _ in passages].count("gap") == gaps
     assert ("text", [rows[0].lstrip("● ")]) in passages
+
+
+@pytest.mark.requirement("DEL-02b")
+def test_a_message_cut_short_in_the_transcript_stands_below_what_its_composer_left() -> None:
+    """Codex shows one row of a message of many; rows of its composer scrolled away while that was tall."""
+    message = "A long message.\n  1) a room\n  2) a door\n  3) a lamp"
+    rows = ["› 2) a door", "  3) a lamp", "", "› A long message. 1) a room 2…", "", "• Fine."]
+    answer = read_answer(
+        [], [PaintedRow(row) for row in rows], [Message("m1", (message, "2) a door\n3) a lamp"))],
+        columns=40, is_spinner=lambda _: False, mark="› ",
+    )  # fmt: skip
+    said = [(passage.kind, passage.rule, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
+    assert said == [("injected", "echo_cut_short", message.split("\n")), ("text", "answer", ["Fine."])]

@@ -240,3 +240,20 @@ def test_the_end_of_a_message_may_begin_with_a_short_row() -> None:
     message = "if it is so {\n    call(it)\n}\nreturn the_total_of_everything()"
     assert EchoSearch(rows).find_tail(message, [0]) == Block(0, 2)
     assert EchoSearch(["  }", "answer"]).find_tail("if it is so {\n}", [0]) is None
+
+
+@pytest.mark.requirement("DEL-02b")
+@pytest.mark.parametrize(
+    ("row", "is_echo"),
+    [
+        pytest.param("› one two three four five s…", True, id="the beginning of the message"),
+        pytest.param("› one two three four five six", False, id="without an ellipsis"),
+        pytest.param("  one two three four five s…", False, id="without the mark"),
+        pytest.param("› one two…", False, id="too short to tell"),
+        pytest.param("› one two four three five s…", False, id="another text"),
+    ],
+)
+def test_an_echo_may_be_cut_short(row: str, is_echo: bool) -> None:
+    search = EchoSearch(["• before", row, "• after"])
+    found = search.find_cut_short("one two three four five six", "› ")
+    assert found == (Block(1, 2, "› ") if is_echo else None)

@@ -57,17 +57,9 @@ def test_every_exception_is_a_recording() -> None:
     assert {*EXCEPTIONS} < {name(folder) for folder in FOLDERS}
 
 
-# Rows of a message that was sent while it worked are said beside the answer, or the turn ends a tenth of a second late.
-FAULTY = {"codex/rich"}
-PLAYED = [
-    pytest.param(folder, marks=pytest.mark.xfail(reason="known fault")) if name(folder) in FAULTY else folder
-    for folder in FOLDERS
-]
-
-
 @pytest.mark.sampled(10)
 @pytest.mark.requirement("DEL-01", "DEL-02a", "DEL-04a")
-@pytest.mark.parametrize("folder", PLAYED, ids=name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=name)
 def test_a_live_session_is_heard(folder: Path) -> None:
     truth, held = Truth.of(folder), EXCEPTIONS.get(name(folder), Held())
     heard = score(truth, [*replay(open_recording(folder), PROFILES)])

@@ -147,6 +147,12 @@ def read_answer(
             echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
         if echo is None:
             echo, rule = search.find_like(message.forms[0], mark, position), "echo_alike"
+        # Above it may stand what scrolled away of the composer.
+        cut_short = search.find_cut_short(
+            message.forms[0], answer.mark or mark, position if echo is None else echo.stop
+        )
+        if cut_short is not None:
+            echo, rule = cut_short, "echo_cut_short"
         if echo is None:
             echo, rule = _unspelled_echo(message, messages[number:], search, mark, position)
         if echo is None:

@@ -159,6 +159,16 @@ class EchoSearch:
         is_first = block is not None and not any(row.strip() for row in self._rows[start : block.start])
         return block if is_first else None
 
+    def find_cut_short(self, form: str, mark: str, start: int = 0) -> Block | None:
+        """Return the row behind the mark of messages that has the beginning of one and ends in an ellipsis."""
+        whole = spelling(form)
+        for y in range(start, len(self._rows) if mark.strip() else 0):
+            if self._rows[y].startswith(mark) and self._rows[y].endswith("…"):
+                shown = spelling(self._rows[y][len(mark) : -1])
+                if len(shown) >= SHORTEST_TAIL and whole.startswith(shown):
+                    return Block(y, y + 1, mark)
+        return None
+
     def find_grown(self, form: str, mark: str, start: int = 0, *, others: Sequence[str] = ()) -> Block | None:
         """Return the first paragraph behind the mark of messages that begins with one of which no more was seen.
 
