@@ -8,8 +8,9 @@ part in everything that panes do: it is listed, watched, journaled, linked and g
 outlives a daemon that dies, and a person can attach to it.
 
 Invariants: only the agent's messages are printed on the main screen, so that whatever reads the pane reads the agent's
-text; a dialog stands on the alternate screen and leaves nothing behind; tool calls stand in the title alone. `OSC 7501`
-tells when the agent works, so that each turn ends certainly. One prompt is sent at a time, and each typed Enter sends
+text; a dialog stands on the alternate screen and leaves nothing behind; tool calls stand in the title alone. The title
+begins with a spinner while the agent works, so that each turn ends certainly: tmux keeps a title, so a reader that was
+away learns the state, too. One prompt is sent at a time, and each typed Enter sends
 one.
 
 Keys: Enter sends, Ctrl-C cancels the turn that runs, Ctrl-C or Ctrl-D ends the program when it is idle.
@@ -35,6 +36,8 @@ from streamrelay.version import VERSION
 _STDIN, _STDOUT = 0, 1
 _PASTE_ON, _PASTE_OFF = b"\x1b[?2004h", b"\x1b[?2004l"
 _DIALOG_ON, _DIALOG_OFF = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+_SPINNER = "\u283f "
+"""What a title begins with while the agent works: a frame of a spinner, as many programs show it."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 ESCAPE_TIMEOUT = 0.05
 """Seconds after which an escape without a sequence is a key."""
@@ -54,22 +57,18 @@ class HostScreen:
         self._name = name
         self._at_line_start = True
 
-    def title(self, doing: str = "") -> None:
-        """Name the agent, and what it does, in the title."""
+    def title(self, doing: str = "", *, works: bool = True) -> None:
+        """Name the agent in the title, whether it works, and what it does."""
         what = " ".join(printable(doing).split())[:80]
-        self._write(f"\x1b]2;ACP: {self._name}{f' - {what}' if what else ''}\x07")
+        self._write(f"\x1b]2;{_SPINNER if works else ''}ACP: {self._name}{f' - {what}' if what else ''}\x07")
 
     def waits(self, draft: str = "") -> None:
         """Show the prompt, and the draft that was typed while the agent worked."""
         self.ends_message()
         self._write("> ")
-        self.state("idle")
+        self.title(works=False)
         if draft:
             self.typed(draft)
-
-    def state(self, state: str) -> None:
-        """Tell whether the agent works (`working`) or waits for a message (`idle`)."""
-        self._write(f"\x1b]7501;state={state}\x07")
 
     def typed(self, text: str) -> None:
         """Show what is typed behind the prompt, its further lines two columns further right."""
@@ -262,7 +261,7 @@ class AgentTerminal:
         from acp import RequestError, text_block
 
         self._works, self._message_id = True, None
-        self.screen.state("working")
+        self.screen.title()
         try:
             answer = await self._agent.prompt(session_id=self._session, prompt=[text_block(text)])
             if answer.stop_reason not in {"end_turn", "cancelled"}:
@@ -272,7 +271,6 @@ class AgentTerminal:
             self.screen.ends_message()
             self.screen.says(f"[the agent failed: {error}]")
         self.screen.ends_message()
-        self.screen.title()
         self._works = False
 
 

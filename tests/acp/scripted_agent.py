@@ -1,7 +1,13 @@
-"""An agent that speaks ACP, on the SDK: it says what it got, asks for permissions, and waits to be cancelled."""
+"""An agent that speaks ACP, on the SDK: it says what it got, asks for permissions, and waits to be cancelled.
+
+    python scripted_agent.py [LOG SECONDS]
+
+With a log it writes each prompt into it, works for that many seconds, and answers `answer of it`.
+"""
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import Any
 
 from acp import (
@@ -35,6 +41,12 @@ class ScriptedAgent:
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> PromptResponse:
         text = "".join(block.text for block in prompt)
         self._cancelled.clear()
+        if sys.argv[1:]:
+            with Path(sys.argv[1]).open("a") as log:
+                log.write(f"{text}\n")
+            await asyncio.sleep(float(sys.argv[2]))
+            await self._say(session_id, "answer of it")
+            return PromptResponse(stop_reason="end_turn")
         if "gathering" in text or "Phase:" in text or "[Beat" in text:
             await self._say(session_id, "A thought of mine.")
             return PromptResponse(stop_reason="end_turn")

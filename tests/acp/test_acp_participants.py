@@ -100,6 +100,7 @@ async def test_an_agent_that_dies_in_its_turn_leaves_no_message_doubled(stage, t
         assert "answered" not in states
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("BRG-02")
 async def test_an_acp_agent_takes_part_in_a_gathering(stage, tmp_path):
     async with stage.service() as service:
