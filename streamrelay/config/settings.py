@@ -186,6 +186,9 @@ class FederationTable(Table, frozen=True, kw_only=True):
     may_seat: Annotated[
         tuple[str, ...], _about("The peers whose relays and gatherings sessions of here may take part in.")
     ] = ("*",)
+    may_start: Annotated[
+        tuple[str, ...], _about("The peers that may start sessions here for their gatherings; none by default.")
+    ] = ()
 
 
 class Settings(Table, frozen=True, kw_only=True):

@@ -64,6 +64,22 @@ class Answer(Body, frozen=True, kw_only=True, tag="answer"):
     message: str = ""
 
 
+class Start(Body, frozen=True, kw_only=True, tag="start"):
+    """Start a session at your place for a gathering of ours; the answer is an Answer."""
+
+    request: str
+    agent: str
+    arguments: tuple[str, ...] = ()
+    title: str = ""
+    cwd: str = ""
+
+
+class End(Body, frozen=True, kw_only=True, tag="end"):
+    """End a session that you started for us."""
+
+    session: str
+
+
 class Heard(Body, frozen=True, kw_only=True, tag="heard"):
     """What a session says that takes part in something of yours."""
 
@@ -177,7 +193,7 @@ class Withdrawn(Body, frozen=True, kw_only=True, tag="withdrawn"):
 
 AnyBody = (
     Ack | Ask | Answer | Heard | Gone | Deliver | Message | Receipted | Linked | Unlinked | Suspended | Wish
-    | Seated | Unseated | Withdrawn
+    | Seated | Unseated | Withdrawn | Start | End
 )  # fmt: skip
 
 

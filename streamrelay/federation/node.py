@@ -29,7 +29,7 @@ from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.relay.steps import RelayEngine
 
 PEER, POST, SPAN, IMAGE, SUSPENDED = "peer/", "post/", "span/", "image/", "suspended/"
-SEAT, GUEST, ABSENT = "seat/", "guest/", "absent/"
+SEAT, GUEST, ABSENT, STARTED = "seat/", "guest/", "absent/", "started/"
 
 
 class Decisions(Protocol):
@@ -103,6 +103,8 @@ class Node:
         """The sessions of here in relays, gatherings and listeners that others keep."""
         self.told_guests: dict[str, Guest] = {}
         """The sessions elsewhere in those of here, as their nodes were told."""
+        self.started: dict[str, str] = {}
+        """The sessions that were started here for another node, with the name of that node."""
         self.waiting_gatherings: dict[str, str] = {}
         """The gatherings of here that are paused because a node is away, with the name of that node."""
         self.away = SentAwayLog()
@@ -138,6 +140,8 @@ class Node:
                 node.images[key.removeprefix(IMAGE)] = msgspec.json.decode(value, type=RemoteLink)
             elif key.startswith(GUEST):
                 node.told_guests[key.removeprefix(GUEST)] = msgspec.json.decode(value, type=Guest)
+            elif key.startswith(STARTED):
+                node.started[key.removeprefix(STARTED)] = value.decode()
             elif key.startswith(ABSENT):
                 node.waiting_gatherings[key.removeprefix(ABSENT)] = value.decode()
             elif key.startswith(SEAT):
@@ -335,6 +339,14 @@ class Node:
             there, session = self.far(guest.pane), self.far(guest.session)
             if there is not None and session is not None:
                 self.post(there.node, Unseated(of=guest.of, session=session.name, pane=there.name))
+
+    def note_started(self, session: str, peer: str) -> None:
+        """Note that a session was started here for a peer, which may end it; an empty peer forgets that."""
+        self.pending[STARTED + session] = peer.encode() or None
+        if peer:
+            self.started[session] = peer
+        else:
+            self.started.pop(session, None)
 
     def attend(self, present: Set[str], now: float) -> list[Effect]:
         """Pause the gatherings that a node takes part in that is away, and resume those whose nodes are all back."""

@@ -12,10 +12,10 @@ import logging
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Literal, NoReturn, Protocol
 
 import msgspec
 
@@ -41,11 +41,13 @@ from streamrelay.federation.messages import (
     Ask,
     Body,
     Deliver,
+    End,
     Linked,
     Message,
     Purpose,
     Receipted,
     Seated,
+    Start,
 )
 from streamrelay.federation.names import RemoteName, check_node, seen_from
 from streamrelay.federation.node import Node
@@ -63,6 +65,8 @@ from streamrelay.sessions.model import Session
 
 logger = logging.getLogger(__name__)
 
+START_SECONDS = 60.0
+"""Seconds to wait until another node has started a session."""
 ASK_SECONDS = 5.0
 """For which another node's answer is waited for."""
 LOOK_EVERY = 1.0
@@ -134,6 +138,11 @@ class Federation:
         """Open while they are."""
         self._due = asyncio.Event()
         self._notes: deque[tuple[str, Body]] = deque()
+        self.starter: Callable[[Start], Awaitable[Session]] | None = None
+        """Starts a session for another node; the service sets it."""
+        self.ender: Callable[[str], Awaitable[None]] | None = None
+        """Ends such a session."""
+        self._working: set[asyncio.Task[None]] = set()
         self._asked: dict[str, asyncio.Future[Answer]] = {}
         self._marks: dict[str, deque[tuple[int, float]]] = {peer: deque(maxlen=MAX_MARKS) for peer in self.node.peers}
         """For each peer, numbers and when the envelopes up to each of them were handed over."""
@@ -187,15 +196,28 @@ class Federation:
         if there.node not in self.present:
             raise PeerAway(f"{there.node} is away", data={"node": there.node})
         request = secrets.token_hex(8)
-        self._asked[request] = asyncio.get_running_loop().create_future()
-        self._note(there.node, Ask(request=request, name=there.name, purpose=purpose))
+        answer = await self._answered(there.node, Ask(request=request, name=there.name, purpose=purpose), ASK_SECONDS)
+        return self._party(there, answer)
+
+    async def start(self, there: RemoteName, *, arguments: Sequence[str], title: str, cwd: str) -> Party:
+        """Start an agent on another node; raises NotAllowed where that node does not let this one, and as `find`."""
+        if self._streams is None:
+            raise RedisLost(self.problem)
+        start = Start(request=secrets.token_hex(8), agent=there.name, arguments=tuple(arguments), title=title, cwd=cwd)
+        return self._party(there, await self._answered(there.node, start, START_SECONDS))
+
+    async def _answered(self, peer: str, question: Ask | Start, patience: float) -> Answer:
+        self._asked[question.request] = asyncio.get_running_loop().create_future()
+        self._note(peer, question)
         try:
-            async with asyncio.timeout(ASK_SECONDS):
-                answer = await self._asked[request]
+            async with asyncio.timeout(patience):
+                return await self._asked[question.request]
         except TimeoutError as error:
-            raise PeerAway(f"{there.node} does not answer", data={"node": there.node}) from error
+            raise PeerAway(f"{peer} does not answer", data={"node": peer}) from error
         finally:
-            del self._asked[request]
+            del self._asked[question.request]
+
+    def _party(self, there: RemoteName, answer: Answer) -> Party:
         if answer.code == SessionTaken.code:
             raise SessionTaken(f"{there.node}: {answer.message}", data={"session": str(there)})
         if answer.code == NotAllowed.code:
@@ -217,6 +239,11 @@ class Federation:
         """Carry what is to be carried, for ever, whenever Redis is there."""
         try:
             await self._run()
+        except asyncio.CancelledError:
+            for task in self._working:
+                task.cancel()
+            await asyncio.gather(*self._working, return_exceptions=True)
+            raise
         except Exception as error:
             self.problem = f"a defect: {type(error).__name__}"
             logger.exception("node %s carries nothing any more", self.node.name)
@@ -324,6 +351,8 @@ class Federation:
                     acks.append((envelope.sender, body))
                 case Ask():
                     self._note(envelope.sender, await self._answer(envelope.sender, body))
+                case Start():
+                    self._spawn(self._start_for(envelope.sender, body))
                 case Answer() if (asked := self._asked.get(body.request)) is not None and not asked.done():
                     asked.set_result(body)
                 case _:
@@ -391,12 +420,46 @@ class Federation:
             return error
         return session
 
-    def _check_allowed(self, peer: str, purpose: Purpose) -> None:
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+
+    async def _start_for(self, peer: str, start: Start) -> None:
+        """Start a session for a peer's gathering, and tell it which one, or why not."""
+        session: Session | None = None
+        try:
+            self._check_allowed(peer, "start")
+            if self.starter is None:
+                raise NotAllowed(f"node {self.node.name} starts no sessions for others")
+            session = await self.starter(start)
+            await self._core.do(partial(self._note_started, session.session, peer))
+        except StreamrelayError as error:
+            self._note(peer, Answer(request=start.request, code=error.code, message=error.message))
+            return
+        party = Party(session.session, session.pane, session.title, session.session_name)
+        self._note(peer, Answer(request=start.request, party=self.node.party(party)))
+
+    async def _end_for(self, session: str) -> None:
+        if self.ender is not None:
+            with contextlib.suppress(StreamrelayError):
+                await self.ender(session)
+        await self._core.do(partial(self._note_started, session, ""))
+
+    def _note_started(self, session: str, peer: str, _now: float) -> list[Effect]:
+        self.node.note_started(session, peer)
+        return []
+
+    def _check_allowed(self, peer: str, purpose: Purpose | Literal["start"]) -> None:
         """Raise NotAllowed for what this machine does not let a peer do."""
         table = self._table
-        allowed = {"message": table.may_send, "link": table.may_link, "seat": table.may_seat}[purpose]
+        allowed = {
+            "message": table.may_send, "link": table.may_link, "seat": table.may_seat, "start": table.may_start,
+        }[purpose]  # fmt: skip
         if peer not in allowed and "*" not in allowed:
-            what = {"message": "send to", "link": "link", "seat": "seat in relays and gatherings"}[purpose]
+            what = {
+                "message": "send to", "link": "link", "seat": "seat in relays and gatherings", "start": "start",
+            }[purpose]  # fmt: skip
             raise NotAllowed(f"node {peer} may not {what} sessions of {self.node.name}", data={"node": peer})
 
     async def _answer(self, peer: str, ask: Ask) -> Answer:
@@ -419,6 +482,10 @@ class Federation:
                 return self._delivered(peer, body, prepared, now)
             case Deliver(link=""):
                 return self._delivered(peer, body, prepared, now)
+            case End():
+                if self.node.started.get(body.session) == peer:
+                    self._spawn(self._end_for(body.session))
+                return []
             case Seated() if isinstance(prepared, Session) and prepared.pane == body.pane:
                 own = Party(prepared.session, prepared.pane, prepared.title, prepared.session_name)
                 return incoming.seat(self.node, peer, body, own)

@@ -19,7 +19,7 @@ class Invited(msgspec.Struct, frozen=True, kw_only=True):
     role: Role = "speaker"
     is_human: bool = False
     agent: str = ""
-    """The agent to start: the name of a profile, or a command."""
+    """The agent to start: the name of a profile, or a command; `NAME@NODE` starts it on another machine."""
     arguments: Sequence[str] = ()
     cwd: str = ""
     """The folder to start it in; empty for the folder of the others."""

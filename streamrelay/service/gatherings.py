@@ -14,6 +14,7 @@ from typing import NoReturn
 from msgspec import structs
 
 from streamrelay.errors import InvalidGathering, SessionTaken, StreamrelayError
+from streamrelay.federation.messages import Start
 from streamrelay.gathering.ceremony import Ceremony
 from streamrelay.gathering.circle import Circle, CircleSeat
 from streamrelay.gathering.library import find_rhythm, load_texts
@@ -62,7 +63,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         _check_may_open(core, request, caller)
         return core.machine.open_gathering(circle, now, going_on)
 
-    started: dict[int, Session] = {}
+    started: dict[int, AnySession] = {}
     sensing = asyncio.ensure_future(pulse(core, scope=plan.keywords))
     try:
         cwd = request.cwd or ("" if caller is None else await core.sessions.folder(caller))
@@ -84,7 +85,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         await core.do(lambda now: opens(circle, now, going_on))
     except BaseException:
         sensing.cancel()
-        await asyncio.shield(_end_all(core, (session.session for session in started.values())))
+        await asyncio.shield(_end_all(core, [session.session for session in started.values()]))
         raise
     return shown(circle, asyncio.get_running_loop().time(), time.time())
 
@@ -229,7 +230,7 @@ async def _start_all(
     core: Core,
     participants: Iterable[Invited],
     mark: Callable[[Session], Awaitable[None]],
-    started: dict[int, Session],
+    started: dict[int, AnySession],
     *,
     request: StartGathering,
     cwd: str,
@@ -237,6 +238,12 @@ async def _start_all(
     """Start all missing sessions at once; add each to `started` when it runs, although others may fail."""
 
     async def one(invited: Invited) -> None:
+        there = remote_sessions.split(core, invited.agent)
+        if there is not None:
+            started[invited.number] = await remote_sessions.start_agent(
+                core, there, arguments=invited.arguments, title=invited.name, cwd=invited.cwd
+            )
+            return
         session = await sending.begin(
             core,
             StartSession(
@@ -262,6 +269,9 @@ async def _start_all(
 
 async def _end_all(core: Core, sessions: Iterable[str]) -> None:
     for session in list(sessions):
+        if remote_sessions.split(core, session) is not None:
+            await remote_sessions.end_agent(core, session)
+            continue
         with contextlib.suppress(StreamrelayError):
             await sending.end(core, session)
 
@@ -292,6 +302,12 @@ def _seat(invited: Invited, session: AnySession | None, *, is_new: bool) -> Circ
 
 
 # What follows
+
+
+async def start_for_peer(core: Core, start: Start) -> Session:
+    """Start a session here for a gathering of another machine."""
+    asked = StartSession(agent=start.agent, arguments=start.arguments, title=start.title, cwd=start.cwd, direct=True)
+    return await sending.until_heard(core, await sending.begin(core, asked))
 
 
 async def attend(core: Core) -> NoReturn:

@@ -11,6 +11,7 @@ import contextlib
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
@@ -122,6 +123,9 @@ class LocalService:
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()
+        if self._core.federation is not None:
+            self._core.federation.starter = partial(gatherings.start_for_peer, self._core)
+            self._core.federation.ender = partial(sending.end, self._core)
         self._attending = asyncio.ensure_future(gatherings.attend(self._core))
         return self
 

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import structs
@@ -12,7 +13,7 @@ from streamrelay.delivery.message import DeliveryPolicy, check_message_id
 from streamrelay.errors import NotAllowed, PeerAway, RedisLost, TargetNotFound, UsageError
 from streamrelay.events import Receipt
 from streamrelay.federation.envelope import kind_of
-from streamrelay.federation.messages import Message, Wish
+from streamrelay.federation.messages import Body, End, Message, Wish
 from streamrelay.federation.names import RemoteName
 from streamrelay.federation.sent_messages import SentAway
 from streamrelay.links.link import Link, LinkPolicy, Party
@@ -131,6 +132,23 @@ async def wish_for_seats(core: Core, of: str, what: Literal["pause", "resume", "
     if homes:
         await core.do(decide)
     return len(homes)
+
+
+async def start_agent(core: Core, there: RemoteName, *, arguments: Sequence[str], title: str, cwd: str) -> Party:
+    """Start an agent on another machine for a gathering of this one; raises NotAllowed and PeerAway."""
+    return await _federation(core).start(there, arguments=arguments, title=title, cwd=cwd)
+
+
+async def end_agent(core: Core, session: str) -> None:
+    """End a session that another machine started for this one, as soon as it knows."""
+    there = split(core, session)
+    if there is not None:
+        await core.do(lambda _: _posted(core, there.node, End(session=there.name)))
+
+
+def _posted(core: Core, peer: str, body: Body) -> list[Effect]:
+    _federation(core).node.post(peer, body)
+    return []
 
 
 def check_passes_here(core: Core, session: str) -> None:

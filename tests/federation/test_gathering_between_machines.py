@@ -1,9 +1,11 @@
 """A gathering whose speakers and harvester are on two machines: every contribution is heard once by all others."""
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from streamrelay.errors import NotAllowed
 from streamrelay.events import GatheringPaused
 from streamrelay.service.api import Gathering, Invited, StartGathering
 from streamrelay.service.local import LocalService
@@ -128,3 +130,38 @@ async def test_a_gathering_goes_on_when_the_machine_that_keeps_it_is_back(machin
             await until_connected(alpha)
             await until_over(alpha, held.gathering)
             assert await check(alpha, machines, held.gathering) >= 3
+
+
+@pytest.mark.requirement("NET-02d", "GAT-04")
+@pytest.mark.timeout(180)
+async def test_agents_are_started_on_another_machine_where_that_allows_it(machines: Machines, tmp_path: Path) -> None:
+    asked = StartGathering(
+        participants=[
+            Invited(name="Sage", number=1, session="Sage"),
+            Invited(name="Rex", number=2, agent="sprite@beta", arguments=(str(tmp_path / "Rex"),)),
+            Invited(name="Ada", number=9, session="Ada@beta", role="harvester"),
+        ],
+        structure="1-1-1",
+        beats_per_turn=1,
+        beat_interval_seconds=0.5,
+        harvest_seconds=20.0,
+        end_sessions=True,
+    )
+    machines.alpha.start("Sage"), machines.beta.start("Ada")
+    async with machines.alpha.as_node() as alpha:
+        async with machines.beta.as_node() as beta:
+            await until_connected(alpha)
+            await until_connected(beta)
+            with pytest.raises(NotAllowed, match="node alpha may not start"):
+                await alpha.start_gathering(asked)
+        async with machines.beta.as_node(may_start=("alpha",)) as beta:
+            await until_connected(beta)
+            held = await alpha.start_gathering(asked)
+            (rex,) = [session for session in await beta.sessions() if session.title == "Rex"]
+            over = await until_over(alpha, held.gathering)
+            assert [member.contributions > 0 for member in over.participants if member.name == "Rex"] == [True]
+
+            async def ended() -> bool:
+                return rex.session not in {session.session for session in await beta.sessions()}
+
+            await wait_until_async(ended, PATIENCE, "the session to be ended")
