@@ -1,4 +1,4 @@
-"""`python -m streamrelay_cli`: the command, where nothing is said of any PATH."""
+"""`python -m streamrelay_cli`: runs the command without a PATH lookup."""
 
 from streamrelay_cli.entry import run
 

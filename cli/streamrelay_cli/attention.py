@@ -9,12 +9,12 @@ _ATTACH, _SWITCH = " attach-session -t ", " switch-client -t "
 
 
 def state_cell(session: Session) -> str:
-    """Return a session's state as a table shows it: `needs_human (trust)`."""
+    """Return a session's state for a table: `needs_human (trust)`."""
     return f"{session.state} ({session.need})" if session.need else session.state
 
 
 def attention_lines(sessions: Iterable[Session]) -> Iterator[str]:
-    """Yield what each session that waits for a person asks, and what to do about it."""
+    """Yield the question of each session that waits for a person, with the advice."""
     for session in sessions:
         if session.advice:
             question = f": {session.question}" if session.question else ""
@@ -28,7 +28,7 @@ def session_label(session: Session) -> str:
 
 
 def reachable(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return advice whose command works where it is read: inside the same tmux server a client is switched.
+    """Return advice with a command that works here: inside the same tmux server, it switches the client.
 
     tmux refuses to attach a client inside another one.
     """

@@ -1,8 +1,8 @@
-"""`streamrelay bench`: the figures of this machine, measured.
+"""`streamrelay bench`: measures streamrelay on this machine.
 
-The benchmarks are no part of the installed package: they read the recorded sessions of the tests, compare with what
-only developers install, and are run as modules of a checkout. So the command looks for the checkout that this
-installation is of, and says so where there is none (docs/decisions/0013).
+The benchmarks are not part of the installed package: they read the recorded sessions of the tests, compare with
+development dependencies, and run as modules of a checkout. So the command searches the checkout of this installation,
+and reports an error without one (docs/decisions/0013).
 """
 
 import os
@@ -22,7 +22,7 @@ from streamrelay_cli.runner import run_to_end
 
 
 def checkout() -> Path:
-    """Return the root of the checkout that is installed here; raises UsageError where it is none."""
+    """Return the root of the installed checkout; raises UsageError if a package is installed instead."""
     root = Path(streamrelay.__file__).resolve().parents[1]
     if not (root / "benchmarks" / "report.py").is_file():
         raise UsageError(
@@ -51,7 +51,7 @@ def bench(
     It uses private tmux servers and prints the report (docs/benchmarks.md).
     """
     arguments = [*(parts or []), *(["--quick"] if quick else [])]
-    # They run from the root of the checkout, wherever they were asked for.
+    # The benchmarks run from the root of the checkout, whatever the current folder is.
     for option, path in (("--output", output_folder), ("--document", document)):
         arguments += [] if path is None else [option, str(path.resolve())]
     environment = dict(os.environ) if tmux is None else os.environ | {"STREAMRELAY_TMUX": tmux}

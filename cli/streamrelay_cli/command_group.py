@@ -3,10 +3,10 @@
 A `CommandGroup` shows and completes its commands from a table (`commands.py`), and imports the module of a command when
 that command runs or shows its help. Its help is plain text in sections, which wraps at any width and needs no `rich`.
 
-The common options (`-L`, `-S`, `--tmux`, `--host`, `--ssh`, `--json`, `-q`, `-v`) may stand in front of a command as
-well as behind it. Every group parses them and hands those that were given to the command, where they are parsed in
-front of the command's own: so `streamrelay -L x ls -L y` lists y, and `streamrelay -v ls -v` logs in detail. A command
-that has no such option says so.
+The common options (`-L`, `-S`, `--tmux`, `--host`, `--ssh`, `--json`, `-q`, `-v`) are allowed before and after a
+command. Every group parses them and passes the given ones to the command, which parses them before its own: so
+`streamrelay -L x ls -L y` lists y, and `streamrelay -v ls -v` logs in detail. A command without such an option reports
+an error.
 """
 
 import copy
@@ -27,17 +27,17 @@ Context = Any
 """A context of the command line: typer does not export the class that its base classes declare."""
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 ParseError: type[Exception] = typer.BadParameter.__mro__[2]
-"""All that typer says of a command line: typer does not export the class that its errors share."""
+"""The base class of typer's errors about a command line, which typer does not export."""
 TYPED = "streamrelay.typed"
-"""Where the context of a command keeps the names of its options, in the order in which they were typed."""
+"""The key under which a command's context keeps the names of its options in the typed order."""
 _HANDED = "streamrelay_cli.handed"
-"""Where a context keeps the common options that were given in front of its command."""
+"""The key under which a context keeps the common options given before its command."""
 _COLUMN = 26
-"""Columns of names; the help of a longer one begins on the next line."""
+"""The width of the names; the help of a longer name begins on the next line."""
 
 
 class _Formatted:
-    """What the help of commands and of groups has in common."""
+    """The help format that commands and groups share."""
 
     def format_options(self, ctx: Context, formatter: Any) -> None:
         """Write arguments and options, each heading once, in the order in which they are declared."""
@@ -53,7 +53,7 @@ class _Formatted:
 
 
 def _readable(names: str, text: str) -> tuple[str, str]:
-    """Write a number as N, and leave out its range, which the help or the error says in words."""
+    """Write a number as N without its range, which the help or the error describes."""
     for kind in ("int", "float"):
         names = names.replace(f"<{kind} range>", "N").replace(f"<{kind}>", "N")
     head, bracket, facts = text.rpartition("  [")
@@ -73,10 +73,10 @@ def _bold(text: str) -> str:
 
 
 class Command(_Formatted, TyperCommand):
-    """A command that takes the common options from in front of it as well."""
+    """A command that also accepts the common options before its name."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Parse the options in front of the command, then its own, so that the later one holds.
+        """Parse the options before the command, then its own, so that the later one wins.
 
         click keeps the order of options for each option alone; its parser knows it across all of them.
         """
@@ -98,7 +98,7 @@ class CommandGroup(_Formatted, TyperGroup):
 
     @property
     def common_options(self) -> list[TyperOption]:
-        """The options that this group hands to its commands."""
+        """The options that this group passes to its commands."""
         return [one for one in self.params if isinstance(one, TyperOption) and one.name in COMMON]
 
     def inherit(self, parent: "CommandGroup") -> None:
@@ -131,7 +131,7 @@ class CommandGroup(_Formatted, TyperGroup):
         return rest
 
     def _given(self, ctx: Context) -> Iterator[tuple[TyperOption, object]]:
-        """Yield the common options that the command line has here or further in front."""
+        """Yield the common options that the command line has here or earlier."""
         for option in self.common_options:
             source = ctx.get_parameter_source(str(option.name))
             if source is not None and source.name == "COMMANDLINE":
@@ -168,7 +168,7 @@ class CommandGroup(_Formatted, TyperGroup):
 
 
 def as_usage_error(error: Exception) -> UsageError:
-    """Return what typer says of a command line (a `ParseError`) as an error of ours: lower case, no period, a hint."""
+    """Convert a `ParseError` of typer into a UsageError: lower case, no period, with a hint."""
     context = getattr(error, "ctx", None)
     message = str(getattr(error, "message", error))
     if format_message := getattr(error, "format_message", None):
@@ -190,7 +190,7 @@ def _see_help(context: Context) -> str:
 
 
 class _LazyCommand(TyperCommand):
-    """A command before it is loaded: what help and completion show of it."""
+    """A command that is not loaded yet, with the data for help and completion."""
 
     def __init__(self, group: CommandGroup, name: str, entry: CommandEntry) -> None:
         super().__init__(name, help=entry.help, hidden=entry.hidden, rich_markup_mode=None)
@@ -227,11 +227,11 @@ class _Loaded(MutableMapping[str, Any]):
 
 
 COMMON = ("socket_name", "socket_path", "tmux", "host", "ssh", "as_json", "quiet", "verbose")
-"""The parameters that may stand in front of a command."""
+"""The parameters that are allowed before a command."""
 
 
 def is_group(context: typer.Context) -> bool:
-    """Tell a group's own function whether a command runs; a common option that it has not itself is an error then."""
+    """Tell a group's function whether it runs without a command; then a common option that it lacks is an error."""
     if context.invoked_subcommand is not None:
         return True
     group = context.command
@@ -272,7 +272,7 @@ def _nothing() -> None:
 
 
 def _handed_words(command: TyperCommand | TyperGroup, ctx: Context) -> list[str]:
-    """Return the common options in front of a command, as the command itself parses them."""
+    """Return the common options before a command, as words for its own parser."""
     handed = ctx.meta.get(_HANDED, ()) if ctx.parent is not None else ()
     taken = {parameter.name for parameter in command.params}
     _refuse(ctx, (option for option, _ in handed if option.name not in taken))

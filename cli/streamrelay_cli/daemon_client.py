@@ -1,4 +1,4 @@
-"""Asking the daemon of a tmux server, for the commands that need one and for those that use one when it runs."""
+"""Connects commands to the daemon of a tmux server, required or optional."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from streamrelay.service.api import Service
 
 @asynccontextmanager
 async def service_if_any(tmux: Tmux, *, wanted: bool = True) -> AsyncIterator[Service | None]:
-    """Give the service of the daemon that runs for a tmux server; None where none does, or none is wanted.
+    """Yield the service of a tmux server's daemon; None if none runs, or with `wanted=False`.
 
     A daemon serves the tmux server of its own machine.
     """
@@ -26,7 +26,7 @@ async def service_if_any(tmux: Tmux, *, wanted: bool = True) -> AsyncIterator[Se
 
 @asynccontextmanager
 async def service_needed(tmux: Tmux) -> AsyncIterator[Service]:
-    """Give the service of the daemon that runs for a tmux server; raises DaemonMissing, which says how to start it."""
+    """Yield the service of a tmux server's daemon; raises DaemonMissing, whose hint starts one."""
     async with service_if_any(tmux) as service:
         if service is None:
             raise no_daemon(tmux)
@@ -41,7 +41,7 @@ def no_daemon(tmux: Tmux) -> DaemonMissing:
 
 @asynccontextmanager
 async def _client(address: DaemonAddress) -> AsyncIterator[Service]:
-    # What speaks HTTP takes a while to import, and most commands never need it.
+    # Imported late: the HTTP client takes a while to import, and most commands do not need it.
     from streamrelay.daemon.client import DaemonClient
 
     async with DaemonClient(address.socket) as client:

@@ -1,4 +1,4 @@
-"""The commands that ask the daemon: how it is; pause, mute, extend, stop."""
+"""The commands of the daemon: status, pause, mute, extend and stop."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Annotated
@@ -163,9 +163,9 @@ def _waiting_lines(waiting: Sequence[Delivery]) -> Iterable[str]:
 
 
 def extended_by(added: int, before: int | None, after: int | None) -> str:
-    """Say what became of deliveries that were added to a budget, by what was left of it before and after.
+    """Describe the effect of added deliveries, from the rest of the budget before and after.
 
-    What waited for the budget is delivered as soon as it grows, so nothing of it may be left.
+    Waiting messages go out as soon as the budget grows, so nothing of it may be left.
     """
     if before is None or after is None:
         return "the link has no limit"
@@ -175,7 +175,7 @@ def extended_by(added: int, before: int | None, after: int | None) -> str:
 
 
 def link_shown(link: Link) -> dict[str, object]:
-    """Return a link as it is printed as JSON."""
+    """Return a link in its JSON form."""
     return {
         "link": link.link_id,
         "state": link.state,

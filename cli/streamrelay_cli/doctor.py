@@ -1,4 +1,4 @@
-"""`streamrelay doctor`: what is well here, and what is not."""
+"""`streamrelay doctor`: checks the installation."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ def doctor(options: ServerAnywhere, printing: PrintingOptions, as_json: AsJson =
 
     It checks tmux, the locale, both transports and the server, and exits with 1 if a check fails.
     """
-    # What only the examination needs would slow down the start of every other command.
+    # Imported late: the checks would slow down the start of every other command.
     from streamrelay.doctor import examine
 
     output = printing.output(as_json=as_json)

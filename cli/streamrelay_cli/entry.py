@@ -1,4 +1,4 @@
-"""Where the `streamrelay` command begins: agents' hooks do not wait for what every other command imports."""
+"""The entry point of `streamrelay`: runs agents' hooks without the imports of the other commands."""
 
 import signal
 import sys
@@ -9,9 +9,9 @@ from streamrelay_cli.descriptors import open_closed
 def run() -> None:
     """Run the command line.
 
-    Until a command handles signals itself (`running.run_to_end`), Ctrl-C ends the process as it ends any program.
-    Python's own handler raises KeyboardInterrupt wherever the interpreter is: during imports that may be a `__del__`,
-    where it is printed and dropped, and a traceback anywhere else. A shell's background job keeps ignoring SIGINT.
+    Until a command handles signals itself (`runner.run_to_end`), Ctrl-C kills the process. Python's own handler would
+    raise KeyboardInterrupt anywhere: in a `__del__` during imports it is printed and dropped, elsewhere it prints a
+    traceback. A background job of a shell keeps ignoring SIGINT.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""`streamrelay explain`: why a line of a recording was said, or why it was not."""
+"""`streamrelay explain`: explains why a line of a recording was reported or left out."""
 
 import textwrap
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ from streamrelay_cli.options import AsJson, Profiles
 from streamrelay_cli.output import CommandOutput
 
 WIDTH = 100
-"""Columns that are enough for every line printed."""
+"""The width of the output."""
 LEAST = 10
-"""Columns of a text that are shown, however much of a row is taken already."""
+"""The least columns for a text, however full its row is."""
 MAX_ROWS, MAX_STATES = 3, 6
-"""Rows of a line, and states of a row, that are shown; --json has all."""
+"""The rows of a line and the states of a row to print; --json has all."""
 
 _LABEL = 10
 
@@ -183,7 +183,7 @@ def _on_one_row(text: str) -> str:
 
 
 def _fitted(text: str, columns: int) -> str:
-    """Return a text that takes no more than so many columns, its middle left out."""
+    """Return a text cut in its middle to fit into these columns."""
     longest = columns = max(columns, LEAST)
     fitted = text
     while _width(fitted) > columns:

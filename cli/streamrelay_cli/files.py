@@ -1,4 +1,4 @@
-"""Files that a command makes out of what a pane showed: their owner's alone, and never in the place of others."""
+"""Writes files with content of panes: only their owner can read them, and no existing file is replaced by accident."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from streamrelay.errors import UsageError
 
 
 def write_private(path: Path, text: str, *, force: bool) -> None:
-    """Write a file with mode 0600; raises UsageError where one is there, unless it is to be replaced (`force`)."""
+    """Write a file with mode 0600; raises UsageError if it exists, unless `force` is set."""
     try:
         if force and not path.is_dir():
             path.unlink(missing_ok=True)

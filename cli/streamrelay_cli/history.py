@@ -1,4 +1,4 @@
-"""`streamrelay history`: what the journal remembers, and for how long."""
+"""`streamrelay history`: limits the journal's age and size."""
 
 import time
 from typing import Annotated

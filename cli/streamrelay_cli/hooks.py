@@ -1,4 +1,4 @@
-"""`streamrelay hooks`: agents tell when they have stopped; and `hook`, which is what they run for that."""
+"""`streamrelay hooks`: installs the hooks by which agents report the end of a turn; and `hook`, which agents run."""
 
 import dataclasses
 import shutil
@@ -62,12 +62,12 @@ def hook(
 
 
 def own_hooks() -> StopHooks:
-    """Return the hooks of the agents that are known here."""
+    """Return the stop hooks of all known agents."""
     return StopHooks(load_profiles(), state_folder())
 
 
 def _program() -> str:
-    """Return the command that runs now, as others can run it."""
+    """Return the absolute command line of this program, for agents to run."""
     started = Path(sys.argv[0])
     found = str(started.absolute()) if started.name == "streamrelay" and started.exists() else None
     beside = Path(sys.executable).with_name("streamrelay")

@@ -1,4 +1,4 @@
-"""`streamrelay link`: two programs hear each other, within a budget."""
+"""`streamrelay link`: delivers the output of two programs to each other, within a budget."""
 
 from typing import Annotated
 

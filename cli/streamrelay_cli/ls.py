@@ -1,4 +1,4 @@
-"""`streamrelay ls`: the panes that can be watched."""
+"""`streamrelay ls`: lists panes and sessions."""
 
 import dataclasses
 

@@ -47,7 +47,7 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         async with DaemonClient(address.socket) as service:
             await serve_stdio(service, pane, revive=revive, version=VERSION)
 
-    # Everything is the daemon's, so a signal may end this at any moment; and nothing else would (serve_stdio).
+    # The daemon holds all state, so a signal may end this process at any moment; nothing else ends it (serve_stdio).
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:

@@ -1,7 +1,7 @@
 """The options that several commands share, with one meaning each.
 
-A command takes them as dataclasses, one for what belongs together; `takes_options` shows typer their fields. What is
-not given on the command line is what the configuration says (configuring.py), as `--help` shows it.
+A command takes them as dataclasses, one for each group; `takes_options` shows typer their fields. The configuration
+supplies options that are missing on the command line (config.py), as `--help` shows.
 """
 
 import functools
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from streamrelay_cli.output import CommandOutput
 
 SERVER, PRINTING = "Server", "Printing"
-"""Headings under which `--help` has what belongs to no command alone."""
+"""The headings in `--help` for options that commands share."""
 
 
 class TransportChoice(StrEnum):
@@ -32,14 +32,14 @@ class TransportChoice(StrEnum):
 
 
 class NeedsHumanPolicy(StrEnum):
-    """What becomes of a message while the program waits for a person."""
+    """Whether a message waits or fails while the program waits for a person."""
 
     hold = "hold"
     fail = "fail"
 
 
 class CommandsPolicy(StrEnum):
-    """What becomes of a text that starts with `/ ! # @`."""
+    """Whether to send a text that starts with `/ ! # @`."""
 
     send = "send"
     refuse = "refuse"
@@ -49,7 +49,7 @@ _INSTEAD = {"socket_name": ("socket_path", "host"), "socket_path": ("socket_name
 
 
 def _unless_other_is_given(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """A server named on the command line, in whichever way, is not the configuration's; nor is one of another host."""
+    """Ignore the configured server if the command line names another one, or another host."""
 
     def comes_from(name: str, where: str) -> bool:
         source = context.get_parameter_source(name)
@@ -164,7 +164,7 @@ class ServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServerAnywhere(ServerOptions):
-    """Which tmux server, of this machine or another."""
+    """Names a tmux server on this machine or another."""
 
     host: Host = None
     ssh: SshCommand = "ssh"
@@ -183,7 +183,7 @@ class Connection(ServerOptions):
 
     @property
     def is_usual(self) -> bool:
-        """Whether it is watched as a daemon watches it too."""
+        """Whether the settings are the same as a daemon's."""
         return self.transport is TransportChoice.pipes and self.profiles
 
     def connect(self, *, self_check: float | None = None) -> "streamrelay.Server":
@@ -205,7 +205,7 @@ class Connection(ServerOptions):
 
 
 def _witness() -> "WitnessPolicy":
-    """Return what the user's configuration says of records: a project's file has no say in it."""
+    """Return the user's policy for agents' records; a project's file cannot set it."""
     from streamrelay.config.files import load
 
     return load(project=False).settings.stream.witness
@@ -236,7 +236,7 @@ def _server(options: ServerOptions, host: str | None = None, ssh: str = "ssh") -
 
 @dataclass(frozen=True, slots=True)
 class PrintingOptions:
-    """What is printed beside the data."""
+    """The options for output beside the data."""
 
     quiet: Quiet = False
     verbose: Verbose = 0
@@ -250,7 +250,7 @@ class PrintingOptions:
 
 @dataclass(frozen=True, slots=True)
 class CommonOptions:
-    """The options that may stand in front of a command as well as behind it (command_group.py)."""
+    """The options that are allowed before and after a command (command_group.py)."""
 
     socket_name: SocketName = None
     socket_path: SocketPath = None

@@ -1,7 +1,7 @@
-"""The one place that prints: data on standard output, everything else on standard error.
+"""Prints for all commands: data on standard output, everything else on standard error.
 
-What comes from panes is hostile to the terminal it is printed on, so text that is not JSON goes through `sanitised`.
-A reader that goes away (`| head`) ends the command quietly.
+Text from panes is hostile to the user's terminal, so all output except JSON goes through `sanitised`. If the reader of
+the output goes away (`| head`), the command ends silently.
 """
 
 import json
@@ -22,7 +22,7 @@ class CommandOutput:
     """Standard output and error of one command."""
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False, verbose: int = 0) -> None:
-        """Take what the person wants to see; with `verbose` logs too, from INFO on, of 2 and more from DEBUG."""
+        """Take the user's choices; `verbose` 1 logs from INFO on, 2 or more from DEBUG on."""
         if verbose:
             logger = logging.getLogger("streamrelay")
             logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
@@ -42,7 +42,7 @@ class CommandOutput:
         self._write(as_lines(texts))
 
     def made(self, name: str, note: str, shown: object) -> None:
-        """Print what a daemon has made: its name for scripts, a note for people, or all of it as JSON."""
+        """Print an object that the daemon has created: its id for scripts with a note for people, or all as JSON."""
         if self.as_json:
             self.json(shown)
         else:
@@ -60,7 +60,7 @@ class CommandOutput:
         self._write(as_events(events))
 
     async def write(self, data: bytes) -> None:
-        """Print data without stopping the event loop, however slow its reader is."""
+        """Print data without blocking the event loop, even if its reader is slow."""
         if not data:
             return
         if self._background is None:
@@ -73,7 +73,7 @@ class CommandOutput:
         self._write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
 
     def note(self, text: str) -> None:
-        """Tell the person something that is not data."""
+        """Print a note for the user on standard error."""
         if not self.quiet:
             self.log(text)
 
@@ -83,13 +83,13 @@ class CommandOutput:
         print(sanitised(text), file=sys.stderr, flush=True)
 
     def progress(self, text: str) -> None:
-        """Show how far long work has come, in place; an empty text takes that back. On a terminal only."""
+        """Show progress in place, on a terminal only; an empty text removes it."""
         if (text or self._in_progress) and not self.quiet and sys.stderr.isatty():
             self._in_progress = bool(text)
             print(f"\r\x1b[K{sanitised(text)}", end="", file=sys.stderr, flush=True)
 
     def error(self, message: str, hint: str = "") -> None:
-        """Say what went wrong, and what to do."""
+        """Print an error and its hint."""
         self.progress("")
         label = "\x1b[1;31merror:\x1b[0m" if self._colour else "error:"
         print(label, sanitised(message), file=sys.stderr)
@@ -97,7 +97,7 @@ class CommandOutput:
             print("hint:", sanitised(hint), file=sys.stderr, flush=True)
 
     def fail(self, error: StreamrelayError) -> NoReturn:
-        """Say what went wrong and end the command with the error's exit code."""
+        """Print an error and exit with its code."""
         self.error(error.message, error.hint)
         sys.exit(error.exit_code)
 
@@ -108,7 +108,7 @@ class CommandOutput:
 
 
 class _LogHandler(logging.Handler):
-    """What the rooms log, as lines on standard error."""
+    """Prints the library's log records on standard error."""
 
     def __init__(self, output: CommandOutput) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""`streamrelay profiles`: what is known of single programs, and where from."""
+"""`streamrelay profiles`: lists the profiles of programs, with their files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.
     output = CommandOutput()
     known = {profile.name: profile for profile in load_profiles()}
     if name not in known:
-        raise UsageError(f"there is no profile {name!r}", hint=f"there are {', '.join(sorted(known))}")
+        raise UsageError(f"unknown profile: {name!r}", hint=f"the profiles are {', '.join(sorted(known))}")
     output.note(known[name].source)
     output.lines(known[name].text.splitlines())
 
@@ -56,7 +56,7 @@ def _origin(profile: AgentProfile) -> str:
 
 
 def _known(profile: AgentProfile) -> Iterator[str]:
-    """Name the parts of a profile that say anything."""
+    """Yield the names of the parts that a profile has."""
     parts = {pattern.key.partition(".")[0].partition("[")[0] for pattern in profile.patterns} - {"recognise"}
     yield from sorted(parts)
     if profile.stop_hook is not None:
@@ -66,7 +66,7 @@ def _known(profile: AgentProfile) -> Iterator[str]:
 
 
 def _plain(value: object) -> object:
-    """Write a compiled pattern as it was written."""
+    """Return the source text of a compiled pattern."""
     if isinstance(value, regex.Pattern):
         return value.pattern
     raise NotImplementedError(f"{type(value).__name__} has no form in JSON")

@@ -1,4 +1,4 @@
-"""`streamrelay gather pulse`: what a gathering would begin with, as it would be told."""
+"""`streamrelay gather pulse`: prints the summary that a gathering would begin with."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`streamrelay render`: bytes to the screen they make, and recordings to a moving picture."""
+"""`streamrelay render`: renders terminal output to a screen, and recordings to an animation."""
 
 import sys
 from pathlib import Path
@@ -90,7 +90,7 @@ def _read(file: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == STANDARD_INPUT else file.read_bytes()
     except OSError as error:
-        raise RecordingError(f"{file} cannot be read: {error.strerror}") from error
+        raise RecordingError(f"cannot read {file}: {error.strerror}") from error
 
 
 def _summary(animation: Animation, svg: Path) -> str:

@@ -1,4 +1,4 @@
-"""`streamrelay replay`: a recording through the pipeline."""
+"""`streamrelay replay`: runs a recording through the pipeline."""
 
 from pathlib import Path
 from typing import Annotated
@@ -47,5 +47,5 @@ def replay(
             if len(batch) >= EVENTS_AT_ONCE:
                 flush()
     finally:
-        # Of a recording that is damaged further on, what was said until there.
+        # For a damaged recording, prints the lines before the damage.
         flush()

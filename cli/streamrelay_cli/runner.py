@@ -1,4 +1,4 @@
-"""How a command runs: one event loop, ended cleanly by Ctrl-C, SIGTERM, SIGHUP or an error."""
+"""Runs a command in one event loop, which Ctrl-C, SIGTERM, SIGHUP or an error end cleanly."""
 
 import asyncio
 import signal
@@ -16,9 +16,9 @@ ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def run_to_end(
     output: CommandOutput, main: Callable[[], Coroutine[Any, Any, int]], *, until_ctrl_c: bool = False
 ) -> None:
-    """Run `main` and exit with the code it returns; every way out closes what was opened.
+    """Run `main` and exit with the code it returns; every end closes all resources.
 
-    With `until_ctrl_c` that is how the command is meant to end: nothing went wrong then.
+    With `until_ctrl_c`, Ctrl-C is the normal end of the command and no failure.
     """
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:

@@ -1,4 +1,4 @@
-"""`streamrelay history search`: what was said, found again."""
+"""`streamrelay history search`: searches the journal and the agents' transcripts."""
 
 import time
 from datetime import datetime
@@ -98,7 +98,7 @@ def _label(found: FoundText) -> str:
 
 
 def _time(said: str, now: float) -> float:
-    """Return the Unix time that is meant; 0 for none."""
+    """Parse a time or an age; return Unix time, 0 for none."""
     if not said:
         return 0.0
     amount, unit = said[:-1], said[-1]
@@ -107,4 +107,4 @@ def _time(said: str, now: float) -> float:
     try:
         return datetime.fromisoformat(said).astimezone().timestamp()
     except ValueError as error:
-        raise UsageError(f"{said!r} is no time", hint="30m, 2h, 7d, 2026-11-22 or 2026-11-22T10:00") from error
+        raise UsageError(f"invalid time: {said!r}", hint="use 30m, 2h, 7d, 2026-11-22 or 2026-11-22T10:00") from error

@@ -1,4 +1,4 @@
-"""`streamrelay send`: one message into a pane, with receipts."""
+"""`streamrelay send`: sends a message to a pane, with receipts."""
 
 import asyncio
 import secrets
@@ -75,7 +75,7 @@ def send_command(
     output = printing.output(as_json=as_json)
     limit = (settings(context).delivery.wait_timeout if wait else 0.0) if timeout is None else timeout
     words = sys.stdin.buffer.read().decode(errors="replace").removesuffix("\n") if text == "-" else text
-    # Chosen here, so that a command which is interrupted at any moment can name it.
+    # Chosen here, so that an interrupted command can always name it.
     chosen_id = message_id or f"send-{secrets.token_hex(6)}"
 
     def publish(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""`streamrelay start` and `end`: sessions in tmux by profile, with ids of their own."""
+"""`streamrelay start` and `end`: starts and ends programs in tmux sessions, with their own ids."""
 
 import asyncio
 import secrets
@@ -57,7 +57,7 @@ def start(
     """
     output = printing.output(as_json=as_json)
     allowed = settings(context).sessions
-    # As the person sees it, links and all.
+    # The path as the user sees it, with symbolic links.
     folder = str((cwd or Path()).absolute())
 
     def tell(session: Session) -> None:
@@ -67,7 +67,7 @@ def start(
             output.note(line)
 
     async def deliver_prompt(server: Server, session: Session) -> None:
-        """Type the prompt as soon as the program takes it; Ctrl-C cancels it."""
+        """Type the prompt as soon as the program accepts it; Ctrl-C cancels it."""
         info = await server.find(session.pane)
         prompt_id = f"prompt-{secrets.token_hex(6)}"
         notes = DeliveryNotes(output, prompt_id, sessions=Sessions(server).all, queues=False, name="prompt")
@@ -79,7 +79,7 @@ def start(
                 raise
 
     async def alone(request: StartSession) -> Session:
-        """Do without a daemon: wait, and deliver the prompt, in this process."""
+        """Start the session without a daemon: wait and deliver the prompt in this process."""
         async with connection.connect() as server:
             sessions = Sessions(server)
             there = await sessions.all()
@@ -151,12 +151,12 @@ def _size(size: str) -> tuple[int, int]:
     if not size:
         return 0, 0
     if not (columns.isdecimal() and lines.isdecimal()):
-        raise UsageError(f"{size!r} is no size", hint="columns and lines: --size 120x40")
+        raise UsageError(f"invalid size: {size!r}", hint="give columns and lines: --size 120x40")
     return int(columns), int(lines)
 
 
 def _variable(text: str) -> tuple[str, str]:
     name, is_one, value = text.partition("=")
     if not is_one:
-        raise UsageError(f"{text!r} is no variable with its value", hint="-e NAME=VALUE")
+        raise UsageError(f"invalid variable: {text!r}", hint="give a name and a value: -e NAME=VALUE")
     return name, value

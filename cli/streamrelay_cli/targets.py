@@ -1,4 +1,4 @@
-"""Panes as people name them to a command: as tmux does, and `.` for the one the command is typed in."""
+"""The targets of commands: panes as tmux names them, and `.` for the pane of the command."""
 
 import os
 
@@ -14,12 +14,12 @@ async def found(server: Server, target: str) -> PaneInfo:
 
 
 async def named_here(server: Server, target: str) -> str:
-    """Return a target as the server takes it, `.` as the id of this pane."""
+    """Return a target for the server, with `.` as the id of this pane."""
     return (await server.find(None)).pane if target == HERE else target
 
 
 def written_out(target: str) -> str:
-    """Return a target as a daemon takes it, which is in no pane; raises UsageError for `.` outside of tmux."""
+    """Return a target for the daemon, with `.` as this pane's id; raises UsageError for `.` outside of tmux."""
     if target != HERE:
         return target
     if not (pane := os.environ.get("TMUX_PANE")):

@@ -1,7 +1,7 @@
-"""`streamrelay tmux`: the lines of a tmux configuration that show conversations, and open what a pane says in a popup.
+"""`streamrelay tmux`: prints a tmux configuration that shows conversations, and opens a pane's output in a popup.
 
-tmux expands the formats of a key's command only in `run-shell -C`, which then runs what comes out as a command of its
-own; so a pane is named by its id, which holds nothing that could be taken for anything else.
+tmux expands formats in a key's command only in `run-shell -C`, which then runs the result as a tmux command. So the
+lines name a pane by its id, which contains no special characters.
 """
 
 import shlex
@@ -40,10 +40,10 @@ def tmux_command(
         return
     command = _command()
     popup = f"display-popup -E -w 90% -h 80% {quote(f'{command} watch #{{pane_id}}')}"
-    # A link that could not be made would close its window before anybody has read why.
+    # A failing link would close its window before the user can read the error.
     linking = f"{command} link #{{pane_id}} {{marked}} || {{ echo; echo Enter closes; read -r end; }}"
     window = f"new-window -n link {quote(linking)}"
-    # tmux cuts what is right of 40 columns, which its own format fills.
+    # By default tmux cuts the status line's right side at 40 columns, which its own format fills.
     status = f"set-option -ga status-right {quote(STATUS)}; set-option -g status-right-length 100"
     output.lines(
         [
@@ -59,11 +59,11 @@ def tmux_command(
 
 
 def _word(text: str) -> str:
-    """Return a text as one word of a configuration, readable where that is possible."""
+    """Return a text as one word of a tmux configuration, unquoted if possible."""
     return quote(text) if "'" in text else f"'{text}'"
 
 
 def _command() -> str:
-    """Return this command as a shell takes it, wherever it is run from."""
+    """Return this command for a shell, with an absolute path."""
     found = shutil.which(sys.argv[0]) or sys.argv[0]
     return shlex.quote(str(Path(found).absolute())).replace("#", "##")

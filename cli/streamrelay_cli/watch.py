@@ -109,12 +109,12 @@ def _has_panes(target: str) -> bool:
 
 
 def _refuse_to_watch_itself(terminals: list[str]) -> None:
-    """What this command prints into a watched pane it would hear, and print again, without end."""
+    """Refuse to print into a watched pane: the command would hear its own output and repeat it for ever."""
     if not sys.stdout.isatty():
         return
     if os.ttyname(sys.stdout.fileno()) in terminals:
         raise UsageError(
-            "that is the pane this command prints to, it would hear itself",
+            "cannot watch the pane that this command prints to",
             hint="watch it from another pane, or send the output elsewhere: streamrelay watch >FILE",
         )
 
