@@ -29,15 +29,15 @@ def uninstall(
     options: ServerOptions,
     printing: PrintingOptions,
     data: Annotated[
-        bool, typer.Option("--data", help="Delete what was kept too: outbox, journal, configuration, profiles.")
+        bool, typer.Option("--data", help="Also delete outbox, journal, configuration and profiles.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be taken away.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove what streamrelay left in tmux and in your folders.
 
-    It touches the tmux server that you name, and refuses while streamrelay is at work there. It prints how many things
-    of each kind it takes away, and each of them with -v or --json.
+    It touches only the tmux server that you name, and refuses while streamrelay is at work there. It prints the number
+    of removed things of each kind, and lists them with -v or --json.
     """
     output = printing.output(as_json=as_json)
 
@@ -57,11 +57,11 @@ def uninstall(
         else:
             output.lines(map(str, done) if printing.verbose else summarised(done))
         if not done:
-            output.note("nothing to take away")
+            output.note("nothing to remove")
         for kept in _kept(data=data):
             output.note(kept)
         if remove := find_installation().remove():
-            output.note(f"the program itself goes with: {remove}")
+            output.note(f"remove the program itself with: {remove}")
         return 0
 
     run_to_end(output, main)
@@ -83,7 +83,7 @@ def _kept(*, data: bool) -> list[str]:
     kept = [] if data else [folder for folder in (state_home(), user_folder()) if folder.is_dir()]
     notes = [f"kept: {folder} (--data deletes it)" for folder in kept]
     files = (Path.home() / ".tmux.conf", user_folder().parent / "tmux" / "tmux.conf")
-    notes += [f"{file} mentions streamrelay: its lines are yours to take out" for file in files if _mentions(file)]
+    notes += [f"{file} mentions streamrelay: remove those lines yourself" for file in files if _mentions(file)]
     return notes
 
 

@@ -1,7 +1,7 @@
-"""What a recording shows of its program, with nothing known of it: pictures of the screen, titles, messages, turns.
+"""Observes a recorded program without a profile: snapshots of its screen, titles, messages and turns.
 
-The turns are those of a replay without a profile. A program is *at work* from the Enter behind a message to the last
-change of the screen before its turn ended, and *at rest* when it was about to be spoken to and after its answers.
+The turns come from a replay without a profile. A program is *at work* from the Enter after a message to the last change
+of the screen before its turn ends, and *at rest* just before a message and after its answers.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ MAX_SNAPSHOTS = 20_000
 
 
 class ObservedScreen(NamedTuple):
-    """The screen where the program rested: its rows without blanks at their ends, and the row of the cursor."""
+    """A snapshot of the idle program: its rows without trailing blanks, and the row of the cursor."""
 
     t: float
     rows: tuple[str, ...]
@@ -28,7 +28,7 @@ class ObservedScreen(NamedTuple):
 
 
 class TerminalReport(NamedTuple):
-    """What the program told its terminal: a title, or a state sequence."""
+    """A sequence of the program to its terminal: a title or a state."""
 
     t: float
     kind: str
@@ -37,7 +37,7 @@ class TerminalReport(NamedTuple):
 
 @dataclass(slots=True)
 class ObservedMessage:
-    """Something that was sent to the program, and the turn it began."""
+    """A message to the program, and the turn that it began."""
 
     message_id: str
     text: str
@@ -45,12 +45,12 @@ class ObservedMessage:
     submitted: float | None = None
     ended: TurnEnded | None = None
     done: float | None = None
-    """When the screen changed last before the turn ended."""
+    """The last change of the screen before the end of the turn."""
 
 
 @dataclass(slots=True)
 class Observation:
-    """All of it, of one pane."""
+    """The observations of one pane."""
 
     columns: int
     lines: int
@@ -58,7 +58,7 @@ class Observation:
     pictures: list[ObservedScreen] = field(default_factory=list)
     told: list[TerminalReport] = field(default_factory=list)
     pastes: list[tuple[float, bool]] = field(default_factory=list)
-    """When bracketed paste was asked for (True) and withdrawn."""
+    """The times when the program switched bracketed paste on (True) and off."""
     commands: list[tuple[float, str]] = field(default_factory=list)
     messages: list[ObservedMessage] = field(default_factory=list)
     needs: list[NeedsHuman] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Observation:
 
     @property
     def works(self) -> list[tuple[float, float]]:
-        """The stretches of time in which it answered: a message that came in mid-answer waited for the end of that."""
+        """The intervals in which it answered; a message during an answer begins its interval after that answer."""
         works: list[tuple[float, float]] = []
         for message in self.messages:
             if message.submitted is not None and message.done is not None:
@@ -81,16 +81,16 @@ class Observation:
         return works
 
     def was_answered(self, message: ObservedMessage) -> bool:
-        """Return whether its turn came to an end, and anything was said in it."""
+        """Return whether the message's turn has ended and contains text."""
         turn = None if message.ended is None else message.ended.turn
         return any(text.turn == turn and text.origin == "program" for text in self.said)
 
     def at_work(self, t: float) -> bool:
-        """Return whether it was answering then."""
+        """Return whether the program was answering at that time."""
         return any(start < t < stop for start, stop in self.works)
 
     def resting(self) -> Iterator[ObservedScreen]:
-        """Yield the pictures it showed when it was about to be spoken to, and after its answers."""
+        """Yield the snapshots just before messages, and after answers."""
         for message in self.messages:
             # A message may come while another one is answered.
             if not self.at_work(message.pasted) and (before := self.picture(message.pasted)) is not None:
@@ -101,16 +101,16 @@ class Observation:
                 yield after
 
     def working(self) -> list[ObservedScreen]:
-        """Return the pictures it showed while it answered."""
+        """Return the snapshots during answers."""
         return [picture for picture in self.pictures if self.at_work(picture.t)]
 
     def picture(self, t: float) -> ObservedScreen | None:
-        """Return the picture that stood there just before `t`."""
+        """Return the last snapshot before `t`."""
         return next((picture for picture in reversed(self.pictures) if picture.t < t), None)
 
 
 def observe(recording: Recording) -> Observation:
-    """Watch the replay of a recording; of several panes the one that was spoken to first, else the first."""
+    """Observe the replay of a recording; of several panes, the one that got the first message, else the first."""
     entries = list(recording.entries())
     spoken = [entry.pane for entry in entries if isinstance(entry, Pasted)]
     pane = spoken[0] if spoken else entries[0].pane if entries else "%0"

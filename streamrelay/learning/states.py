@@ -1,4 +1,4 @@
-"""What tells that the program works, and that it rests: titles, OSC 7501, bracketed paste."""
+"""Finds the signs that a program works or is idle: titles, OSC 7501, bracketed paste."""
 
 from collections.abc import Iterator
 from itertools import takewhile
@@ -13,7 +13,7 @@ _LAG = 1.0
 
 
 def states(seen: Observation) -> Iterator[Finding]:
-    """Yield the titles of work and of rest, and what is understood without them."""
+    """Yield the titles at work and at rest, and notes about signs that need no profile."""
     if not seen.works:
         yield NoFinding("state.busy_titles", "no message was answered in this recording, so the busy screen is unknown")
         return
@@ -54,7 +54,7 @@ def _titles(seen: Observation, titles: list[TerminalReport]) -> Iterator[Finding
 
 
 def _found(key: Key, titles: dict[str, TerminalReport], tail: int, when: str) -> Iterator[FoundValue]:
-    """Yield patterns for the beginnings of titles: what all of them end with is the place, or the topic."""
+    """Yield patterns for the beginnings of titles; their common end is the folder or the topic."""
     for text, told in titles.items():
         head = text[: len(text) - tail].rstrip()
         if head:

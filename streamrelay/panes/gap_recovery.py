@@ -1,13 +1,12 @@
-"""Gap recovery: what the stream of one pane has missed, and the entries that restore or report it. Pure.
+"""Gap recovery: finds the missing output of one pane, and makes the entries that restore or report it. Pure.
 
 A stream misses output when tmux pauses the pane, the connection ends, or this process was not running. The connection
 then asks tmux for what its history still holds (`panes.recovery`). After a pane moved, its output only arrives late.
 
 The recovery query pauses the pane and ends the pause, so tmux skips the queued output. Up to 3.5a tmux reports that
 pause inside the replies; 3.8 reports it outside of them, like a pause of its own. A pause that arrives while such a
-query is pending therefore starts no second query: whichever pause it is, the pending answer comes after it and the
-stream continues from there. (Treated as tmux's own pause, it led to another query and another report: with 64 printing
-panes, without end.)
+query is pending therefore starts no second query: the pending reply comes after either kind of pause, and the stream
+continues from there. (A second query would cause another such pause: with 64 printing panes, without end.)
 """
 
 from collections import deque

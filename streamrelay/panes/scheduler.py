@@ -1,19 +1,19 @@
-"""Whose bytes are rendered next: reading never waits for rendering, and no pane for another.
+"""Schedules rendering among panes: reading never waits for rendering, and no pane waits for another one's flood.
 
-Reading only puts bytes into a pane's backlog. Rendering goes through the backlogs in slices of milliseconds, between
-which the event loop reads, answers and lets subscribers run. The rules:
+Reading only puts bytes into a pane's backlog. Rendering works through the backlogs in slices of milliseconds, between
+which the event loop reads, answers and runs subscribers. The rules:
 
-* A pane that had nothing waiting is served before those that have (the sparse flows of RFC 8290): what an idle pane
-  prints does not stand behind a flood. Those that have more than one turn can take are served in rotation.
+* A pane without a backlog is served before the others (the sparse flows of RFC 8290), so that a line of an idle pane
+  does not wait behind a flood. Panes with more bytes than one turn takes are served in rotation.
 * When more than `LIMIT` bytes wait, reading stops until there are fewer. The pipe fills, tmux no longer reads the pane,
   and the program waits in its write, as it would for any slow terminal: nothing is lost, and no memory grows. Where
   tmux cannot make it wait, because another client reads along, tmux itself pauses the pane (`control.client`).
-* A turn costs as much as some hundred bytes do, and of many panes that print at once each read holds little of each.
-  So what one of many prints is collected until it fills a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). That is
-  for those that print at least an eighth of the average, as counted in the `WINDOW` before: an idle one, and one that
-  chats beside floods, is not delayed.
-* A turn lasts about a millisecond: of plain lines that are some times as many bytes as of a screen that is repainted.
-* How the bytes are cut into turns makes no difference to what is said (`delta.stream`).
+* A turn costs as much as some hundred bytes. When many panes print at once, each read has few bytes of each pane. So
+  the bytes of such a pane are collected until they fill a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). This
+  applies to panes that printed at least an eighth of the average in the last `WINDOW`; panes that print less are not
+  delayed.
+* A turn lasts about a millisecond: several times as many bytes of plain lines as of a repainted screen.
+* The division of bytes into turns does not affect the events (`delta.stream`).
 """
 
 import asyncio
@@ -26,31 +26,31 @@ from typing import Generic, Protocol, TypeVar
 from streamrelay.control.transport import MIN_READ
 
 MAX_PENDING_BYTES = 1 << 19
-"""Bytes of all panes that ever wait: some tens of milliseconds of rendering."""
+"""The most bytes of all panes that wait: some tens of milliseconds of rendering."""
 _CUT_LINE = 1 << 14
-"""Bytes, at least, of a line that one read cut and the next ended."""
+"""The least bytes reserved for a line that one read cuts and the next one completes."""
 LIMIT = MAX_PENDING_BYTES - MIN_READ - _CUT_LINE
-"""Bytes of all panes that may wait while more is read."""
+"""Waiting bytes of all panes above which reading stops."""
 TURN = 1 << 13
-"""Bytes of one pane that are rendered in one go, at least."""
+"""The least bytes of one pane to render in a turn."""
 MAX_TURN_BYTES = 1 << 15
-"""Bytes, at most: a program may print what takes ten times as long at any moment."""
+"""The most bytes of a turn: the next ones may take ten times as long to render."""
 SLICE = 0.002
-"""Seconds of rendering after which the event loop has its turn."""
+"""Seconds of rendering after which the event loop runs other tasks."""
 PATIENCE = 0.01
-"""Seconds for which what a pane prints is collected at most."""
+"""The most seconds for which the bytes of a pane are collected."""
 WINDOW = 0.05
-"""Seconds over which it is counted who streams."""
+"""Seconds over which the output of each pane is counted."""
 LULL = 0.5
-"""Seconds after which that is forgotten. tmux is silent for a tenth of one while it goes through what many print."""
+"""Seconds of silence after which the counts are dropped; tmux pauses for 0.1 s while many panes print."""
 FEW, LITTLE = 8, 1 << 15
-"""Panes, and bytes, in a window up to which nothing is collected."""
+"""Panes and bytes in a window up to which nothing is collected."""
 
 
 class Backlog:
-    """What was read of one pane and is not rendered, with the time of each read (loop time).
+    """The unrendered bytes of one pane, with the time of each read (loop time).
 
-    A mark stands where the pane rested until that time: no bytes.
+    A mark without bytes means that the pane was idle until its time.
     """
 
     def __init__(self) -> None:
@@ -63,17 +63,17 @@ class Backlog:
         return bool(self._pieces)
 
     def put(self, data: bytes, read_at: float) -> None:
-        """Append what was read."""
+        """Append bytes that were read."""
         self._pieces.append((data, read_at))
         self.size += len(data)
         self.last_read = read_at
 
     def mark(self, at: float) -> None:
-        """Note that nothing more had come until then."""
+        """Note that no more bytes had come until that time."""
         self._pieces.append((b"", at))
 
     def take(self, most: int) -> tuple[bytes, float]:
-        """Take up to `most` bytes without a mark between them, and when the last were read; no bytes for a mark."""
+        """Take up to `most` bytes before the next mark, with the time of their last read; for a mark, no bytes."""
         data, read_at = self._pieces.popleft()
         if len(data) > most:
             self._pieces.appendleft((data[most:], read_at))
@@ -89,28 +89,28 @@ class Backlog:
         return data, read_at
 
     def clear(self) -> int:
-        """Forget everything; returns how many bytes that were."""
+        """Drop everything; return the number of bytes."""
         size, self.size = self.size, 0
         self._pieces.clear()
         return size
 
 
 class Renderable(Protocol):
-    """A pane, as far as this is concerned."""
+    """The part of a pane that the scheduler needs."""
 
     turn: int
-    """How many bytes of it are rendered in one go; begins with `TURN`."""
+    """The number of bytes to render in one turn; begins with `TURN`."""
 
     @property
     def waits(self) -> bool:
-        """Whether anything waits."""
+        """Whether bytes wait."""
 
     @property
     def waiting(self) -> int:
-        """How many bytes wait."""
+        """The number of waiting bytes."""
 
     def render(self, most: int) -> None:
-        """Render what waits, up to about `most` bytes."""
+        """Render up to about `most` waiting bytes."""
 
 
 Pane = TypeVar("Pane", bound=Renderable)
@@ -118,11 +118,11 @@ _Result = TypeVar("_Result")
 
 
 class RenderScheduler(Generic[Pane]):
-    """The turns of the panes of one event loop.
+    """Schedules the panes of one event loop.
 
-    `hold` is called with True where reading has to stop, as often as more comes in all the same, and with False when
-    it may go on. `failed` is called with a pane whose step raised (`guarded`), while that is being handled. `clock` is
-    the loop's own, but not cut to milliseconds as uvloop's is.
+    It calls `hold` with True when reading must stop, again for each read that arrives nevertheless, and with False when
+    reading may go on. It calls `failed` with a pane whose step raised (`guarded`), inside the exception handler.
+    `clock` is the loop's clock, but not rounded to milliseconds as uvloop's is.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class RenderScheduler(Generic[Pane]):
         self._sparse: deque[Pane] = deque()
         self._flooding: deque[Pane] = deque()
         self._collecting: dict[Pane, float] = {}
-        """When those that fill no turn have theirs all the same (loop time), in order."""
+        """The loop times at which panes get a turn although their bytes do not fill it, in order."""
         self._streaming: frozenset[Pane] = frozenset()
         self._printed: dict[Pane, int] = {}
         self._window_ends = 0.0

@@ -115,8 +115,8 @@ class Server:
     async def find(self, target: str | None = None) -> PaneInfo:
         """Return the pane of a target as tmux writes it; without one, the pane this process runs in.
 
-        A plain name is a session's, if there is one of exactly that name; everything else is tmux's to find. Raises
-        TargetNotFound for a target that tmux does not know, UsageError outside tmux without a target.
+        A plain name means the session of exactly that name, if it exists; tmux finds every other target. Raises
+        TargetNotFound for a target that tmux does not know, and UsageError outside tmux without a target.
         """
         if target is None:
             around = os.environ.get("TMUX", "").rsplit(",", 2)[0]
@@ -127,10 +127,10 @@ class Server:
         if not target:
             raise UsageError("an empty target names nothing", hint="`streamrelay ls` lists the panes")
         if "\0" in target:
-            # No argument of a command holds one.
+            # A command's argument cannot contain it.
             raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
         if _PLAIN_NAME.fullmatch(target):
-            # tmux would rather take a window whose name begins like this, in whatever session is current.
+            # tmux would prefer a window of the current session whose name begins like this.
             with contextlib.suppress(TargetNotFound):
                 return await self._find(f"={target}")
         return await self._find(target)
@@ -141,20 +141,20 @@ class Server:
         except (CommandFailed, TargetNotFound) as error:
             raise TargetNotFound(f"{target!r}: {error.message}", data={"target": target}) from error
         for line in reversed(answer):
-            # A hook of the user's can print lines of its own.
+            # A hook of the user may print its own lines.
             if (pane := parse_pane(line)) is not None:
                 return pane if not pane.in_hub else await self._outside_hubs(pane)
         raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
 
     async def _outside_hubs(self, seen: PaneInfo) -> PaneInfo:
-        """Return the same pane in a session of the user's."""
+        """Return the same pane in a session of the user."""
         places = (await self._attachments.panes()).get(seen.pane)
         if places is None:
             raise TargetNotFound(f"{seen.address} belongs to streamrelay itself", data={"target": seen.pane})
         return places[0]
 
     async def _find_all(self, targets: Sequence[str]) -> list[PaneInfo]:
-        """Find many targets for the price of one, those that name a pane or a session exactly."""
+        """Find many targets with one query, if they name a pane or a session exactly."""
         if len(targets) < 2:
             return [await self.find(target) for target in (targets or (None,))]
         listed = await self._attachments.panes()
@@ -164,11 +164,11 @@ class Server:
 
     @asynccontextmanager
     async def watch(self, *targets: str, queue: int = MAX_QUEUE) -> AsyncIterator[Subscription]:
-        """Subscribe to what the programs in `targets` say, from here on; without targets, in this pane.
+        """Subscribe to the programs in `targets` from here on; without targets, to this pane.
 
-        A session or window as target stands for the pane that is active in it now; if the server ends, for the one
-        that is active in it when a new server has it within a few seconds. `queue` bounds the events
-        that may wait. Raises PaneGone for a pane whose program has ended and that only remains.
+        A session or window as target means its active pane. If the server ends and a new one has the same session or
+        window within a few seconds, the subscription continues with the active pane there. `queue` limits the waiting
+        events. Raises PaneGone for a remaining pane whose program has ended.
         """
         async with self._watch(targets, queue) as subscription:
             yield subscription
@@ -179,10 +179,10 @@ class Server:
     ) -> AsyncIterator[Recorded]:
         """Record a pane into a file for as long as the context is open; its replay gives the same events.
 
-        The file is a control-mode recording (`.jsonl.gz` or `.jsonl`) which only its owner can read; `force` replaces
-        one that is there. Messages that are sent through this server meanwhile are recorded with it. The stream ends
-        early where the recording does. Raises UsageError for a pane that this server watches already, PaneGone as
-        `watch`, and RecordingError where the file is there, or cannot be written: then in the end, at the latest.
+        The file is a control-mode recording (`.jsonl.gz` or `.jsonl`) that only its owner can read; `force` replaces an
+        existing file. The recording includes messages that are sent through this server. If the recording ends early,
+        so does the stream. Raises UsageError for a pane that this server watches already, PaneGone as `watch`, and
+        RecordingError if the file exists or cannot be written, at the latest at the end.
         """
         info = await self.find(target)
         async with (
@@ -217,11 +217,11 @@ class Server:
 
     @asynccontextmanager
     async def listen(self, pane: str, listener: Listener, log: PaneLog | None = None) -> AsyncIterator[PanePipeline]:
-        """Hand the events of a pane to `listener` as they come, without a queue, for as long as this is open.
+        """Pass the events of a pane to `listener` as they come, without a queue, inside the context.
 
-        What is in the `log` is said again first, and then what was printed since. With a log, raises UsageError for a
-        pane that this server watches already. Raises TargetNotFound for a pane that is not there, PaneGone for one
-        whose program has ended.
+        The entries of `log` are replayed first, then the output since then follows. With a log, raises UsageError for a
+        pane that this server watches already. Raises TargetNotFound for an unknown pane, and PaneGone for a pane whose
+        program has ended.
         """
         info = await self._find(pane)
         if info.dead:
@@ -234,28 +234,28 @@ class Server:
             await self._attachments.unwatch([info.pane])
 
     async def renew(self, pane: str, log: PaneLog, renewed: Callable[[], None]) -> bool:
-        """Have the stream of a pane that is listened to with a log begin anew in another; False if it does not rest.
+        """Restart the stream of a logged pane in a new log; return False if the pane is not idle.
 
-        `renewed` is called between the last event of the old stream and the first one of the new.
+        It calls `renewed` between the last event of the old stream and the first one of the new.
         """
         return await self._attachments.renew(pane, log, renewed)
 
     def last_events(self, log: PaneLog) -> list[Event]:
-        """Return all that the stream of a pane has said, by its log, to its end: it is not there any more."""
+        """Return all events of the logged stream of a pane that is gone."""
         past = log.past()
         profiles = [profile.reading for profile in self._profiles.values()]
         now = asyncio.get_running_loop().time()
         return [] if past is None else last_events(past, profiles, self._attachments.widths, now)
 
     async def _running(self) -> int:
-        """Return the pid of the server that is there now, which is taken for the one connected to."""
+        """Return the pid of the current server, which counts as the connected one."""
         return (await self._probe()).pid
 
     async def _probe(self) -> ServerInfo:
-        """Ask the server who it is; how wide characters are to it follows from that."""
+        """Query the server, and choose its character widths by its version."""
         self._info = await self._tmux.probe()
         version = self._info.version
-        # What was measured here says nothing of another machine's tmux and C library.
+        # Measurements of this machine do not apply to another machine's tmux and C library.
         self._attachments.widths = WidthCache(self._tmux, version).table() if self.is_here else expected(version)
         self._attachments.server = self._info if self.is_here else None
         return self._info
@@ -265,46 +265,46 @@ class Server:
         return self._attachments.pipeline(pane)
 
     def closing_error(self, closed: PaneClosed) -> StreamrelayError:
-        """Return the error that stands for the end of a pane of this server, with what is known of the server's."""
+        """Return the error for the end of a pane of this server, with the known facts about the server's end."""
         return closing_error(closed, self.info, self._attachments.end)
 
     @property
     def profiles(self) -> Sequence[AgentProfile]:
-        """What is known of single programs."""
+        """The profiles of programs."""
         return tuple(self._profiles.values())
 
     def profile(self, name: str) -> AgentProfile | None:
-        """Return all that is known of the programs of one name; None for a program without a profile."""
+        """Return the profile of that name; None if there is none."""
         return self._profiles.get(name)
 
     def recognised(self, command: str) -> str:
-        """Return the name of the profile that claims a foreground command; empty where none does."""
+        """Return the name of the profile that recognises a foreground command; empty if none does."""
         return next((name for name, one in self._profiles.items() if command in one.reading.commands), "")
 
     def know(self, profiles: Sequence[AgentProfile]) -> None:
-        """Take these profiles for those known; a pane that is watched already is read on as it was."""
+        """Use these profiles for panes that are watched from now on."""
         self._profiles = {profile.name: profile for profile in profiles}
         self._attachments.profiles = [profile.reading for profile in profiles]
 
     def is_watched(self, pane: str) -> bool:
-        """Return whether a pane is there and watched."""
+        """Return whether a pane exists and is watched."""
         return self._attachments.is_watched(pane)
 
     @property
     def selfcheck(self) -> SelfCheck:
-        """How many looks the self-check had, and how many found something."""
+        """The counts of self-checks, and of those that found a difference."""
         return self._attachments.selfcheck
 
     async def check(self, pane: str) -> SelfCheckResult | None:
-        """Compare a watched pane's screen with what tmux holds now, and go on with tmux's where it differs.
+        """Compare a watched pane's screen with tmux's, and continue with tmux's if they differ.
 
-        Returns None if there is nothing to compare: the pane goes away or just got another size. A difference is also
-        a `gap` in its stream, for the reason "divergence". Raises PaneGone if the pane is not watched.
+        Return None if the pane goes away or has just been resized. A difference is also a `gap` in the stream, with the
+        reason "divergence". Raises PaneGone if the pane is not watched.
         """
         return await self._attachments.check(pane)
 
     async def _sample(self, seconds: float) -> None:
-        """Check one resting pane every so many seconds, each in its turn."""
+        """Check one idle pane after each interval, in rotation."""
         last = ""
         while True:
             await asyncio.sleep(seconds)
@@ -317,11 +317,10 @@ class Server:
     async def query(self, *commands: Sequence[str]) -> list[str]:
         """Run tmux commands in one line, each a name and its arguments, and return the lines they print.
 
-        The rest of the line is dropped at the first that fails. Raises what tmux says, as TargetNotFound or
-        CommandFailed.
+        tmux drops the rest of the line after a failing command. Raises tmux's error as TargetNotFound or CommandFailed.
         """
         return await self._attachments.query(*commands)
 
     async def command(self, pane: str, line: str) -> CommandResult:
-        """Send a command line over the client that carries a watched pane."""
+        """Send a command line over the control client of a watched pane."""
         return await self._attachments.command(pane, line)

@@ -1,7 +1,7 @@
-"""What a subscriber holds: a bounded queue of events, numbered for this subscriber.
+"""A subscription: a bounded queue of events, numbered for one subscriber.
 
-A subscriber that reads too slowly loses events and is told how many, by a gap event where they would have stood; it
-never slows anybody else down. The end of the last pane is the end of the stream.
+A subscriber that reads too slowly loses events, and gets a `gap` event with their number in their place. It never slows
+other subscribers down. The stream ends with its last pane.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ class Subscription:
         self._open_panes = set(self.panes)
         self._queue: deque[Part] = deque()
         self._made: deque[Event] = deque()
-        """Events in front of the queue that have their numbers already: the rest of lines, taken one by one."""
+        """Numbered events before the queue: the rest of a batch that is read one by one."""
         self._waiting = 0
-        """How many events wait in both."""
+        """The number of events in both queues."""
         self._size = size
         self._lost = 0
         self._seq = 0
@@ -35,33 +35,33 @@ class Subscription:
         self._awaited = 0
 
     def expect(self) -> None:
-        """Do not end before `expect_no_more`: a pane that closed may be had again."""
+        """Keep the stream open until `expect_no_more`, because a closed pane may come back."""
         self._awaited += 1
 
     def expect_no_more(self) -> None:
-        """Take back one `expect`."""
+        """Undo one `expect`."""
         self._awaited -= 1
         self._filled.set()
 
     def replace(self, pane: str, other: str, began: float) -> None:
-        """Go on with another pane, since it `began` (loop time), in the place of one whose server was started again."""
+        """Replace a pane of a restarted server by another one, whose stream `began` at that loop time."""
         self.panes = tuple(other if one == pane else one for one in self.panes)
         self._open_panes.add(other)
         self.publish(Batch([Gap(reason="restarted", t=began - self._began)]))
 
     def offset(self, pane: str, began: float) -> float:
-        """Return what the times of a pane lack whose stream began at `began`, when the pane's own offset is added.
+        """Return the extra time offset of a pane whose stream began at `began`, beyond the pane's own offset.
 
-        A pane of another server may have the id of one that closed, whose events still wait.
+        A pane of another server may have the id of a closed one whose events still wait.
         """
         return began - self._began - self._offsets.get(pane, 0.0)
 
     def align(self, pane: str, began: float) -> None:
-        """Count the times of a pane, whose own stream began at `began` (loop time), from this stream's beginning."""
+        """Count the times of a pane, whose stream began at `began` (loop time), from this subscription's beginning."""
         self._offsets[pane] = began - self._began
 
     def publish(self, events: Batch) -> None:
-        """Take events of one of the panes, to keep and to number; never waits."""
+        """Queue events of one of the panes; never waits."""
         if self._closed or not events:
             return
         last = events.last
@@ -107,7 +107,7 @@ class Subscription:
         return self._made.popleft()
 
     def _make(self) -> None:
-        """Make the events of the first part."""
+        """Create the events of the first part."""
         part = self._queue.popleft()
         self._number((part,))
         if isinstance(part, Lines):
@@ -116,12 +116,12 @@ class Subscription:
             self._made.append(part)
 
     async def batches(self) -> AsyncIterator[Batch]:
-        """Yield whatever is waiting, all at once: for those who write events on, or want but the texts."""
+        """Yield all waiting events as a batch: for consumers that forward events, or need only the texts."""
         while (events := await self.batch()) is not None:
             yield events
 
     async def batch(self, until: float | None = None) -> Batch | None:
-        """Return what is waiting, at the latest at `until` (loop time), if need be nothing; None at the end."""
+        """Return the waiting events, at the latest at `until` (loop time), then possibly none; None at the end."""
         if not (self._made or self._queue or await self._wait(until)):
             return None
         made, waiting = self._made, self._queue
@@ -130,7 +130,7 @@ class Subscription:
         return Batch([*made, *waiting])
 
     async def _wait(self, until: float | None) -> bool:
-        """Wait for events or the time; False at the end of the stream."""
+        """Wait for events or the time; return False at the end of the stream."""
         loop = asyncio.get_running_loop()
         timer = loop.call_at(until, self._filled.set) if until is not None else None
         try:
@@ -150,8 +150,8 @@ class Subscription:
                 timer.cancel()
 
     def _number(self, parts: Iterable[Part]) -> None:
-        """Give events their places among those of this subscriber, whose own they are."""
-        # A burst has one time; rounding takes longer than all the rest.
+        """Number the events for this subscriber, which owns them."""
+        # All events of a burst have one time; rounding it once saves most of the cost.
         t, pane, shifted = -1.0, "", 0.0
         for part in parts:
             part.seq = self._seq + 1

@@ -20,7 +20,7 @@ from streamrelay.vt.widths import FILLER, FLAGS, Quirks, Widths, unicode14
 
 _LONGEST = 1 << 22
 _WIDE_SINCE_3_4 = dict.fromkeys("☝⛹✌✍🏋🏌🕴🕵🖐🫷🫸", 2)
-"""What a skin tone goes with is wide to tmux, whatever the C library says."""
+"""Characters that accept a skin tone; tmux treats them as wide, whatever the C library says."""
 
 
 class _Measured(msgspec.Struct):
@@ -32,7 +32,7 @@ class _Measured(msgspec.Struct):
 def expected(version: Version) -> Widths:
     """Return the table for an unmeasured tmux of that version.
 
-    3.3a, 3.5a and 3.8 were measured, those between are as tmux's CHANGES has them, and a newer one is taken for 3.8.
+    3.3a, 3.5a and 3.8 are measured, versions between follow tmux's CHANGES, and newer ones count as 3.8.
     """
     widths: dict[str, int] = {}
     if version.at_least(3, 4):
@@ -55,17 +55,17 @@ def expected(version: Version) -> Widths:
 
 
 class WidthCache:
-    """What was measured of one tmux binary on this machine; reading never fails, writing may raise OSError."""
+    """The measurements of one tmux binary on this machine; reading never fails, writing may raise OSError."""
 
     def __init__(self, tmux: Tmux, version: Version) -> None:
-        """Name the file for the binary of `tmux`, whose server says it is `version`."""
+        """Name the file for the binary of `tmux` and its server's `version`."""
         self._version = version
         self._about = _signature(tmux.binary, version.text)
         name = hashlib.sha256(self._about.encode()).hexdigest()[:24]
         self.path = cache_folder() / f"widths-{name}.json"
 
     def table(self) -> Widths:
-        """Return the table to use: what was measured, else what is expected of the version."""
+        """Return the measured table, else the one expected for the version."""
         table = unicode14()
         with suppress(OSError, msgspec.MsgspecError):
             with self.path.open("rb") as file:
@@ -77,7 +77,7 @@ class WidthCache:
         return expected(self._version)
 
     def keep(self, differing: dict[str, int], quirks: Quirks) -> None:
-        """Keep the characters whose width is not that of the built-in table, and the quirks of this tmux."""
+        """Store the characters whose width differs from the built-in table, and the quirks of this tmux."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(f".{os.getpid()}")
         unfinished.write_bytes(msgspec.json.encode(_Measured(self._about, differing, quirks)))
@@ -85,7 +85,7 @@ class WidthCache:
 
 
 def cache_folder() -> Path:
-    """Return where measurements are kept: `$XDG_CACHE_HOME/streamrelay`, `~/.cache` by default."""
+    """Return the folder for measurements: `$XDG_CACHE_HOME/streamrelay`, by default in `~/.cache`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streamrelay"
 
 

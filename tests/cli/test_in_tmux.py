@@ -171,7 +171,7 @@ def test_doctor_finds_and_uninstall_takes_away_what_a_killed_command_left(privat
     done = cli.run("uninstall", "-v", **own)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == planned
-    assert "the program itself goes with: " in done.stderr
+    assert "remove the program itself with: " in done.stderr
     assert [*(tmp_path / "run").rglob("*.lock")] == [other]  # of another server, which runs
     other.unlink()
     other.parent.rmdir()
