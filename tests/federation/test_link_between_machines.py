@@ -312,7 +312,7 @@ async def test_a_session_that_is_not_there_is_an_error_at_once_or_a_warning_late
         await until_connected(alpha)
         request = SendMessage(to="Nobody@beta", text="hello", message_id="m1", caller=ann, direct=True)
         result = await alpha.send_message(request)
-        assert "beta cannot be reached" in result.warning
+        assert "beta is unreachable" in result.warning
         assert "No link is made" in result.warning
         async with machines.beta.as_node():
 
