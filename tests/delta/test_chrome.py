@@ -204,6 +204,20 @@ def test_a_composer_with_borders_is_known_above_any_number_of_status_rows(status
     assert composer_top(rows, len(rows) - 1) == 2
 
 
+@pytest.mark.parametrize(
+    ("above", "top"),
+    [
+        pytest.param(["╭" + "─" * 10 + "╮", "│ >        │", "╰" + "─" * 10 + "╯"], 1, id="a box"),
+        pytest.param(["─" * 12, "> ", "─" * 12], 4, id="a rule of the text"),
+        pytest.param(["╭" + "─" * 10 + "╮", "│ >        │", "╰" + "─" * 10 + "╯", ""], 5, id="a box of the transcript"),
+    ],
+)
+def test_a_cursor_left_behind_hints_has_the_box_above_them(above: list[str], top: int) -> None:
+    """Ink leaves its hidden cursor behind its last row where the screen is full."""
+    rows = ["* an answer", *above, "  ? for help"]
+    assert composer_top(rows, len(rows) - 1) == top
+
+
 def test_a_rule_of_the_text_far_above_the_cursor_is_no_composer() -> None:
     rows = ["● an answer", "", RULE, *(f"text {n}" for n in range(6)), ""]
     assert composer_top(rows, len(rows) - 1) == len(rows) - 1

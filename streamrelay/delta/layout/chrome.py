@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import regex
 
-from streamrelay.delta.layout.glyphs import MAX_ROWS_KNOWN, SIDE, is_border
+from streamrelay.delta.layout.glyphs import CORNERS, MAX_ROWS_KNOWN, SIDE, is_border
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]|\.{2,3})\s+(?P<label>\S.*)")
@@ -49,7 +49,8 @@ def composer_top(rows: Sequence[str], cursor: int, mark: str = "") -> int:
         top = _border_above(rows, cursor)
         if top is not None and any(map(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER])):
             return top
-        return _marked_top(rows, _bar_top(rows, cursor), mark)
+        boxed = _box_above(rows, cursor)
+        return _marked_top(rows, _bar_top(rows, cursor), mark) if boxed is None else boxed
     last = cursor
     while last > 0 and not rows[last].strip():
         last -= 1
@@ -67,6 +68,16 @@ def has_bordered_composer(rows: Sequence[str], cursor: int) -> bool:
     """Tell whether the cursor rests in, or right below, a composer with a border above and below."""
     top = composer_top(rows, cursor)
     return is_border(rows[top]) and any(map(is_border, rows[top + 1 : top + TALLEST_COMPOSER]))
+
+
+def _box_above(rows: Sequence[str], cursor: int) -> int | None:
+    """Return the first row of a box that ends above the hints in whose last row a program leaves its cursor (Ink)."""
+    for bottom in range(cursor - 1, max(cursor - MOST_ROWS_BELOW_RULE, 0), -1):
+        if is_border(rows[bottom]):
+            return _border_above(rows, bottom - 1) if rows[bottom].lstrip()[0] in CORNERS else None
+        if not rows[bottom].strip():
+            return None
+    return None
 
 
 def _marked_top(rows: Sequence[str], y: int, mark: str) -> int:
