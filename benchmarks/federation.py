@@ -25,7 +25,7 @@ from redis.asyncio import Redis
 from streamrelay.config.settings import FederationTable
 from streamrelay.federation.keys import KeyPair
 from streamrelay.federation.messages import Message
-from streamrelay.federation.streams import PORTION, open_streams
+from streamrelay.federation.streams import open_streams
 from streamrelay.history.journal import Journal
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.steps import Decision, RelayStep
@@ -216,7 +216,7 @@ async def measure_bare(url: str, nodes: int, size: int, messages: int) -> Figure
 
 async def compare(server: PrivateRedis, nodes: int, size: int, pairs: int) -> str:
     """Return one line of the table: medians over pairs of runs, with their spread."""
-    messages = max(min(BUDGET // size, 2_000), 3 * max(PORTION // size, 1), 10)
+    messages = max(min(BUDGET // size, 2_000), 24)
     ratios, hops, rates = [], [], []
     for _ in range(pairs):
         bare = await measure_bare(server.url, nodes, size, messages)
