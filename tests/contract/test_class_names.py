@@ -18,6 +18,7 @@ ALLOWED: Mapping[str, str] = {
     "Block": ELSEWHERE,
     "Composer": ELSEWHERE,
     "Deliver": WIRE,
+    "End": WIRE,
     "Ended": WIRE,
     "Left": WIRE,
     "Member": ELSEWHERE,
@@ -30,6 +31,7 @@ ALLOWED: Mapping[str, str] = {
     "Rows": ELSEWHERE,
     "Saved": ELSEWHERE,
     "Server": PUBLIC,
+    "Start": WIRE,
     "Submitted": WIRE,
 }
 """Names that several classes have, each with the reason."""
