@@ -21,12 +21,20 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 _SCRIPT = "text/javascript; charset=utf-8"
-_MODULES = ("page", "asking", "circle", "composer", "drawing", "home", "session")
 FILES: Mapping[str, tuple[str, str]] = {
     "/": ("page.html", "text/html; charset=utf-8"),
     **{
         f"/{name}": (name, _SCRIPT)
-        for name in ("page.js", "asking.js", "circle.js", "composer.js", "drawing.js", "home.js", "session.js")
+        for name in (
+            "page.js",
+            "asking.js",
+            "circle.js",
+            "composer.js",
+            "council.js",
+            "drawing.js",
+            "home.js",
+            "session.js",
+        )
     },
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),

@@ -2,11 +2,13 @@
 
 import { get, now } from "./asking.js";
 import { namedCircle, holderOf, phaseOf, stateOf } from "./circle.js";
+import { councilState, namedCouncil } from "./council.js";
 import { $, drawList, element, write, writeAgo } from "./drawing.js";
 import { STATES } from "./session.js";
 
 const KEPT = 60; // outputs
 const LINES = 4; // of one output that are shown, blank ones left out
+const MAX_COUNCILS = 10; // cards
 const REST = 5; // seconds of silence after which an output is over, as in the journal
 
 const VIA = { unknown: "typed or printed", activity: "tool call" };
@@ -60,6 +62,9 @@ export function drawIndex(world) {
     drawList($(name), circles, { key: (one) => one.gathering, make: card, fill: fillCircle });
     $(`${name}-section`).hidden = circles.length === 0;
   }
+  const councils = world.councils.slice(0, MAX_COUNCILS);
+  drawList($("councils"), councils, { key: (one) => one.council, make: card, fill: fillCouncil });
+  $("councils-section").hidden = councils.length === 0;
   $("no-sessions").hidden = world.sessions.length > 0;
   $("no-circle").hidden = world.circles.length > 0 || world.sessions.length === 0;
 }
@@ -113,6 +118,18 @@ function fillCircle(node, one) {
     quiet: !over,
     about: over ? [one.rhythm, people] : [phaseOf(one), people],
     at: over ? one.closed_at : one.started_at,
+  });
+}
+
+function fillCouncil(node, one) {
+  fillCard(node, {
+    href: `#/council/${encodeURIComponent(one.council)}`,
+    title: namedCouncil(one),
+    ...councilState(one),
+    text: one.question || one.members.join(", "),
+    quiet: !one.question,
+    about: [one.messages === 1 ? "1 message" : `${one.messages} messages`, one.cost ? `$${one.cost.toFixed(2)}` : ""],
+    at: one.created,
   });
 }
 

@@ -5,19 +5,22 @@
 
 import { get, hasToken, now, Refused, rememberToken, Stream, useToken, whenRefused } from "./asking.js";
 import { CircleView } from "./circle.js";
+import { CouncilView } from "./council.js";
 import { $, announce, offerCopies, refreshTimes, sleep, store, stored, write } from "./drawing.js";
 import { drawIndex, HomeView, Outputs } from "./home.js";
 import { SessionView } from "./session.js";
 
 const LOOK_AGAIN = 10_000;
 const MAX_BACKOFF = 5_000;
+const COUNCILS_EVERY = 2_000;
 
 // What the views know: all sessions, gatherings and the latest output, the number of the newest event, and what is open:
 // {begin(), take(event), refresh(), back(), close(), mine}. `left` is the address that was open before.
 const world = {
-  maySend: true, sessions: [], circles: [], outputs: new Outputs(), place: null, view: null, look, title, words: wordsFor(""), scrolled: {}, left: "",
+  maySend: true, sessions: [], circles: [], councils: [], outputs: new Outputs(), place: null, view: null, look, title, words: wordsFor(""), scrolled: {}, left: "",
 };
 let following = null;
+let councilsAt = 0;
 
 // The commands that are shown address the daemon's tmux server.
 function wordsFor(socket) {
@@ -130,9 +133,16 @@ const drawSoon = every(250, () => {
   if (world.view instanceof HomeView) world.view.refresh();
 });
 
+// Councils are no events of the journal: they are asked for with the rest, but not each time.
+async function lookAtCouncils() {
+  if (Date.now() - councilsAt < COUNCILS_EVERY) return;
+  councilsAt = Date.now();
+  world.councils = await get("/v1/councils");
+}
+
 async function look() {
   const before = new Map(world.sessions.map((one) => [one.session, one.state]));
-  [world.sessions, world.circles] = await Promise.all([get("/v1/sessions"), get("/v1/gatherings")]);
+  [world.sessions, world.circles] = await Promise.all([get("/v1/sessions"), get("/v1/gatherings"), lookAtCouncils()]);
   drawIndex(world);
   world.view?.refresh();
   const waiting = world.sessions.filter((one) => one.state === "needs_human");
@@ -150,7 +160,7 @@ function title() {
 
 function route() {
   const [, kind, id] = location.hash.match(/^#\/(\w+)\/(.+)$/) ?? [];
-  const make = { session: SessionView, circle: CircleView }[kind];
+  const make = { session: SessionView, circle: CircleView, council: CouncilView }[kind];
   store("route", make ? location.hash : "");
   open(make ? new make(world, decodeURIComponent(id)) : new HomeView(world));
   world.left = make ? location.hash : "";
