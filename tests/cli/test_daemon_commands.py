@@ -140,7 +140,7 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert daemon.shown("history", "search", "--session", "bob", SECRET) == []
     assert daemon.shown("history", "search", "--since", "1h", SECRET) == found
     assert daemon.shown("history", "search", "--since", "2999-01-01", SECRET) == []
-    assert "no time" in daemon.asks("history", "search", "--since", "soon", SECRET, code=2)
+    assert "invalid time" in daemon.asks("history", "search", "--since", "soon", SECRET, code=2)
     assert {one["known"]["session"]: one["address"] for one in daemon.shown("ls")} == {
         daemon.panes["ann"]: "ann:0.0", daemon.panes["bob"]: "bob:0.0",
     }  # fmt: skip

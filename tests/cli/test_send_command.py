@@ -95,7 +95,7 @@ def test_a_draft_outlasts_the_message_and_the_command(cli, agent):
     assert "failed (draft)" in done.stderr
     done = cli.run("send", "--timeout", "2", "--id", "m2", "agent", "hello")
     assert done.returncode == errors.DeliveryTimeout.exit_code
-    assert "the input box of agent contains a draft" in done.stderr
+    assert "the input box of agent (%1) contains a draft" in done.stderr
     assert "m2: failed (cancelled)" in done.stderr
     assert "m2 was not typed in 2 s and is cancelled" in done.stderr
     assert messages() == []

@@ -71,7 +71,7 @@ def has_bordered_composer(rows: Sequence[str], cursor: int) -> bool:
 
 
 def _box_above(rows: Sequence[str], cursor: int) -> int | None:
-    """Return the first row of a box that ends above the hints in whose last row a program leaves its cursor (Ink)."""
+    """Return the first row of a box that ends above the hints in whose last row a program leaves its cursor."""
     for bottom in range(cursor - 1, max(cursor - MOST_ROWS_BELOW_RULE, 0), -1):
         if is_border(rows[bottom]):
             return _border_above(rows, bottom - 1) if rows[bottom].lstrip()[0] in CORNERS else None
