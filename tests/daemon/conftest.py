@@ -103,6 +103,20 @@ class MemoryService:
         await self._take("cancel_delivery", message_id, by)
         return [api.Delivery(message_id=message_id, pane="%1", state="failed", reason="cancelled", sender=by)]
 
+    async def dialogs(self, session: str = "") -> list[api.OpenDialog]:
+        await self._take("dialogs", session)
+        choices = ["1. Yes", "2. No ü"]
+        return [
+            api.OpenDialog(session="%1", pane="%1", dialog="d-1", kind="permission", question="Run?", choices=choices)
+        ]
+
+    async def answer_dialog(self, session: str, dialog: str, choice: int) -> None:
+        await self._take("answer_dialog", session, dialog, choice)
+
+    async def interrupt(self, session: str, message: str = "") -> list[str]:
+        await self._take("interrupt", session, message)
+        return ["Escape"]
+
     async def links(self, session: str = "") -> list[Link]:
         await self._take("links", session)
         return self.made

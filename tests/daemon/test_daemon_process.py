@@ -175,9 +175,9 @@ async def test_a_second_one_is_refused_and_the_first_goes_on(served: Served, mem
 
 def test_only_one_of_many_holds_the_lock(address: DaemonAddress) -> None:
     program = (
-        "import sys; from pathlib import Path; from streamrelay.daemon.address import Address\n"
+        "import sys; from pathlib import Path; from streamrelay.daemon.address import DaemonAddress\n"
         "from streamrelay.daemon.instance import only_daemon; from streamrelay.errors import DaemonRunning\n"
-        f"a = Address('t', 't', Path({str(address.socket)!r}), Path({str(address.lock)!r}), "
+        f"a = DaemonAddress('t', 't', Path({str(address.socket)!r}), Path({str(address.lock)!r}), "
         f"Path({str(address.state)!r}), Path({str(address.log)!r}))\n"
         "try:\n    with only_daemon(a): print('mine', flush=True); sys.stdin.read()\n"
         "except DaemonRunning: print('taken', flush=True)\n"
