@@ -28,7 +28,7 @@ def test_it_runs_the_main_job_and_shows_what_it_counted(tmp_path):
         assert lines.count(f"shell │ {line}") == 1
     assert sum(line.startswith("  log │ ") for line in lines) == LOG_LINES
     assert sum("You said: " in line and line.endswith("(a quote, and kept)") for line in lines) >= 2
-    assert lines[-1].endswith("as expected.")
+    assert lines[-1].startswith("As expected:")
     table = dict(line.split("  ", 1) for line in lines[lines.index("") + 1 : -2])
     assert int(table["echoed lines suppressed"]) > 10
     assert int(table["quotes kept"]) > 2
