@@ -72,6 +72,7 @@ __all__ = [
     "DeliveryFailed",
     "DeliveryTimeout",
     "DeliveryUnconfirmed",
+    "DialogChanged",
     "ExtraMissing",
     "InGathering",
     "InvalidGathering",

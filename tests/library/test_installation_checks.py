@@ -92,6 +92,7 @@ def test_this_environment_is_examined() -> None:
     assert names == [
         "streamrelay",
         "packages",
+        "extra acp",
         "extra council",
         "extra redis",
         "extra uvloop",

@@ -18,7 +18,7 @@ from tests.service.conftest import PATIENCE
 CALLER = Path(__file__).with_name("calling_agent.py")
 TOOLS = {
     "send_message", "start_gathering", "pass_piece", "close_link", "list_sessions", "start_session", "end_session",
-    "read_since", "search_history", "get_delivery", "list_deliveries", "cancel_delivery",
+    "read_since", "search_history", "get_delivery", "list_deliveries", "cancel_delivery", "ask_council",
 }  # fmt: skip
 HELLO = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
