@@ -80,7 +80,8 @@ def is_acknowledgement(text: str, phrases: tuple[str, ...] = ()) -> bool:
     """Tell whether a text consists of closing phrases only; `phrases` are literal additions to the built-in ones."""
     if len(text) > MAX_ACKNOWLEDGEMENT_LENGTH or "?" in text:
         return False
-    plain = _DECORATION.sub(" ", text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold())
+    # Spaces on both sides: a dash at either end divides sentences as one in the middle does.
+    plain = _DECORATION.sub(" ", f" {text} ".replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold())
     sentences = [" ".join(sentence.split()) for sentence in _SENTENCES.split(plain)]
     known = {" ".join(phrase.casefold().split()) for phrase in phrases}
     return all(not sentence or sentence in known or _ACKNOWLEDGEMENT.fullmatch(sentence) for sentence in sentences)

@@ -1,7 +1,7 @@
 """Turns that say nothing new, and chains of answers: what stops two polite agents, and what must not."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamrelay.relay.loop_guard import is_acknowledgement
@@ -36,6 +36,7 @@ def test_a_user_adds_phrases_of_their_own():
     assert is_acknowledgement("Ça  marche! Merci.", ("ça marche",))
 
 
+@example("-")
 @given(st.text(max_size=300) | st.sampled_from(["Thanks!", "Great. Thank you.", "likewise, bye"]))
 def test_any_text_is_judged(text):
     assert is_acknowledgement(f" {text}\n") is is_acknowledgement(text)
