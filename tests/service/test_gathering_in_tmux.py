@@ -175,7 +175,7 @@ async def test_a_person_without_a_session_speaks_by_calls(circle: CircleStage) -
         assert held.participants[0].asked.startswith("You (1), the piece is yours. Phase: INHALE (round 1/1).")
         with pytest.raises(PieceNotHeld):
             await service.pass_piece(gathering, number=2)
-        with pytest.raises(UsageError, match="no person"):
+        with pytest.raises(UsageError, match="is not a person"):
             await service.say_in_gathering(gathering, 2, "x")
 
         async def beat() -> bool:
@@ -288,9 +288,9 @@ HARVESTER = Invited(name="H", number=9, agent="sprite", role="harvester")
         ((*TWO, HARVESTER, structs.replace(HARVESTER, number=8, name="I")), {}, "exactly one harvester"),
         (TWO, {}, "exactly one harvester"),
         ((*TWO, HARVESTER), {"hold_rounds": 0}, "hold has 0 rounds"),
-        ((*TWO, HARVESTER), {"rhythm": "hourly"}, "no rhythm 'hourly'"),
-        ((*TWO, HARVESTER), {"structure": "2-2"}, "no structure"),
-        ((structs.replace(TWO[0], name="A\x1b[2J"), TWO[1], HARVESTER), {}, "characters that a name cannot have"),
+        ((*TWO, HARVESTER), {"rhythm": "hourly"}, "unknown rhythm: 'hourly'"),
+        ((*TWO, HARVESTER), {"structure": "2-2"}, "invalid structure"),
+        ((structs.replace(TWO[0], name="A\x1b[2J"), TWO[1], HARVESTER), {}, "has invalid characters"),
         ((structs.replace(TWO[0], agent=""), TWO[1], HARVESTER), {}, "neither an agent"),
         ((structs.replace(TWO[0], is_human=True), TWO[1], HARVESTER), {}, "is a person"),
         ((*TWO, HARVESTER), {"beat_interval_seconds": 0.0}, "beat_interval_seconds"),

@@ -107,7 +107,7 @@ async def test_nobody_sends_under_an_id_that_a_link_will_have(stage: Stage):
     async with stage.service() as service:
         link = await service.create_link("Ann", "Bob")
         for reserved in (f"{link.link_id}-1", "relay-1-1", "gathering-1-1", "stop-1"):
-            with pytest.raises(UsageError, match="begins as those") as refused:
+            with pytest.raises(UsageError, match="prefix that streamrelay uses") as refused:
                 await service.send_message(SendMessage(to="Bob", text="hi", message_id=reserved))
             assert refused.value.hint
         stage.types("Ann", "speak")
