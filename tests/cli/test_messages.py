@@ -16,7 +16,7 @@ from streamrelay_cli.render import render
 from typer.main import get_command
 
 from streamrelay.counts import counted, deliveries
-from streamrelay.delta.inputs import CommandOutput as Printed
+from streamrelay.delta.inputs import Output as Printed
 from streamrelay.errors import RecordingError
 from streamrelay.events import LinkExtended, LinkSpent, RelayOpened
 from streamrelay.learning import learn
