@@ -2,7 +2,7 @@
 
 One reader after the other reads the same bytes at the same moments (`benchmarks/agents_reader.py`):
 
-* `nothing`: nobody reads; what the tmux server uses then is taken from what it uses with each of the others;
+* `nothing`: no reader is attached; the tmux server's own CPU, which is subtracted from that of the other ways;
 * `polling`: libtmux, `capture-pane` of every pane once a second;
 * `terminal`: a control client and a virtual terminal for each pane, the least that a reader of screens needs;
 * `stream`: a subscriber of the library, live text included.
@@ -62,7 +62,7 @@ class Figures(msgspec.Struct, frozen=True):
     way: str
     cpu: Sample
     server_cpu: Sample
-    """More than with nobody attached."""
+    """The tmux server's CPU minus its CPU without a reader."""
     latency: Sample | None
     """Of all rows of all runs that could be told apart; None for those who read no text."""
     texts: Sample

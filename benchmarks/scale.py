@@ -37,7 +37,7 @@ class Scale(msgspec.Struct, frozen=True):
     memory: Sample
     reader: Sample
     server: Sample
-    """More than with nobody attached; below nothing where that differs by less than it varies."""
+    """The tmux server's CPU minus its CPU without a reader; negative if the difference is within the noise."""
     lines: Sample
     gaps: int
 

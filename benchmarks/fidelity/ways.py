@@ -14,7 +14,7 @@ from streamrelay.events import Event
 from streamrelay.recordings import Recording, replay
 
 Hearer = Callable[[Recording, Truth], Iterator[Event]]
-"""Hears a recording; only a second witness is told what was said."""
+"""Replays a recording through one reader; only a second witness also gets what the program said."""
 WITH_WITNESSES = "with witnesses"
 WITHOUT_PROFILES = "stream without profiles"
 

@@ -10,8 +10,7 @@ outlives a daemon that dies, and a person can attach to it.
 Invariants: only the agent's messages are printed on the main screen, so that whatever reads the pane reads the agent's
 text; a dialog stands on the alternate screen and leaves nothing behind; tool calls stand in the title alone. The title
 begins with a spinner while the agent works, so that each turn ends certainly: tmux keeps a title, so a reader that was
-away learns the state, too. One prompt is sent at a time, and each typed Enter sends
-one.
+away learns the state, too. One prompt is sent at a time, and each typed Enter sends one.
 
 Keys: Enter sends, Ctrl-C cancels the turn that runs, Ctrl-C or Ctrl-D ends the program when it is idle.
 """
@@ -21,16 +20,15 @@ import contextlib
 import os
 import re
 import sys
-import termios
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from streamrelay.acp.terminal_input import TerminalInput, TerminalKey
 from streamrelay.errors import ExtraMissing
 from streamrelay.installation import needs_extra
+from streamrelay.raw_terminal import raw_terminal
 from streamrelay.version import VERSION
 
 _STDIN, _STDOUT = 0, 1
@@ -274,22 +272,6 @@ class AgentTerminal:
         self._works = False
 
 
-@contextmanager
-def raw_terminal() -> Iterator[None]:
-    """Read every key like any other, without echo, and ask for bracketed paste; restore the terminal afterwards."""
-    before = termios.tcgetattr(_STDIN)
-    mode = termios.tcgetattr(_STDIN)
-    mode[0] &= ~(termios.ICRNL | termios.INLCR | termios.IXON)
-    mode[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
-    termios.tcsetattr(_STDIN, termios.TCSADRAIN, mode)
-    os.write(_STDOUT, _PASTE_ON)
-    try:
-        yield
-    finally:
-        os.write(_STDOUT, _PASTE_OFF)
-        termios.tcsetattr(_STDIN, termios.TCSADRAIN, before)
-
-
 async def run(command: Sequence[str]) -> int:
     """Run an agent until the person leaves, or it ends; return the exit status."""
     from acp import RequestError, connect_to_agent
@@ -328,7 +310,7 @@ def main(command: Sequence[str]) -> int:
     except ExtraMissing as error:
         os.write(2, f"error: {error.message}\nhint: {error.hint}\n".encode())
         return error.exit_code
-    with raw_terminal():
+    with raw_terminal(begins=_PASTE_ON, ends=_PASTE_OFF):
         return asyncio.run(run(command))
 
 

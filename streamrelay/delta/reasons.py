@@ -67,7 +67,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "status_rows": "chrome: status rows above the composer that stand there at rest as well",
     "composer": "chrome: the composer and the rows below it",
     "prompt": "a prompt without anything behind it",
-    "said_already": "all of it was said before a line feed passed it",
+    "said_already": "the stream had said all of it before a line feed passed it",
     "witnessed": "the screen showed it and the agent's own record has it; the text is the record's source",
     "filled": "the screen could not show it; the text comes from the agent's own record",
     "screen_only": "it is new in the transcript, but the agent's own record of the answer lacks it",

@@ -20,7 +20,7 @@ words reach you as "[From ITS TITLE] ...". Don't call this tool again for what y
 turn to hear the answer. The link carries a limited number of deliveries, and what you send \
 the other one by this tool is one of them. When they are spent, or a person has paused the link, it is refused.
 
-direct=false leaves one message. You are told once, when the other one has stopped; read_since shows what it said.
+direct=false leaves one message. You are told once, when the other one stops; read_since shows what it said.
 
 close_link=true: these are your last words, they are delivered and the conversation is over."""
 
@@ -29,8 +29,8 @@ End a conversation that send_message(direct=true) began, from either side. `last
 The other one is told, and you two no longer hear each other."""
 
 LIST_SESSIONS = """\
-List the sessions that can be talked to: id, title, program, state (idle; busy; needs_human: it waits for a person; \
-ended; unknown: nothing watches it yet), which one is you, and whom you are linked with."""
+List the sessions: id, title, program, state (idle; busy; needs_human: it waits for a person; ended; unknown: not \
+watched yet), which one is you, and which ones you are linked with."""
 
 START_SESSION = """\
 Start an agent or another program in a terminal of its own, and return its session id. With `prompt` it is given \
@@ -41,13 +41,13 @@ END_SESSION = """\
 End a session that was started here, with its program and its conversations. Other people's sessions are not ended."""
 
 READ_SINCE = """\
-Read what sessions said and what became of it, in order: a conversation you take part in needs no reading, it comes to \
-you. Without `seq` the latest; with `seq` what came behind that place. The answer says where to go on. Only sessions \
-are heard that converse, were sent something, or are watched by a person."""
+Read what sessions said, in order. Your own conversation needs no reading: it is typed to you. Without `seq` you get \
+the latest; with `seq` what came after that number. The answer says which number to go on from. It covers sessions \
+that converse, were sent a message, or are watched by a person."""
 
 SEARCH_HISTORY = """\
-Find what was said before by its words, the best first: in any session, there or ended, and in the transcripts that \
-agents (Claude Code, Codex, Gemini CLI) keep of their conversations, wherever they had them."""
+Search what was said before, best match first: in running and ended sessions, and in the transcripts that agents \
+(Claude Code, Codex, Gemini CLI) keep."""
 
 GET_DELIVERY = """\
 Ask how a message stands: queued, pasted, painted, submitted, turn_started, answered; failed with the reason; or \
@@ -60,18 +60,18 @@ CANCEL_DELIVERY = """\
 Cancel a message of yours that is queued. One that is pasted already cannot be cancelled."""
 
 START_GATHERING = """\
-Call a circle together: agents are started in terminals of their own, each is told who takes part and how it goes, and \
-a talking piece goes around. Who holds it speaks and all others hear it; nothing else crosses. At the close the \
-harvester writes down what came of it. You go on with your own work; read_since and list_sessions show how it goes."""
+Start a gathering: agents start in terminals of their own and pass a talking piece around. The one that holds it \
+speaks, and all others hear it. At the close the harvester writes down the result. You go on with your own work; \
+read_since and list_sessions show the progress."""
 
 PASSING = """\
 In a gathering, while you hold the talking piece: pass it on before your time is up. Saying "I pass." does the same. \
 The order is fixed, so you need not name the next speaker."""
 
 ASK_COUNCIL = """\
-Ask your user's council, several models and agents, and get all answers at once with what the members dispute. Each \
-call costs your user tokens. The members know nothing of your work: put all they need into the question. A member of a \
-council or gathering cannot ask."""
+Ask your user's council of models and agents; you get all answers, and what the members dispute. Each call costs your \
+user tokens. The members know nothing of your work: put all they need into the question. Members of a council or \
+gathering cannot ask."""
 
 COUNCIL_ANSWERED = "Your user can read it with: streamrelay council export. To go on, name this `council`."
 COUNCIL_ANSWERING = "Not all is there. Call ask_council again with this `council` and no question to get the rest."

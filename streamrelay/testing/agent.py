@@ -38,8 +38,8 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
+from streamrelay.raw_terminal import raw_terminal
 from streamrelay.testing.conversation import RawComposer
-from streamrelay.testing.raw_terminal import raw_terminal
 from streamrelay.testing.signals import readable_signals
 from streamrelay.testing.transcript_program import SignalKind, TranscriptProgram, UiStyle
 

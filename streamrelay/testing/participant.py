@@ -25,8 +25,8 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
+from streamrelay.raw_terminal import raw_terminal
 from streamrelay.testing.conversation import RawComposer, ScriptedConversation, parse_header
-from streamrelay.testing.raw_terminal import raw_terminal
 from streamrelay.testing.signals import readable_signals
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until

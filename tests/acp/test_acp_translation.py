@@ -66,12 +66,12 @@ def test_a_live_line_is_appended_as_it_grows():
 
 
 def test_a_prompt_is_its_text_and_the_addresses_of_its_resources():
-    resource = TextResourceContents(uri="file:///work/a.py", text="x = 1")
+    resource = TextResourceContents(uri="file:///project/a.py", text="x = 1")
     blocks = [
-        text_block("Look at "), resource_link_block("b", "file:///work/b.py"),
+        text_block("Look at "), resource_link_block("b", "file:///project/b.py"),
         EmbeddedResourceContentBlock(type="resource", resource=resource),
     ]  # fmt: skip
-    assert prompt_text(blocks) == "Look at /work/b.py\n/work/a.py:\nx = 1\n"
+    assert prompt_text(blocks) == "Look at /project/b.py\n/project/a.py:\nx = 1\n"
 
 
 @pytest.mark.parametrize("blocks", [[], [text_block(" ")], [ImageContentBlock(type="image", data="", mime_type="a/b")]])

@@ -81,6 +81,15 @@ async def test_all_hear_each_contribution_once_through_a_restart_of_the_broker(m
         assert await check(alpha, machines, held.gathering) >= 9
 
 
+async def until_piece_is_away(keeper: LocalService, gathering: str) -> None:
+    """Wait until the second speaker, who is on the other machine, holds the piece."""
+
+    async def is_away() -> bool:
+        return (await keeper.gathering(gathering)).speaker == 2
+
+    await wait_until_async(is_away, PATIENCE, "the piece to be on the other machine")
+
+
 @pytest.mark.requirement("NET-02d", "NET-03")
 @pytest.mark.timeout(180)
 async def test_a_gathering_waits_while_a_machine_is_away_and_goes_on(machines: Machines) -> None:
@@ -90,11 +99,7 @@ async def test_a_gathering_waits_while_a_machine_is_away_and_goes_on(machines: M
             await until_connected(beta)
             await until_connected(alpha)
             held = await opened(alpha, machines, "1-1-1")
-
-            async def begun() -> bool:
-                return (await alpha.gathering(held.gathering)).speaker == 2
-
-            await wait_until_async(begun, PATIENCE, "the piece to be on the other machine")
+            await until_piece_is_away(alpha, held.gathering)
 
         async def waits() -> bool:
             told = f"{held.gathering} waits until beta is back"
@@ -116,11 +121,7 @@ async def test_a_gathering_goes_on_when_the_machine_that_keeps_it_is_back(machin
             await until_connected(beta)
             await until_connected(alpha)
             held = await opened(alpha, machines, "1-1-1")
-
-            async def begun() -> bool:
-                return (await alpha.gathering(held.gathering)).speaker == 2
-
-            await wait_until_async(begun, PATIENCE, "the piece to be on the other machine")
+            await until_piece_is_away(alpha, held.gathering)
 
         async def waits() -> bool:
             return f"{held.gathering}@alpha waits until alpha is back" in (await beta.status()).problems

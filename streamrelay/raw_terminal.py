@@ -1,4 +1,4 @@
-"""The terminal as programs with a composer have it: no echo, no line editing, every key read like any other."""
+"""A raw terminal, as programs with a composer set it: no echo, no line editing, no signal keys."""
 
 import os
 import termios
@@ -10,7 +10,7 @@ _STDIN, _STDOUT = 0, 1
 
 @contextmanager
 def raw_terminal(*, begins: bytes = b"", ends: bytes = b"") -> Iterator[None]:
-    """Have the terminal on standard input raw meanwhile; what is given is printed when that begins and ends."""
+    """Set the terminal on standard input raw and restore it afterwards; print `begins` before and `ends` after."""
     before = termios.tcgetattr(_STDIN)
     mode = termios.tcgetattr(_STDIN)
     mode[0] &= ~(termios.ICRNL | termios.INLCR | termios.IXON)
