@@ -127,3 +127,14 @@ def test_watched_from_the_alternate_screen_the_line_is_known_when_it_is_left() -
     assert lines.take(screen.take(), 0.0) == []
     screen.feed(b"after\r\n")
     assert lines.take(screen.take(), 0.0)[-1].endswith("after")
+
+
+def test_a_program_that_rests_with_a_hidden_cursor_leaves_nothing_due() -> None:
+    pane = Followed(lines=8)
+    pane.lines.doubt()
+    assert pane.feed("one\r\n") == []
+    assert pane.lines.due == PROVING
+    pane.screen.feed(b"\x1b[?25lhalf")
+    assert pane.lines.take(pane.screen.take(), 0.1, paints=True) == []
+    assert pane.lines.habit == "paints"
+    assert pane.lines.due is None

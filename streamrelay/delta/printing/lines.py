@@ -281,7 +281,7 @@ class LineTracker:
             self._region, self._finished = max(self._region, self._lowest - top), min(self._finished, top)
         self._lowest = max(self._lowest, self._first_row)
         if paints:
-            self.habit = "paints"
+            self.habit, self.due = "paints", None
         elif self.habit == "paints" and whole and top is None and self._touches is None:
             return lines + self.release()
         elif (self.habit == "paints" and whole) or (self.habit == "unproven" and top is not None):
