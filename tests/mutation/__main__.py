@@ -1,8 +1,9 @@
 """Tell which mutants the tests find: `python -m tests.mutation` (see CONTRIBUTING.md).
 
 Each mutant is tested in a copy of the commit that is checked out, by selection A (what `scripts/test` runs) and, if it
-survives that, by selection B (what `scripts/test all` runs). B contains A, so what A kills B kills as well. One run of
-each selection tells first which tests reach which mutant (`tests.mutation.reach`); a mutant is tested by those alone.
+survives that, by selection B (what `scripts/test all` runs). B contains A, so what A kills B kills as well. The tests
+of the mutants' packages come first; the others run only for what survives those. One run tells which tests reach which
+mutant (`tests.mutation.reach`); a mutant is tested by those alone.
 
 A test that fails is run again without the mutant. If it fails there too, it shows nothing: it is left out from then on.
 A run that exceeds its time counts as a kill. Results are JSON lines; a mutant that is in the file is not tested again.
@@ -163,24 +164,46 @@ class Results:
 
 
 def judge(
-    tests: Tests, results: Results, drawn: Sequence[Mutant], name: str, selection: Sequence[str], paths: Sequence[str]
+    tests: Tests,
+    results: Results,
+    drawn: Sequence[Mutant],
+    name: str,
+    selection: Sequence[str],
+    steps: Sequence[Sequence[str]],
 ) -> None:
-    """Test what has no verdict of this selection yet, and what no selection before it killed."""
+    """Test what has no verdict of this selection yet, and what no selection before it killed.
+
+    `steps` are paths of tests; none stands for all. What the tests of one step kill, the next one need not run.
+    """
     known = results.read()
     todo = [mutant for mutant in drawn if name not in known.get(mutant.key, {})]
-    if not todo:
-        return
-    print(f"selection {name.upper()}: which tests reach {len(todo)} mutants", flush=True)
-    reaching = tests.reaching(selection, paths, todo)
-    for number, mutant in enumerate(todo):
-        # Of what nothing reached, the package's own tests may still tell something.
-        reach = reaching.get(number) or [f"tests/{Path(mutant.file).parts[1]}"]
-        print(f"{number + 1}/{len(todo)} {shown(mutant)}, reached by {len(reaching.get(number, []))} tests", flush=True)
-        began = time.monotonic()
-        killer = tests.first_failure(selection, reach, mutant)
-        print(f"  {killer or 'survives'}, {time.monotonic() - began:.0f} s", flush=True)
-        verdict = {"a": killer, "b": killer} if name == "a" and killer else {name: killer}
-        results.add(mutant, **{"a": "", **verdict}, reached=len(reaching.get(number, [])))
+    were_run: dict[str, set[str]] = {mutant.key: set() for mutant in todo}
+    for step, paths in enumerate(steps):
+        if not todo:
+            return
+        is_last = step == len(steps) - 1
+        print(f"selection {name.upper()}, {' '.join(paths) or 'all'}: tests that reach {len(todo)} mutants", flush=True)
+        reaching = tests.reaching(selection, paths, todo)
+        left = []
+        for number, mutant in enumerate(todo):
+            # Of what nothing reached, the package's own tests may still tell something.
+            reach = reaching.get(number) or ([_own_tests(mutant)] if is_last else [])
+            fresh = [test for test in reach if test not in were_run[mutant.key]]
+            were_run[mutant.key].update(fresh)
+            print(f"{number + 1}/{len(todo)} {shown(mutant)}, reached by {len(fresh)} tests", flush=True)
+            began = time.monotonic()
+            killer = tests.first_failure(selection, fresh, mutant)
+            print(f"  {killer or 'survives'}, {time.monotonic() - began:.0f} s", flush=True)
+            if not killer and not is_last:
+                left.append(mutant)
+                continue
+            verdict = {"a": killer, "b": killer} if name == "a" and killer else {name: killer}
+            results.add(mutant, **{"a": "", **verdict}, reached=len(were_run[mutant.key]))
+        todo = left
+
+
+def _own_tests(mutant: Mutant) -> str:
+    return f"tests/{Path(mutant.file).parts[1]}"
 
 
 def options() -> argparse.ArgumentParser:
@@ -217,8 +240,9 @@ def main() -> int:
     with copied(ROOT) as copy:
         drawn = draw(copy, given.packages.split(","), given.count, seed)
         tests = Tests(copy, given.timeout, ["-n", given.workers] if given.workers != "0" else [])
-        judge(tests, results, drawn, "a", [*shlex.split(given.default), "--sample-seed", str(seed)], [])
-        judge(tests, results, drawn, "b", shlex.split(given.all), given.all_paths.split())
+        own = sorted({_own_tests(mutant) for mutant in drawn})
+        judge(tests, results, drawn, "a", [*shlex.split(given.default), "--sample-seed", str(seed)], [own, []])
+        judge(tests, results, drawn, "b", shlex.split(given.all), [own, given.all_paths.split()])
     known = results.read()
     judged = [known[mutant.key] for mutant in drawn]
     by_a, by_b = (sum(bool(line[name]) for line in judged) for name in ("a", "b"))
