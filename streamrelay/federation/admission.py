@@ -1,9 +1,9 @@
 """What a node refuses of its inbox, by keys, clock and repetition, and how often. Pure.
 
 An entry that was captured and added again is known by its salt. After a restart, when the salts are forgotten, an old
-entry is known by its age: the node compares the time in the sealed envelope with the time at which the broker took the
-entry. So an envelope may wait in the inbox for a week, but a sender whose clock is wrong is refused. A refused envelope
-is not lost: its sender keeps it, and sends it again, until it is acknowledged.
+entry is known by its age: the node compares the time that is sealed in it with the time at which the broker took it.
+So an entry may wait in the inbox for a week, but a sender whose clock is wrong is refused. A refused envelope is not
+lost: its sender keeps it, and sends it again, until it is acknowledged.
 """
 
 from collections import OrderedDict
@@ -45,20 +45,21 @@ class Admission:
         """All that was refused since the node began, by sender and reason."""
         return sorted(self._refusals.values())
 
-    def open(self, entry_id: bytes, fields: Mapping[bytes, bytes]) -> Envelope:
-        """Return the envelope of an entry; raises Refused. The entry with the same id may be opened again."""
-        salt, envelope = opened(fields, to=self._node, keys=self._keys)
+    def open(self, entry_id: bytes, fields: Mapping[bytes, bytes]) -> tuple[Envelope, ...]:
+        """Return the envelopes of an entry; raises Refused. The entry with the same id may be opened again."""
+        salt, batch = opened(fields, to=self._node, keys=self._keys)
+        sender = batch.envelopes[0].sender
         if self._salts.get(salt, entry_id) != entry_id:
-            raise Refused("replayed", "it is a copy of an envelope that came before", envelope.sender)
-        skew = envelope.at - _broker_time(entry_id)
+            raise Refused("replayed", "it is a copy of an entry that came before", sender)
+        skew = batch.at - _broker_time(entry_id)
         if abs(skew) > MAX_CLOCK_SKEW:
             when = "ahead of" if skew > 0 else "behind"
             why = f"it was sealed {abs(skew) / 60:,.0f} minutes {when} the time at which the broker took it"
-            raise Refused("clock", f"{why}: a clock is wrong, or it is a copy", envelope.sender)
+            raise Refused("clock", f"{why}: a clock is wrong, or it is a copy", sender)
         self._salts[salt] = entry_id
         if len(self._salts) > MAX_SALTS:
             self._salts.popitem(last=False)
-        return envelope
+        return batch.envelopes
 
     def count(self, refused: Refused) -> Refusal:
         """Count a refusal and return how often that was so."""

@@ -17,11 +17,16 @@ from typing import Literal, Self
 import msgspec
 
 from streamrelay.federation.envelope import Envelope
+from streamrelay.federation.messages import Ack
 
 WINDOW = 256
 """Envelopes that may be under way at a time; the others wait in order."""
 PATIENCE, MAX_TIMEOUT = 3.0, 60.0
 """Seconds after which is sent again what nobody acknowledges, at first and at last."""
+MAX_UNACKNOWLEDGED = WINDOW // 4
+"""Envelopes that are acknowledged together at most; fewer wait for `ACK_DELAY`, or for other traffic that way."""
+ACK_DELAY = 0.02
+"""Seconds for which an acknowledgement may wait: each costs two writes to the broker's disk."""
 
 Verdict = Literal["new", "known", "early"]
 
@@ -52,6 +57,16 @@ class Channel:
         self._patience = PATIENCE
         self._since: float | None = None
         """When something was sent or acknowledged last, while something is under way."""
+        self._safe = (standing.their_epoch, standing.received)
+        """What is committed of theirs: series, and last number."""
+        self._unacknowledged = 0
+        """Envelopes that came since the last acknowledgement."""
+        self._came = standing.their_epoch
+        """The series of the envelope that came last."""
+        self._is_missing = False
+        """Whether one of them was early."""
+        self._owed_since: float | None = None
+        """When the present acknowledgement was first asked for."""
 
     @classmethod
     def restored(cls, here: str, peer: str, standing: ChannelState, waiting: Mapping[int, bytes]) -> Self:
@@ -89,8 +104,9 @@ class Channel:
         return self.standing.last
 
     def kept(self) -> None:
-        """Know that all that was posted would be there after a death."""
+        """Know that all that was posted and taken would be there after a death."""
         self._ready = self.standing.last
+        self._safe = (self.standing.their_epoch, self.standing.received)
 
     def sendable(self, now: float) -> list[Envelope]:
         """Return what is to be sent now; it counts as sent."""
@@ -142,7 +158,38 @@ class Channel:
     # What comes from there
 
     def take(self, envelope: Envelope) -> Verdict:
-        """Tell what to make of an envelope, and count it if it is new."""
+        """Tell what to make of an envelope, and count it if it is new; it is to be acknowledged then."""
+        verdict = self._judge(envelope)
+        self._unacknowledged += 1
+        self._came = envelope.epoch
+        self._is_missing |= verdict == "early"
+        return verdict
+
+    def acknowledgement(self, now: float, *, is_sending: bool = False) -> Ack | None:
+        """Return the acknowledgement that is due, which then counts as sent; None for none.
+
+        It is due at once where something else goes there (`is_sending`), where an envelope is missing, and where many
+        came. It names only what is committed, and waits while something taken is not.
+        """
+        standing = self.standing
+        if not self._unacknowledged or (standing.their_epoch, standing.received) != self._safe:
+            return None
+        if self._owed_since is None:
+            self._owed_since = now
+        is_urgent = is_sending or self._is_missing or self._unacknowledged >= MAX_UNACKNOWLEDGED
+        if not is_urgent and now < self._owed_since + ACK_DELAY:
+            return None
+        up_to = standing.received if standing.their_epoch == self._came else 0
+        ack = Ack(epoch=self._came, up_to=up_to, missing=self._is_missing)
+        self._unacknowledged, self._is_missing, self._owed_since = 0, False, None
+        return ack
+
+    @property
+    def owes_acknowledgement(self) -> bool:
+        """Whether an acknowledgement waits for its time."""
+        return self._unacknowledged > 0
+
+    def _judge(self, envelope: Envelope) -> Verdict:
         standing = self.standing
         if envelope.epoch < standing.their_epoch:
             return "known"

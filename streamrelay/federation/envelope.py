@@ -1,11 +1,13 @@
 """An envelope: a body with its sender, its addressee and its place in the order, sealed for the addressee alone. Pure.
 
 Some bodies are numbered: each pair of nodes has one order in each direction, which `streamrelay.federation.channel`
-keeps. `streamrelay.federation.keys` encrypts and authenticates the whole envelope, so nobody between the two nodes can
-read it, change it, or send it on to another node.
+keeps. One entry of a stream holds a batch of envelopes from one sender to one addressee, sealed together. Redis stores
+and syncs entries, so a batch costs about as much as a single envelope. `streamrelay.federation.keys` encrypts and
+authenticates the whole batch: only the addressee can read it, and no node can change it or send it on to another one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -13,6 +15,11 @@ from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import UsageError
 from streamrelay.federation.keys import KeyRing, Refused
 from streamrelay.federation.messages import AnyBody, Body, Deliver, Message
+
+MAX_BATCH = 64
+"""Envelopes in one entry."""
+MAX_BATCH_SIZE = 1 << 18
+"""Bytes of bodies in one entry; a larger body has an entry of its own."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,8 +34,29 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     first: int = 0
     """The lowest number that the sender knows of nobody to have; what was before it is safe."""
     body: msgspec.Raw
-    at: float = 0.0
-    """When it was sealed, by the sender's clock (Unix time)."""
+
+
+class EnvelopeBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """The envelopes of one entry, in order."""
+
+    at: float
+    """When the sender sealed it, by its clock (Unix time)."""
+    envelopes: Annotated[tuple[Envelope, ...], msgspec.Meta(min_length=1, max_length=MAX_BATCH)]
+
+
+def batches(envelopes: Iterable[Envelope]) -> Iterator[list[Envelope]]:
+    """Divide envelopes, in order, into lists that fit into one entry each."""
+    batch: list[Envelope] = []
+    size = 0
+    for envelope in envelopes:
+        more = memoryview(envelope.body).nbytes
+        if batch and (len(batch) == MAX_BATCH or size + more > MAX_BATCH_SIZE):
+            yield batch
+            batch, size = [], 0
+        batch.append(envelope)
+        size += more
+    if batch:
+        yield batch
 
 
 def written(body: Body) -> bytes:
@@ -63,18 +91,22 @@ def read_body(envelope: Envelope) -> AnyBody:
     return body
 
 
-def sealed(envelope: Envelope, keys: KeyRing, *, salt: bytes) -> dict[bytes, bytes]:
-    """Return an envelope as the fields of a stream's entry; `salt` are 16 random bytes, never used twice."""
-    return keys.seal(envelope.sender, envelope.to, msgspec.json.encode(envelope), salt)
+def sealed(envelopes: Sequence[Envelope], keys: KeyRing, *, at: float, salt: bytes) -> dict[bytes, bytes]:
+    """Return envelopes of one sender for one addressee as the fields of a stream's entry.
+
+    `at` is the sender's Unix time; `salt` are 16 random bytes, never used twice.
+    """
+    text = msgspec.json.encode(EnvelopeBatch(at=at, envelopes=tuple(envelopes)))
+    return keys.seal(envelopes[0].sender, envelopes[0].to, text, salt)
 
 
-def opened(fields: Mapping[bytes, bytes], *, to: str, keys: KeyRing) -> tuple[bytes, Envelope]:
-    """Return the salt and the envelope of a stream's entry; raises Refused for any other entry, whatever its bytes."""
+def opened(fields: Mapping[bytes, bytes], *, to: str, keys: KeyRing) -> tuple[bytes, EnvelopeBatch]:
+    """Return the salt and the envelopes of a stream's entry; raises Refused for any other entry, whatever its bytes."""
     sender, salt, text = keys.unseal(fields, to)
     try:
-        envelope = msgspec.json.decode(text, type=Envelope)
+        batch = msgspec.json.decode(text, type=EnvelopeBatch)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused("unreadable", f"it cannot be read: {error}", sender) from error
-    if (envelope.sender, envelope.to) != (sender, to):
+    if any((envelope.sender, envelope.to) != (sender, to) for envelope in batch.envelopes):
         raise Refused("forged", "it names another sender or addressee inside", sender)
-    return salt, envelope
+    return salt, batch

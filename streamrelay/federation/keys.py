@@ -19,7 +19,7 @@ from streamrelay.errors import UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-VERSION = b"2"
+VERSION = b"3"
 PRIVATE, PUBLIC = "sr-private-", "sr-public-"
 KEY_SIZE, SALT_SIZE = 32, 16
 MAX_SEALED_SIZE = 8 << 20
@@ -130,6 +130,8 @@ class KeyRing:
         self._own = tuple(own)
         self._peers = {peer: tuple(keys) for peer, keys in peers.items()}
         self._secrets: dict[tuple[bytes, bytes, bool], bytes] = {}
+        known = [pair.public for pair in self._own] + [key for keys in self._peers.values() for key in keys]
+        self._fingerprints = {key: fingerprint(key).encode() for key in known}
 
     def fingerprints(self, peer: str) -> tuple[str, ...]:
         """Return the fingerprints of a peer's keys, the one in use first."""
@@ -148,7 +150,8 @@ class KeyRing:
         if not (keys := self._peers.get(to)):
             raise UsageError(f"there is no key of node {to}", hint=f'add "{to} sr-public-..." to federation.peer_keys')
         own, theirs = self._own[0], keys[0]
-        head = _head(sender.encode(), to.encode(), fingerprint(own.public), fingerprint(theirs), salt)
+        names = (self._fingerprints[own.public], self._fingerprints[theirs])
+        head = _head(sender.encode(), to.encode(), *names, salt)
         cipher, nonce = self._cipher(own, theirs, salt, sending=True)
         return {**head, b"sealed": cipher.encrypt(nonce, text, _bytes(head))}
 
@@ -157,7 +160,10 @@ class KeyRing:
         if (version := fields.get(b"v")) != VERSION:
             if version is None and b"envelope" not in fields:
                 raise Refused("malformed", "it is no envelope")
-            raise Refused("unknown_version", f"it is of version {_shown(version or b'1')}; this node speaks version 2")
+            raise Refused(
+                "unknown_version",
+                f"it is of version {_shown(version or b'1')}; this node speaks version {_shown(VERSION)}",
+            )
         if sum(map(len, fields.values())) > MAX_SEALED_SIZE:
             raise Refused("too_large", f"it is longer than {MAX_SEALED_SIZE:,} bytes")
         if any(name not in fields for name in _FIELDS) or len(fields[b"salt"]) != SALT_SIZE:
@@ -167,8 +173,9 @@ class KeyRing:
             raise Refused("other_node", "it is for another node", sender)
         if sender not in self._peers:
             raise Refused("unknown_peer", f"{sender} is none of our peers", sender)
-        theirs = _named(fields[b"key"], self._peers[sender])
-        own = next((pair for pair in self._own if fingerprint(pair.public).encode() == fields[b"for"]), None)
+        named, own_named = fields[b"key"], fields[b"for"]
+        theirs = next((key for key in self._peers[sender] if self._fingerprints[key] == named), None)
+        own = next((pair for pair in self._own if self._fingerprints[pair.public] == own_named), None)
         if theirs is None or own is None:
             whose, name = ("of its sender", b"key") if theirs is None else ("of ours", b"for")
             raise Refused("unknown_key", f"this node knows no key {_shown(fields[name])} {whose}", sender)
@@ -208,13 +215,13 @@ def _secret(own: KeyPair, theirs: bytes, *, sending: bool) -> bytes:
     return HKDF(SHA256(), KEY_SIZE, salt=None, info=b"streamrelay federation 2" + first + second).derive(shared)
 
 
-def _head(sender: bytes, to: bytes, key: str, for_key: str, salt: bytes) -> dict[bytes, bytes]:
+def _head(sender: bytes, to: bytes, key: bytes, for_key: bytes, salt: bytes) -> dict[bytes, bytes]:
     return {
         b"v": VERSION,
         b"from": sender,
         b"to": to,
-        b"key": key.encode(),
-        b"for": for_key.encode(),
+        b"key": key,
+        b"for": for_key,
         b"salt": salt,
     }
 
@@ -222,10 +229,6 @@ def _head(sender: bytes, to: bytes, key: str, for_key: str, salt: bytes) -> dict
 def _bytes(head: Mapping[bytes, bytes]) -> bytes:
     """Return the head as the bytes that are authenticated: no two heads have the same."""
     return b"".join(len(value).to_bytes(4, "big") + value for value in head.values())
-
-
-def _named(name: bytes, keys: Sequence[bytes]) -> bytes | None:
-    return next((key for key in keys if fingerprint(key).encode() == name), None)
 
 
 def _shown(value: bytes) -> str:

@@ -18,7 +18,7 @@ import msgspec
 from streamrelay.events import LinkClosed
 from streamrelay.federation.channel import Channel, ChannelState, Verdict
 from streamrelay.federation.envelope import Envelope, written
-from streamrelay.federation.messages import Ack, Body, Gone, Seated, Unseated, Wish
+from streamrelay.federation.messages import Body, Gone, Seated, Unseated, Wish
 from streamrelay.federation.names import RemoteName, far
 from streamrelay.federation.remote_links import RemoteLink
 from streamrelay.federation.seats import Guest, RemoteSeat
@@ -115,6 +115,8 @@ class Node:
         self.suspended: set[str] = set()
         """The sessions elsewhere that are known to take part in something there."""
         self.pending: dict[str, bytes | None] = {}
+        self._moved: set[str] = set()
+        """The peers whose channels have changed since `changes` was called last."""
 
     @classmethod
     def restored(
@@ -171,6 +173,9 @@ class Node:
     def changes(self) -> dict[str, bytes | None]:
         """Return what is to be kept anew since this was last asked, by key; None for what is gone."""
         changes, self.pending = self.pending, {}
+        for peer in self._moved:
+            changes[PEER + peer] = msgspec.json.encode(self.channels[peer].standing)
+        self._moved.clear()
         return changes | self.away.changes()
 
     def kept(self) -> None:
@@ -223,13 +228,13 @@ class Node:
         data = written(body)
         number = channel.post(data)
         self.pending[f"{POST}{peer}/{number:020d}"] = data
-        self._note(channel)
-
-    def _note(self, channel: Channel) -> None:
-        self.pending[PEER + channel.peer] = msgspec.json.encode(channel.standing)
+        self._moved.add(peer)
 
     def acknowledge(self, peer: str, epoch: int, up_to: int, now: float, *, missing: bool) -> None:
-        """Take what a peer says is safe there."""
+        """Take what a peer says is safe there.
+
+        That it is done with is kept with the next step. A node that dies before sends it again, and it is known there.
+        """
         for number in self.channels[peer].acknowledge(epoch, up_to, now, missing=missing):
             self.pending[f"{POST}{peer}/{number:020d}"] = None
 
@@ -240,14 +245,20 @@ class Node:
         channel = self.channels[envelope.sender]
         verdict = channel.take(envelope)
         if verdict == "new":
-            self._note(channel)
+            self._moved.add(envelope.sender)
         return verdict
 
-    def received(self, envelope: Envelope, *, missing: bool) -> Ack:
-        """Return what its sender is told of what is safe here."""
-        standing = self.channels[envelope.sender].standing
-        up_to = standing.received if standing.their_epoch == envelope.epoch else 0
-        return Ack(epoch=envelope.epoch, up_to=up_to, missing=missing)
+    def due(self, peer: str, notes: Sequence[Body], now: float) -> list[Envelope]:
+        """Return what goes to a peer now: notes, which may get lost, an acknowledgement, and what is next in order."""
+        channel = self.channels[peer]
+        envelopes = channel.sendable(now)
+        ack = channel.acknowledgement(now, is_sending=bool(envelopes or notes))
+        unnumbered = [*notes, *([] if ack is None else [ack])]
+        epoch = channel.standing.epoch
+        return [
+            *(Envelope(sender=self.name, to=peer, epoch=epoch, body=msgspec.Raw(written(body))) for body in unnumbered),
+            *envelopes,
+        ]
 
     # Links with sessions elsewhere
 

@@ -51,16 +51,18 @@ class StreamEntry(NamedTuple):
     fields: dict[bytes, bytes]
 
 
-def portions(entries: Iterable[Mapping[bytes, bytes]]) -> Iterator[list[Mapping[bytes, bytes]]]:
-    """Divide entries, in order, into lists of about `PORTION` bytes; one that is larger is alone."""
-    portion: list[Mapping[bytes, bytes]] = []
+def portions(
+    entries: Iterable[tuple[str, Mapping[bytes, bytes]]],
+) -> Iterator[list[tuple[str, Mapping[bytes, bytes]]]]:
+    """Divide entries with their addressees, in order, into lists of about `PORTION` bytes; a larger one is alone."""
+    portion: list[tuple[str, Mapping[bytes, bytes]]] = []
     size = 0
-    for fields in entries:
+    for node, fields in entries:
         more = sum(len(name) + len(value) for name, value in fields.items())
         if portion and size + more > PORTION:
             yield portion
             portion, size = [], 0
-        portion.append(fields)
+        portion.append((node, fields))
         size += more
     if portion:
         yield portion
@@ -114,25 +116,32 @@ class Streams:
 
     async def send(self, node: str, entries: Iterable[Mapping[bytes, bytes]]) -> None:
         """Put something into the inbox of a node, in order."""
-        for portion in portions(entries):
-            with _asking():
-                async with self._redis.pipeline(transaction=False) as pipeline:
-                    for fields in portion:
-                        pipeline.xadd(self._key("inbox", node), fields)
-                    await pipeline.execute()
+        await self.exchange((), ((node, fields) for fields in entries))
 
     async def acknowledge(self, entry_ids: Sequence[bytes]) -> None:
         """Be done with entries, and let go of what lies behind the last of them.
 
         Entries are read in order, by one consumer, and acknowledged in order: none of those before is still needed.
         """
-        if not entry_ids:
-            return
-        with _asking():
-            async with self._redis.pipeline(transaction=False) as pipeline:
-                pipeline.xack(self._inbox, GROUP, *entry_ids)
-                pipeline.xtrim(self._inbox, minid=entry_ids[-1], approximate=False)
-                await pipeline.execute()
+        await self.exchange(entry_ids, ())
+
+    async def exchange(self, entry_ids: Sequence[bytes], entries: Iterable[tuple[str, Mapping[bytes, bytes]]]) -> None:
+        """Acknowledge entries of the inbox, and put others into the inboxes of nodes, in as few requests as possible.
+
+        Redis syncs its file once a request (`appendfsync always`), not once a command.
+        """
+        remaining = portions(entries)
+        portion = next(remaining, [])
+        while entry_ids or portion:
+            with _asking():
+                async with self._redis.pipeline(transaction=False) as pipeline:
+                    for node, fields in portion:
+                        pipeline.xadd(self._key("inbox", node), fields)
+                    if entry_ids:
+                        pipeline.xack(self._inbox, GROUP, *entry_ids)
+                        pipeline.xtrim(self._inbox, minid=entry_ids[-1], approximate=False)
+                    await pipeline.execute()
+            entry_ids, portion = (), next(remaining, [])
 
     async def bury(self, entry: StreamEntry, why: str) -> None:
         """Put what cannot be used where somebody may look at it."""

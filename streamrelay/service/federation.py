@@ -32,7 +32,8 @@ from streamrelay.errors import (
 from streamrelay.events import Receipt
 from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.admission import Admission
-from streamrelay.federation.envelope import Envelope, read_body, sealed, written
+from streamrelay.federation.channel import ACK_DELAY
+from streamrelay.federation.envelope import Envelope, batches, read_body, sealed
 from streamrelay.federation.keys import SALT_SIZE, KeyRing, Refused, read_key_file, read_peer_keys
 from streamrelay.federation.messages import (
     Ack,
@@ -71,6 +72,8 @@ ASK_SECONDS = 5.0
 """For which another node's answer is waited for."""
 LOOK_EVERY = 1.0
 MAX_MARKS = 100_000
+MAX_CONSUMED = 16
+"""Entries that are ended together at most; fewer wait for other traffic, or for `ACK_DELAY`."""
 FIRST_PAUSE, MAX_PAUSE = 0.2, 10.0
 """Seconds between two attempts to reach Redis."""
 
@@ -137,7 +140,12 @@ class Federation:
         self._streams: Streams | None = None
         """Open while they are."""
         self._due = asyncio.Event()
-        self._notes: deque[tuple[str, Body]] = deque()
+        self._notes: dict[str, list[Body]] = {}
+        """What each peer is to be told that may get lost."""
+        self._consumed: list[bytes] = []
+        """The entries of the inbox that were taken in, and that Redis is not told of yet."""
+        self._consumed_since = 0.0
+        """When the first of them was taken in."""
         self.starter: Callable[[Start], Awaitable[Session]] | None = None
         """Starts a session for another node; the service sets it."""
         self.ender: Callable[[str], Awaitable[None]] | None = None
@@ -230,7 +238,7 @@ class Federation:
 
     def _note(self, node: str, body: Body) -> None:
         """Have a peer told something that may get lost."""
-        self._notes.append((node, body))
+        self._notes.setdefault(node, []).append(body)
         self._due.set()
 
     # Tasks
@@ -259,6 +267,7 @@ class Federation:
                     await self._stay(streams)
                     try:
                         self._streams, self.problem, pause = streams, "", FIRST_PAUSE
+                        self._consumed.clear()  # what was not ended comes again
                         await until_first(self._read(streams), self._write(streams), self._be_there(streams))
                     finally:
                         self._streams = None
@@ -295,30 +304,39 @@ class Federation:
             await self._stay(streams)
 
     async def _write(self, streams: Streams) -> NoReturn:
-        for channel in self.node.channels.values():
+        channels = self.node.channels.values()
+        for channel in channels:
             channel.send_again()
         loop = asyncio.get_running_loop()
         while True:
             self._due.clear()
-            while self._notes:
-                peer, body = self._notes.popleft()
-                await streams.send(peer, [self._sealed(self._unnumbered(peer, body))])
-            for channel in self.node.channels.values():
+            for channel in channels:
                 if channel.overdue(loop.time()) and channel.peer in self.present:
                     channel.send_again()
-                while envelopes := channel.sendable(loop.time()):
-                    await streams.send(channel.peer, [self._sealed(envelope) for envelope in envelopes])
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_EVERY):
+            await self._send_due(streams, loop.time())
+            is_owing = bool(self._consumed) or any(channel.owes_acknowledgement for channel in channels)
+            try:
+                async with asyncio.timeout(ACK_DELAY if is_owing else LOOK_EVERY):
                     await self._due.wait()
+            except TimeoutError:
+                if not is_owing and self.node.pending:
+                    # What acknowledgements have ended is kept with the next step; none has come for a while.
+                    await self._core.do(lambda _: [])
 
-    def _unnumbered(self, peer: str, body: Body) -> Envelope:
-        epoch = self.node.channels[peer].standing.epoch
-        return Envelope(sender=self.node.name, to=peer, epoch=epoch, body=msgspec.Raw(written(body)))
+    async def _send_due(self, streams: Streams, now: float) -> None:
+        """Send what is due to all peers, and end the entries that were taken in, in one exchange with Redis."""
+        due = [
+            (peer, batch)
+            for peer in self.node.channels
+            for batch in batches(self.node.due(peer, self._notes.pop(peer, []), now))
+        ]
+        if not due and len(self._consumed) < MAX_CONSUMED and now < self._consumed_since + ACK_DELAY:
+            return
+        consumed, self._consumed = self._consumed, []
+        await streams.exchange(consumed, ((peer, self._sealed(batch)) for peer, batch in due))
 
-    def _sealed(self, envelope: Envelope) -> dict[bytes, bytes]:
-        envelope = msgspec.structs.replace(envelope, at=time.time())
-        return sealed(envelope, self.keys, salt=secrets.token_bytes(SALT_SIZE))
+    def _sealed(self, batch: Sequence[Envelope]) -> dict[bytes, bytes]:
+        return sealed(batch, self.keys, at=time.time(), salt=secrets.token_bytes(SALT_SIZE))
 
     async def _read(self, streams: Streams) -> NoReturn:
         try:
@@ -338,17 +356,16 @@ class Federation:
 
     async def _take_in(self, streams: Streams, entries: Sequence[StreamEntry]) -> None:
         """Take up entries, in order, as a whole; then be done with them."""
+        loop = asyncio.get_running_loop()
         numbered: list[tuple[Envelope, AnyBody | None, Session | StreamrelayError | None]] = []
-        acks: list[tuple[str, Ack]] = []
-        for entry in entries:
-            envelope, body = await self._opened(streams, entry)
+        opened = [pair for entry in entries for pair in await self._opened(streams, entry)]
+        for envelope, body in opened:
             match body:
-                case _ if envelope is None:
-                    pass
                 case _ if envelope.number:
                     numbered.append((envelope, body, await self._prepared(envelope.sender, body)))
                 case Ack():
-                    acks.append((envelope.sender, body))
+                    up_to, missing = body.up_to, body.missing
+                    self.node.acknowledge(envelope.sender, body.epoch, up_to, loop.time(), missing=missing)
                 case Ask():
                     self._note(envelope.sender, await self._answer(envelope.sender, body))
                 case Start():
@@ -357,46 +374,51 @@ class Federation:
                     asked.set_result(body)
                 case _:
                     pass
-        early: set[str] = set()
 
         def decide(now: float) -> list[Effect]:
-            for sender, ack in acks:
-                self.node.acknowledge(sender, ack.epoch, ack.up_to, now, missing=ack.missing)
             effects: list[Effect] = []
             for envelope, body, prepared in numbered:
-                verdict = self.node.admit(envelope)
-                early.update({envelope.sender} if verdict == "early" else ())
-                if verdict == "new" and body is not None:
+                if self.node.admit(envelope) == "new" and body is not None:
                     effects += self._handled(envelope.sender, body, prepared, now)
             return effects
 
-        if acks or numbered:
+        if numbered:
             await self._core.do(decide)
+        if not self._consumed:
+            self._consumed_since = loop.time()
+        self._consumed += [entry.entry_id for entry in entries]
+        if entries:
             self._due.set()
-        for sender, envelope in {envelope.sender: envelope for envelope, _, _ in numbered}.items():
-            self._note(sender, self.node.received(envelope, missing=sender in early))
-        await streams.acknowledge([entry.entry_id for entry in entries])
 
-    async def _opened(self, streams: Streams, entry: StreamEntry) -> tuple[Envelope | None, AnyBody | None]:
+    async def _opened(self, streams: Streams, entry: StreamEntry) -> list[tuple[Envelope, AnyBody | None]]:
         """Return what an entry holds; what cannot be used is put aside, and does not come again."""
-        envelope: Envelope | None = None
+        opened: list[tuple[Envelope, AnyBody | None]] = []
         try:
-            envelope = self.admission.open(entry.entry_id, entry.fields)
-            return envelope, read_body(envelope)
+            envelopes = self.admission.open(entry.entry_id, entry.fields)
         except Refused as error:
-            refusal = self.admission.count(error)
-            # A flood of refusals is counted, not written out one by one.
-            if refusal.count & (refusal.count - 1) == 0:
-                logger.warning(
-                    "node %s: refused %d envelopes from %s (%s): %s",
-                    self.node.name,
-                    refusal.count,
-                    refusal.sender or "an unknown sender",
-                    refusal.reason,
-                    refusal.why,
-                )
-            await streams.bury(entry, f"{error.reason}: {error}")
-            return envelope, None
+            await self._refuse(streams, entry, error)
+            return []
+        for envelope in envelopes:
+            try:
+                opened.append((envelope, read_body(envelope)))
+            except Refused as error:
+                await self._refuse(streams, entry, error)
+                opened.append((envelope, None))
+        return opened
+
+    async def _refuse(self, streams: Streams, entry: StreamEntry, error: Refused) -> None:
+        refusal = self.admission.count(error)
+        # A flood of refusals is counted, not written out one by one.
+        if refusal.count & (refusal.count - 1) == 0:
+            logger.warning(
+                "node %s: refused %d envelopes from %s (%s): %s",
+                self.node.name,
+                refusal.count,
+                refusal.sender or "an unknown sender",
+                refusal.reason,
+                refusal.why,
+            )
+        await streams.bury(entry, f"{error.reason}: {error}")
 
     async def _prepared(self, peer: str, body: AnyBody | None) -> Session | StreamrelayError | None:
         """Have a session heard that something is about, so that it can be decided at once; or say why it is not."""

@@ -140,11 +140,16 @@ class MemoryStreams:
 
     async def send(self, node: str, entries: Iterable[Mapping[bytes, bytes]]) -> None:
         """Put entries into the inbox of a node, in order."""
-        for fields in entries:
-            self._broker.add(node, fields)
+        await self.exchange((), ((node, fields) for fields in entries))
 
     async def acknowledge(self, entry_ids: Sequence[bytes]) -> None:
         """Be done with entries, and let go of what lies behind the last of them."""
+        await self.exchange(entry_ids, ())
+
+    async def exchange(self, entry_ids: Sequence[bytes], entries: Iterable[tuple[str, Mapping[bytes, bytes]]]) -> None:
+        """Acknowledge entries of the inbox, and put others into the inboxes of nodes."""
+        for node, fields in entries:
+            self._broker.add(node, fields)
         self._broker.acknowledge(self._node, entry_ids)
 
     async def bury(self, entry: StreamEntry, why: str) -> None:

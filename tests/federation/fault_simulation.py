@@ -21,8 +21,8 @@ from streamrelay.errors import RedisLost
 from streamrelay.events import Event, Text, TurnEnded, TurnStarted
 from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.admission import Admission
-from streamrelay.federation.envelope import Envelope, read_body, sealed, written
-from streamrelay.federation.keys import KeyPair, KeyRing, Refused
+from streamrelay.federation.envelope import Envelope, batches, read_body, sealed, written
+from streamrelay.federation.keys import VERSION, KeyPair, KeyRing, Refused
 from streamrelay.federation.messages import Ack, AnyBody, Body, Seated
 from streamrelay.federation.node import Node
 from streamrelay.federation.streams import StreamEntry
@@ -79,7 +79,6 @@ class SimulatedNode:
         self.machine = ServiceMachine.restored(self.kept)
         self.node = Node.restored(self.kept, self.name, self.peers, self.machine, lambda _: True, epoch=1)
         self.admission = Admission(self.name, self.keys)
-        self.notes: list[tuple[str, Body]] = []
         self.must_claim = True
         for channel in self.node.channels.values():
             channel.send_again()
@@ -136,20 +135,13 @@ class SimulatedNode:
 
     def write(self, broker: MemoryBroker, now: float, random_bytes: random.Random) -> None:
         """Send what is due, as the daemon's writer does."""
-        while self.notes:
-            peer, body = self.notes.pop(0)
-            epoch = self.node.channels[peer].standing.epoch
-            self._add(broker, Envelope(sender=self.name, to=peer, epoch=epoch, body=raw(body)), now, random_bytes)
-        for channel in self.node.channels.values():
+        for peer, channel in self.node.channels.items():
             if channel.overdue(now):
                 channel.send_again()
-            for envelope in channel.sendable(now):
-                self._add(broker, envelope, now, random_bytes)
-
-    def _add(self, broker: MemoryBroker, envelope: Envelope, now: float, random_bytes: random.Random) -> None:
-        self.point()
-        envelope = msgspec.structs.replace(envelope, at=START + now + self.clock_offset)
-        broker.add(envelope.to, sealed(envelope, self.keys, salt=random_bytes.randbytes(16)))
+            for batch in batches(self.node.due(peer, [], now)):
+                self.point()
+                at = START + now + self.clock_offset
+                broker.add(peer, sealed(batch, self.keys, at=at, salt=random_bytes.randbytes(16)))
 
     def read(self, broker: MemoryBroker, now: float) -> None:
         """Take in what came, as the daemon's reader does."""
@@ -159,30 +151,27 @@ class SimulatedNode:
             self._take_in(broker, entries, now)
 
     def _take_in(self, broker: MemoryBroker, entries: Sequence[StreamEntry], now: float) -> None:
-        numbered: list[tuple[Envelope, AnyBody | None]] = []
+        numbered: list[tuple[Envelope, AnyBody]] = []
         for entry in entries:
-            envelope = None
+            envelopes: tuple[Envelope, ...] = ()
             try:
-                envelope = self.admission.open(entry.entry_id, entry.fields)
-                body = read_body(envelope)
+                envelopes = self.admission.open(entry.entry_id, entry.fields)
             except Refused as error:
                 self.admission.count(error)
                 broker.bury(self.name, entry, str(error))
-                body = None
-            if envelope is not None and envelope.number:
-                numbered.append((envelope, body))
-            elif envelope is not None and isinstance(body, Ack):
-                self.node.acknowledge(envelope.sender, body.epoch, body.up_to, now, missing=body.missing)
-        early: set[str] = set()
+            for envelope in envelopes:
+                body = read_body(envelope)
+                if envelope.number:
+                    numbered.append((envelope, body))
+                elif isinstance(body, Ack):
+                    self.node.acknowledge(envelope.sender, body.epoch, body.up_to, now, missing=body.missing)
         effects: list[Effect] = []
         for envelope, body in numbered:
-            verdict = self.node.admit(envelope)
-            early |= {envelope.sender} if verdict == "early" else set()
-            if verdict == "new" and body is not None:
+            if self.node.admit(envelope) == "new":
                 effects += self._handled(envelope.sender, body, now)
-        self.commit(effects)
-        for sender, envelope in {envelope.sender: envelope for envelope, _ in numbered}.items():
-            self.notes.append((sender, self.node.received(envelope, missing=sender in early)))
+        if numbered:
+            # What was acknowledged is kept with a later step, as the daemon does it.
+            self.commit(effects)
         self.point()
         broker.acknowledge(self.name, [entry.entry_id for entry in entries])
 
@@ -257,7 +246,7 @@ class Simulation:
         for _ in range(2_000):
             self._turn(everyone=True)
             waiting = sum(channel.waiting for node in self.nodes for channel in node.node.channels.values())
-            if not waiting and not any(node.notes for node in self.nodes):
+            if not waiting:
                 return
             self.now += 0.5
         raise AssertionError(f"{waiting} envelopes still wait after all faults have ended")
@@ -315,9 +304,9 @@ class Simulation:
     def _forge(self, node: SimulatedNode) -> None:
         sender = node.peers[0]
         envelope = Envelope(sender=sender, to=node.name, epoch=1, number=1, body=raw(Ack(epoch=1, up_to=1)))
-        fields = sealed(envelope, self.stranger, salt=self.random.randbytes(16))
+        fields = sealed([envelope], self.stranger, at=START + self.now, salt=self.random.randbytes(16))
         known = next(other for other in self.nodes if other.name == sender).keys.own_fingerprints[0].encode()
-        too_large = {b"v": b"2", b"sealed": b"z" * 10_000_000}
+        too_large = {b"v": VERSION, b"sealed": b"z" * 10_000_000}
         hostile = [fields, {**fields, b"key": known}, {b"v": b"9"}, {b"x": b"y"}, too_large]
         self._add(node, self.random.choice(hostile))
 

@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.federation.channel import MAX_TIMEOUT, PATIENCE, WINDOW, Channel, ChannelState
+from streamrelay.federation.channel import (
+    ACK_DELAY,
+    MAX_TIMEOUT,
+    MAX_UNACKNOWLEDGED,
+    PATIENCE,
+    WINDOW,
+    Channel,
+    ChannelState,
+)
 from streamrelay.federation.envelope import Envelope
+from streamrelay.federation.messages import Ack
 
 FATES = st.lists(st.sampled_from(["come", "come", "come", "lost", "twice", "late"]), max_size=40)
 
@@ -155,3 +164,57 @@ def test_an_acknowledgement_of_what_was_not_sent_counts_for_nothing(up_to: int) 
     here.kept()
     assert here.acknowledge(1, up_to, 0.0, missing=True) == []
     assert [bytes(msgspec.Raw(one.body)) for one in here.sendable(0.0)] == [b"x", b"x", b"x"]
+
+
+def sent(count: int, *, epoch: int = 1) -> list[Envelope]:
+    here = Channel("alpha", "beta", ChannelState(epoch))
+    for _ in range(count):
+        here.post(b"x")
+    here.kept()
+    return here.sendable(0.0)
+
+
+def test_an_acknowledgement_waits_for_others_but_not_long() -> None:
+    _, there = pair()
+    first, second, third = sent(3)
+    there.take(first), there.kept()
+    assert there.acknowledgement(10.0) is None
+    there.take(second), there.kept()
+    assert there.acknowledgement(10.0 + ACK_DELAY / 2) is None
+    assert there.owes_acknowledgement
+    assert there.acknowledgement(10.0 + ACK_DELAY) == Ack(epoch=1, up_to=2)
+    assert not there.owes_acknowledgement
+    assert there.acknowledgement(20.0, is_sending=True) is None
+    there.take(third), there.kept()
+    assert there.acknowledgement(20.0, is_sending=True) == Ack(epoch=1, up_to=3)
+
+
+def test_many_envelopes_and_a_hole_are_acknowledged_at_once() -> None:
+    _, there = pair()
+    *many, _lost, early = sent(MAX_UNACKNOWLEDGED + 2)
+    for envelope in many:
+        there.take(envelope)
+    there.kept()
+    assert there.acknowledgement(0.0) == Ack(epoch=1, up_to=len(many))
+    there.take(early)
+    assert there.acknowledgement(0.0) == Ack(epoch=1, up_to=len(many), missing=True)
+    there.take(many[0])
+    assert there.acknowledgement(0.0, is_sending=True) == Ack(epoch=1, up_to=len(many))
+
+
+def test_nothing_is_acknowledged_before_it_is_committed() -> None:
+    _, there = pair()
+    (envelope,) = sent(1)
+    there.take(envelope)
+    assert there.acknowledgement(100.0, is_sending=True) is None
+    there.kept()
+    assert there.acknowledgement(100.0, is_sending=True) == Ack(epoch=1, up_to=1)
+
+
+def test_a_series_of_which_nothing_was_taken_is_acknowledged_from_its_beginning() -> None:
+    _, there = pair()
+    for envelope in sent(2):
+        there.take(envelope)
+    there.kept()
+    assert there.take(sent(2, epoch=7)[1]) == "early"
+    assert there.acknowledgement(0.0) == Ack(epoch=7, up_to=0, missing=True)

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from streamrelay.errors import UsageError
 from streamrelay.events import Text, TurnEnded
 from streamrelay.federation.admission import MAX_CLOCK_SKEW, Admission
-from streamrelay.federation.envelope import Envelope, kind_of, opened, read_body, sealed, written
+from streamrelay.federation.envelope import (
+    MAX_BATCH,
+    MAX_BATCH_SIZE,
+    Envelope,
+    batches,
+    kind_of,
+    opened,
+    read_body,
+    sealed,
+    written,
+)
 from streamrelay.federation.keys import (
     MAX_SEALED_SIZE,
     KeyPair,
@@ -34,15 +44,20 @@ STRANGER = KeyPair.generate()
 def made(**said: object) -> Envelope:
     body = Heard(pane="%3", in_turns=True, events=(Text(text=f"größer\x1b[0m {WORDS}", origin="program"),))
     values = {"sender": "alpha", "to": "beta", "epoch": 5, "number": 7, "first": 6, "body": msgspec.Raw(written(body))}
-    return Envelope(**values | {"at": NOW} | said)
+    return Envelope(**values | said)
 
 
-def entry(**said: object) -> dict[bytes, bytes]:
-    return sealed(made(**said), ring("alpha"), salt=SALT)
+def seal(envelope: Envelope, keys: KeyRing, *, salt: bytes = SALT) -> dict[bytes, bytes]:
+    return sealed([envelope], keys, at=NOW, salt=salt)
+
+
+def entry(*, at: float = NOW, **said: object) -> dict[bytes, bytes]:
+    return sealed([made(**said)], ring("alpha"), at=at, salt=SALT)
 
 
 def open_for_beta(fields: dict[bytes, bytes]) -> Envelope:
-    return opened(fields, to="beta", keys=ring("beta"))[1]
+    (envelope,) = opened(fields, to="beta", keys=ring("beta"))[1].envelopes
+    return envelope
 
 
 def refusal(fields: dict[bytes, bytes], entry_id: bytes = ENTRY, admission: Admission | None = None) -> str:
@@ -64,6 +79,23 @@ def test_it_comes_back_as_it_was() -> None:
     assert kind_of(written(body)) == "heard"
 
 
+def test_envelopes_of_one_entry_come_back_in_order() -> None:
+    fields = sealed([made(number=number) for number in (0, 7, 8)], ring("alpha"), at=NOW, salt=SALT)
+    assert [envelope.number for envelope in Admission("beta", ring("beta")).open(ENTRY, fields)] == [0, 7, 8]
+    mixed = sealed([made(), made(sender="gamma")], ring("alpha"), at=NOW, salt=SALT)
+    assert refusal(mixed) == "forged"
+    assert refusal(sealed([made()] * (MAX_BATCH + 1), ring("alpha"), at=NOW, salt=SALT)) == "unreadable"
+
+
+def test_a_batch_is_bounded_in_number_and_size() -> None:
+    small = [made(number=number, body=msgspec.Raw(b"1")) for number in range(MAX_BATCH + 1)]
+    assert [len(batch) for batch in batches(small)] == [MAX_BATCH, 1]
+    sizes = (MAX_BATCH_SIZE - 1, 1, 1, 2 * MAX_BATCH_SIZE, 1)
+    large = [made(body=msgspec.Raw(b"1" * size)) for size in sizes]
+    assert [len(batch) for batch in batches(large)] == [2, 1, 1, 1]
+    assert not list(batches([]))
+
+
 @pytest.mark.requirement("NET-06a")
 def test_an_entry_shows_no_plain_text_and_no_two_are_alike() -> None:
     fields = entry()
@@ -71,7 +103,7 @@ def test_an_entry_shows_no_plain_text_and_no_two_are_alike() -> None:
     assert WORDS.encode() not in shown
     assert b"heard" not in shown
     assert b"%3" not in shown
-    assert sealed(made(), ring("alpha"), salt=b"another 16 bytes")[b"sealed"] != fields[b"sealed"]
+    assert seal(made(), ring("alpha"), salt=b"another 16 bytes")[b"sealed"] != fields[b"sealed"]
 
 
 @pytest.mark.requirement("NET-04b", "NET-06a")
@@ -87,20 +119,20 @@ def test_no_field_can_be_changed(name: bytes) -> None:
 @pytest.mark.requirement("NET-04b", "NET-06a")
 def test_what_a_stranger_seals_is_refused_whatever_it_names() -> None:
     stranger = KeyRing([STRANGER], {"beta": [KEYS["beta"].public]})
-    forged = sealed(made(), stranger, salt=SALT)
+    forged = seal(made(), stranger)
     assert refusal(forged) == "unknown_key"
     assert refusal({**forged, b"key": fingerprint(KEYS["alpha"].public).encode()}) == "forged"
-    assert refusal(sealed(made(sender="delta"), stranger, salt=SALT)) == "unknown_peer"
+    assert refusal(seal(made(sender="delta"), stranger)) == "unknown_peer"
     # What beta sealed for alpha does not come back to beta as alpha's word.
-    own = sealed(made(sender="beta", to="alpha"), ring("beta"), salt=SALT)
+    own = seal(made(sender="beta", to="alpha"), ring("beta"))
     assert refusal({**own, b"from": b"alpha", b"to": b"beta", b"key": own[b"for"], b"for": own[b"key"]}) == "forged"
 
 
 @pytest.mark.requirement("NET-04d")
 def test_other_versions_other_nodes_and_what_is_too_long_are_refused() -> None:
     assert refusal({b"envelope": b"{}", b"signature": b"0"}) == "unknown_version"
-    assert refusal({**entry(), b"v": b"3"}) == "unknown_version"
-    assert refusal(sealed(made(to="gamma"), ring("alpha"), salt=SALT)) == "other_node"
+    assert refusal({**entry(), b"v": b"4"}) == "unknown_version"
+    assert refusal(seal(made(to="gamma"), ring("alpha"))) == "other_node"
     assert refusal({**entry(), b"sealed": b"x" * MAX_SEALED_SIZE}) == "too_large"
     assert refusal({**entry(), b"salt": b"short"}) == "malformed"
     assert refusal({}) == "malformed"
@@ -110,7 +142,7 @@ def test_other_versions_other_nodes_and_what_is_too_long_are_refused() -> None:
 def test_a_copy_is_refused_and_the_same_entry_is_not() -> None:
     admission = Admission("beta", ring("beta"))
     admission.open(ENTRY, entry())
-    assert admission.open(ENTRY, entry()).number == 7
+    assert admission.open(ENTRY, entry())[0].number == 7
     assert refusal(entry(), b"1700000000001-0", admission) == "replayed"
     # A node that has forgotten it after a restart knows a copy by its age.
     assert refusal(entry(), b"1700000400000-0") == "clock"
@@ -139,11 +171,11 @@ def test_a_key_is_replaced_while_envelopes_are_on_their_way() -> None:
     beta = KEYS["beta"]
     knows_both = KeyRing([beta], {"alpha": [old.public, new.public]})
     for own in ([old, new], [new, old]):
-        fields = sealed(made(), KeyRing(own, {"beta": [beta.public]}), salt=SALT)
-        assert opened(fields, to="beta", keys=knows_both)[1].number == 7
+        fields = seal(made(), KeyRing(own, {"beta": [beta.public]}))
+        assert opened(fields, to="beta", keys=knows_both)[1].envelopes[0].number == 7
     # What beta still seals for the old key is read by the node that uses the new one.
-    back = sealed(made(sender="beta", to="alpha"), knows_both, salt=SALT)
-    assert opened(back, to="alpha", keys=KeyRing([new, old], {"beta": [beta.public]}))[1].number == 7
+    back = seal(made(sender="beta", to="alpha"), knows_both)
+    assert opened(back, to="alpha", keys=KeyRing([new, old], {"beta": [beta.public]}))[1].envelopes[0].number == 7
     with pytest.raises(Refused, match=fingerprint(old.public)):
         opened(back, to="alpha", keys=KeyRing([new], {"beta": [beta.public]}))
 
@@ -181,7 +213,7 @@ def test_a_body_of_tomorrow_is_no_reason_to_stop() -> None:
 FIELDS = [b"v", b"from", b"to", b"key", b"for", b"salt", b"sealed", b"x"]
 
 
-@given(st.dictionaries(st.sampled_from(FIELDS), st.binary(max_size=200) | st.sampled_from([b"2", b"beta", b"alpha"])))
+@given(st.dictionaries(st.sampled_from(FIELDS), st.binary(max_size=200) | st.sampled_from([b"3", b"beta", b"alpha"])))
 def test_no_bytes_raise_anything_else(fields: dict[bytes, bytes]) -> None:
     with pytest.raises(Refused):
         open_for_beta(fields)

@@ -164,14 +164,14 @@ async def test_a_node_needs_no_more_rights_than_the_document_says(private_redis:
 async def test_what_cannot_be_used_is_put_aside_and_nothing_waits_for_it(machines: Machines) -> None:
     machines.beta.start("Bob")
     async with machines.services() as (alpha, beta), raw(machines.redis) as redis:
-        for fields in ({"x": "y"}, {"envelope": "{}", "signature": "0"}, {"v": "2", "sealed": "x" * 10_000_000}):
+        for fields in ({"x": "y"}, {"envelope": "{}", "signature": "0"}, {"v": "3", "sealed": "x" * 10_000_000}):
             await redis.xadd("streamrelay:inbox:beta", fields)
         await alpha.send_message(SendMessage(to="Bob@beta", text="hello"))
         await machines.beta.until_heard("Bob", "hello")
         dead = [fields[b"why"] for _, fields in await redis.xrange("streamrelay:dead:beta")]
         assert dead == [
             b"malformed: it is no envelope",
-            b"unknown_version: it is of version 1; this node speaks version 2",
+            b"unknown_version: it is of version 1; this node speaks version 3",
             b"too_large: it is longer than 8,388,608 bytes",
         ]
         assert any("refused (too_large)" in problem for problem in (await beta.status()).problems)
@@ -276,7 +276,8 @@ async def test_nodes_speak_over_tls_with_whom_they_trust_alone(tmp_path: Path) -
 async def test_what_is_sent_at_once_is_bounded_and_comes_in_order(private_redis: PrivateRedis) -> None:
     sizes = [PORTION // 2, PORTION // 2 - 100, 3, 3 * PORTION, 5, PORTION]
     entries = [{b"body": bytes([65 + number]) * size} for number, size in enumerate(sizes)]
-    assert [[len(entry[b"body"]) for entry in portion] for portion in portions(entries)] == [
+    addressed = [("beta", entry) for entry in entries]
+    assert [[len(entry[b"body"]) for _, entry in portion] for portion in portions(addressed)] == [
         sizes[:3], sizes[3:4], sizes[4:5], sizes[5:],
     ]  # fmt: skip
     assert list(portions([])) == []
