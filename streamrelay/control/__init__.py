@@ -1,5 +1,6 @@
 """tmux's control mode: bytes in, typed events out, commands answered in order."""
 
+from streamrelay.control.blocking import BlockingCommands
 from streamrelay.control.client import ControlClient, Handler
 from streamrelay.control.connection_end import ConnectionEnd, EndReason, server_died, upgrade_hint
 from streamrelay.control.escape import escape, unescape
@@ -40,6 +41,7 @@ from streamrelay.control.tmux import ServerInfo, Tmux, Version
 from streamrelay.control.transport import TransportName
 
 __all__ = [
+    "BlockingCommands",
     "ClientDetached",
     "ClientSessionChanged",
     "CommandResult",

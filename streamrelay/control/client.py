@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import Self
 
 from streamrelay import errors
+from streamrelay.control.blocking import BlockingCommands
 from streamrelay.control.connection_end import ConnectionEnd, EndReason, explain
 from streamrelay.control.notifications import Exit, Notification, SessionChanged, Stray
 from streamrelay.control.pipes import PipeTransport
@@ -177,6 +178,18 @@ class ControlClient:
         """Go on reading."""
         if self._transport is not None:
             self._transport.resume_reading()
+
+    def lend(self) -> BlockingCommands:
+        """Stop reading, and return what runs commands in any thread, without the event loop in between.
+
+        No event comes any more; the client can only be closed, after the end of what it lent (`BlockingCommands.end`).
+        Raises errors.ServerLost where the connection has ended.
+        """
+        if self._finished or self._transport is None:
+            raise lost(self._words)
+        self._transport.pause_reading()
+        self._reminder.stop()
+        return BlockingCommands(*self._transport.descriptors, self._protocol, self._requests)
 
     def request(self, line: str, on_reply: OnReply) -> None:
         """Write one line of commands; `on_reply` is called with what became of it, at its place in the stream.

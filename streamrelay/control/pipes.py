@@ -81,6 +81,11 @@ class PipeTransport:
         return self._process.pid
 
     @property
+    def descriptors(self) -> tuple[int, int]:
+        """The file descriptors from which the stream is read, and to which lines are written."""
+        return self._channel.descriptors
+
+    @property
     def unsent(self) -> int:
         """Bytes that wait for the pipe to take them."""
         return self._channel.unsent

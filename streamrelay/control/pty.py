@@ -54,6 +54,11 @@ class PtyTransport:
         return pid
 
     @property
+    def descriptors(self) -> tuple[int, int]:
+        """The file descriptors from which the stream is read, and to which lines are written."""
+        return self._channel.descriptors
+
+    @property
     def unsent(self) -> int:
         """Bytes that wait for the terminal to take them."""
         return self._channel.unsent

@@ -51,6 +51,10 @@ class Transport(Protocol):
         """The child's process id."""
 
     @property
+    def descriptors(self) -> tuple[int, int]:
+        """The file descriptors from which the stream is read, and to which lines are written."""
+
+    @property
     def unsent(self) -> int:
         """Bytes that were written and that the child has not taken."""
 
@@ -106,6 +110,7 @@ class ControlChannel:
         room: Callable[[], int],
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        self.descriptors = (reader, writer)
         self._reader = reader
         self._writer: int | None = writer
         self._batches = FlowBatches(on_data)

@@ -1,15 +1,16 @@
 """One control connection for synchronous callers: opened with the first command, opened again when it has ended.
 
-The connection runs in a thread of its own; any thread may call `run`. No session counts as attached because of its
-client: that is suspended as soon as it is attached, and tmux reads the commands of a suspended control client all the
-same (seen with 3.3a, 3.5a and 3.8). `tmux list-clients` shows it, but for tmux 3.8.
+A thread of its own opens, drains and closes the connection; a command is written and answered in the thread that calls
+`run` (`control.blocking`), which may be any. No session counts as attached because of its client: that is suspended as
+soon as it is attached, and tmux reads the commands of a suspended control client all the same (seen with 3.3a, 3.5a
+and 3.8). `tmux list-clients` shows it, but for tmux 3.8.
 
 A process takes some milliseconds, in which a shell echoes what it was sent, and scripts rely on that: `send_keys`, then
 `capture_pane` (libtmux's own tests do). So a capture that follows input to the same pane waits until the pane has had
 the time that a process takes here.
 """
 
-import concurrent.futures
+import asyncio
 import contextlib
 import os
 import threading
@@ -17,13 +18,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from streamrelay.control import CommandResult, ControlClient, ControlEvent, Tmux, command_line
-from streamrelay.errors import BadCommand, ServerLost, StreamrelayError, UsageError
+from streamrelay.control import BlockingCommands, CommandResult, ControlClient, ControlEvent, Tmux, command_line
+from streamrelay.errors import BadCommand, ServerLost, StreamrelayError
 from streamrelay.threads import LoopThread
 
 _FLAGS = "ignore-size,no-output"
 _INPUT = frozenset({"paste-buffer", "send-keys", "send-prefix"})
 _MIN_ECHO_SECONDS = 0.005
+_DRAIN_SECONDS = 5.0
+"""Seconds between two looks at what tmux says on its own; without them it would keep that in its memory."""
 _OWN_NAME = command_line(("display-message", "-p", "#{client_name}"))
 
 
@@ -35,6 +38,7 @@ class ControlConnection:
         self._lock = threading.RLock()
         self._loop: LoopThread | None = None
         self._client: ControlClient | None = None
+        self._commands: BlockingCommands | None = None
         self._process = os.getpid()
         self._echo_seconds = _MIN_ECHO_SECONDS
         self._typed_at: dict[str, float] = {}
@@ -57,10 +61,10 @@ class ControlConnection:
         self._wait_for_echo(words)
         for _ in range(2):  # the second time on a new connection
             try:
-                loop, client = self._opened()
+                commands = self._opened()
             except StreamrelayError:
                 return None
-            result = _Request(line).run(loop, client)
+            result = commands.run(line)
             if not isinstance(result.error, ServerLost):
                 return result
             self.close()
@@ -70,9 +74,12 @@ class ControlConnection:
         """Close the connection; the next command opens another."""
         with self._lock:
             client, self._client = self._client, None
+            commands, self._commands = self._commands, None
             loop, self._loop = self._loop, None
         if loop is None or self._process != os.getpid():
             return
+        if commands is not None:
+            commands.end()
         if loop.is_current:
             # A garbage collection may run this in the connection's own thread, which cannot wait for itself.
             loop.abandon()
@@ -92,20 +99,20 @@ class ControlConnection:
         elif name == "capture-pane" and (typed := self._typed_at.get(target)) is not None:
             time.sleep(max(0.0, typed + self._echo_seconds - now))
 
-    def _opened(self) -> tuple[LoopThread, ControlClient]:
+    def _opened(self) -> BlockingCommands:
         with self._lock:
             if self._process != os.getpid():
                 # A fork has no copy of the thread, and the client belongs to the parent.
-                self._loop, self._client, self._process = None, None, os.getpid()
+                self._loop, self._client, self._commands, self._process = None, None, None, os.getpid()
             if self._loop is None:
                 self._loop = LoopThread("streamrelay-libtmux")
-            if self._client is None:
+            if self._commands is None:
                 if not _may_be_there(self._tmux):
                     raise ServerLost("no server is running")
-                self._client = self._loop.wait(self._open())
-            return self._loop, self._client
+                self._client, self._commands = self._loop.wait(self._open())
+            return self._commands
 
-    async def _open(self) -> ControlClient:
+    async def _open(self) -> tuple[ControlClient, BlockingCommands]:
         client = ControlClient(self._tmux, "", _ignore, opening=("attach-session", "-E", "-f", _FLAGS))
         began = time.monotonic()
         server = await self._tmux.probe()
@@ -114,32 +121,14 @@ class ControlConnection:
         # By a process: tmux counts who is attached again when that one leaves.
         with contextlib.suppress(StreamrelayError):
             await self._tmux.run("suspend-client", "-t", (await client.command(_OWN_NAME)).text)
-        return client
+        commands = client.lend()
+        _drain_now_and_then(commands)
+        return client, commands
 
 
-class _Request:
-    """One command line on its way through the loop's thread."""
-
-    def __init__(self, line: str) -> None:
-        self._line = line
-        self._answered: concurrent.futures.Future[CommandResult] = concurrent.futures.Future()
-
-    def run(self, loop: LoopThread, client: ControlClient) -> CommandResult:
-        loop.call(lambda: self._write(client))
-        return self._answered.result()
-
-    def _write(self, client: ControlClient) -> None:
-        try:
-            client.request(self._line, self._take)
-        except (ServerLost, UsageError) as error:
-            lost = error if isinstance(error, ServerLost) else ServerLost(error.message)
-            self._take(CommandResult(self._line, (), lost))
-        except StreamrelayError as error:
-            self._answered.set_exception(error)
-
-    def _take(self, result: CommandResult) -> None:
-        if not self._answered.done():
-            self._answered.set_result(result)
+def _drain_now_and_then(commands: BlockingCommands) -> None:
+    commands.drain()
+    asyncio.get_running_loop().call_later(_DRAIN_SECONDS, _drain_now_and_then, commands)
 
 
 def _ignore(_events: Sequence[ControlEvent], _read_at: float) -> None:
