@@ -1,9 +1,10 @@
 """What it costs to carry messages between machines: rate and latency, against bare Redis Streams in the same run.
 
-The real parts are measured: node, channels, encryption, journal (one SQLite commit a step) and redis-py, in one process
-for all nodes. A message counts when the other node has committed it for its outbox. Left out are tmux and the panes.
-The bare run carries records of the same size with XADD, XREADGROUP and XACK through the same server, whose append-only
-file is synced at each write (`appendfsync always`). The two runs of a pair follow each other; medians are shown.
+The real parts are measured: node, channels, encryption, journal (one SQLite commit a step) and redis-py, each node in a
+process of its own. A message counts when the other node has committed it for its outbox. Left out are tmux and the
+panes. The bare run carries records of the same size with XADD, XREADGROUP and XACK between as many processes through
+the same server, whose append-only file is synced at each write (`appendfsync always`). Both hand 64 over at a time.
+The two runs of a pair follow each other; medians are shown.
 
     python -m benchmarks.federation                    # 2 nodes, 100 B, 4 KB and 256 KB, five pairs
     python -m benchmarks.federation --nodes 2 5 10 --sizes 4096
@@ -12,11 +13,13 @@ file is synced at each write (`appendfsync always`). The two runs of a pair foll
 import argparse
 import asyncio
 import contextlib
+import itertools
+import multiprocessing
 import statistics
 import tempfile
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -40,7 +43,7 @@ from streamrelay.testing.redis import PrivateRedis
 BATCH = 64
 """Messages that are handed over at once, as the runner of a busy service takes up what waits."""
 PINGS = 40
-BUDGET = 6_000_000
+BUDGET = 16_000_000
 """Bytes of one throughput run, about."""
 
 
@@ -94,87 +97,176 @@ class BareCore:
     async def admit(self, _session: Session) -> None:
         return None
 
-    async def until_accepted(self, count: int) -> None:
-        while self.accepted < count:
-            self.arrived.clear()
-            await self.arrived.wait()
+
+class Node(NamedTuple):
+    """What a process needs to be a node."""
+
+    table: FederationTable
+    folder: Path
 
 
-@contextlib.asynccontextmanager
-async def running_nodes(url: str, count: int, folder: Path) -> AsyncIterator[list[BareCore]]:
-    """Run so many nodes, each with a journal of its own."""
+def prepared_nodes(url: str, count: int, folder: Path) -> list[Node]:
+    """Return so many nodes that know each other's keys."""
     names = [f"n{number}" for number in range(count)]
     pairs = {name: KeyPair.generate() for name in names}
     peer_keys = tuple(f"{name} {pair.public_text}" for name, pair in pairs.items())
-    async with contextlib.AsyncExitStack() as stack:
-        cores: list[BareCore] = []
-        for name in names:
-            own = folder / name
-            own.mkdir(parents=True)
-            key = own / "key"
-            key.touch(mode=0o600)
-            key.write_text(pairs[name].private_text)
-            table = FederationTable(
-                node=name,
-                peers=tuple(peer for peer in names if peer != name),
-                redis_url=url,
-                key_file=str(key),
-                peer_keys=peer_keys,
-                namespace=f"bench{folder.name}",
-            )
-            journal = await stack.enter_async_context(Journal(own / "journal.db"))
-            cores.append(BareCore(table, journal, own))
-            task = asyncio.ensure_future(cores[-1].federation.run())
-            stack.push_async_callback(_ended, task)
-        while any(core.federation.problem or len(core.federation.present) < count - 1 for core in cores):
-            for core in cores:
-                if core.federation._streams is not None:  # noqa: SLF001  # presence is looked for every 5 seconds
-                    core.federation.present = await core.federation._streams.present(core.federation.node.peers)  # noqa: SLF001
-            await asyncio.sleep(0.02)
-        yield cores
+    nodes = []
+    for name in names:
+        own = folder / name
+        own.mkdir(parents=True)
+        key = own / "key"
+        key.touch(mode=0o600)
+        key.write_text(pairs[name].private_text)
+        table = FederationTable(
+            node=name,
+            peers=tuple(peer for peer in names if peer != name),
+            redis_url=url,
+            key_file=str(key),
+            peer_keys=peer_keys,
+            namespace=f"bench{folder.name}",
+        )
+        nodes.append(Node(table, own))
+    return nodes
 
 
-async def _ended(task: "asyncio.Future[Any]") -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+@contextlib.asynccontextmanager
+async def running(node: Node) -> AsyncIterator[BareCore]:
+    """Run a node with a journal of its own, and wait until its peers are there."""
+    async with Journal(node.folder / "journal.db") as journal:
+        core = BareCore(node.table, journal, node.folder)
+        federation = core.federation
+        task = asyncio.ensure_future(federation.run())
+        try:
+            while federation.problem or len(federation.present) < len(node.table.peers):
+                if federation._streams is not None:  # noqa: SLF001  # presence is looked for every 5 seconds
+                    federation.present = await federation._streams.present(node.table.peers)  # noqa: SLF001
+                await asyncio.sleep(0.02)
+            yield core
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+# A receiver is a process of its own. It tells how many messages it has accepted, and when, until its parent hangs up.
+
+
+def receive_as_node(node: Node, told: Connection) -> None:
+    """Be a node that others send to."""
+
+    async def receive() -> None:
+        async with running(node) as core:
+            told.send((0, time.monotonic()))
+            while True:
+                core.arrived.clear()
+                await core.arrived.wait()
+                told.send((core.accepted, time.monotonic()))
+
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        asyncio.run(receive())
+
+
+def receive_bare(url: str, name: str, namespace: str, told: Connection) -> None:
+    """Read and acknowledge records, and do nothing else."""
+
+    async def receive() -> None:
+        accepted = 0
+        async with open_streams(url, name, namespace=namespace) as streams:
+            told.send((0, time.monotonic()))
+            while True:
+                if entries := await streams.read():
+                    await streams.acknowledge([entry.entry_id for entry in entries])
+                    accepted += len(entries)
+                    told.send((accepted, time.monotonic()))
+
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        asyncio.run(receive())
+
+
+class Receivers:
+    """The processes that receive; a context manager, which ends them."""
+
+    def __init__(self, works: Sequence[tuple[Callable[..., None], tuple[Any, ...]]]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.accepted = [0] * len(works)
+        self.last = 0.0
+        """When the last message was accepted."""
+        self._ready = 0
+        self._told = asyncio.Event()
+        self._pipes: list[Connection] = []
+        self._processes = []
+        for work, arguments in works:
+            ours, theirs = context.Pipe(duplex=False)
+            self._processes.append(context.Process(target=work, args=(*arguments, theirs), daemon=True))
+            self._pipes.append(ours)
+
+    async def __aenter__(self) -> "Receivers":
+        for process in self._processes:
+            process.start()
+        for place, pipe in enumerate(self._pipes):
+            asyncio.get_running_loop().add_reader(pipe.fileno(), self._take, place, pipe)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for process, pipe in zip(self._processes, self._pipes, strict=True):
+            asyncio.get_running_loop().remove_reader(pipe.fileno())
+            process.kill()
+            process.join()
+            pipe.close()
+
+    def _take(self, place: int, pipe: Connection) -> None:
+        count, at = pipe.recv()
+        self._ready += count == 0
+        self.accepted[place], self.last = count, max(self.last, at)
+        self._told.set()
+
+    async def until_ready(self) -> None:
+        await self._until(lambda: self._ready == len(self._pipes))
+
+    async def until_accepted(self, count: int) -> float:
+        """Wait until so many messages were accepted in all; return when that was."""
+        await self._until(lambda: sum(self.accepted) >= count)
+        return self.last
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            self._told.clear()
+            await self._told.wait()
+
+
+async def measure(post: Callable[[int], Awaitable[None]], receivers: Receivers, messages: int) -> Figures:
+    """Time single messages, then many; `post(count)` hands so many over, to all receivers in turn."""
+    latencies: list[float] = []
+    for number in range(PINGS):
+        begun = time.monotonic()
+        await post(1)
+        latencies.append(await receivers.until_accepted(number + 1) - begun)
+    begun = time.monotonic()
+    for start in range(0, messages, BATCH):
+        await post(min(BATCH, messages - start))
+    took = await receivers.until_accepted(PINGS + messages) - begun
+    return Figures(messages / took, statistics.median(latencies))
 
 
 async def measure_federation(url: str, nodes: int, size: int, messages: int) -> Figures:
     """Let the first node send to the others in turn."""
     with tempfile.TemporaryDirectory() as name:
-        async with running_nodes(url, nodes, Path(name)) as (first, *others):
-            peers, text = first.federation.node.peers, "x" * size
-            numbers = iter(range(10**9))
+        first, *others = prepared_nodes(url, nodes, Path(name))
+        peers, text = first.table.peers, "x" * size
+        numbers = iter(range(10**9))
+        works = [(receive_as_node, (node,)) for node in others]
+        async with Receivers(works) as receivers, running(first) as core:
+            await receivers.until_ready()
 
-            def posting(count: int) -> Callable[[float], list[Effect]]:
+            async def post(count: int) -> None:
                 def decide(_now: float) -> list[Effect]:
                     for number in [next(numbers) for _ in range(count)]:
                         body = Message(message_id=f"m{number}", name="cat", text=text)
-                        first.federation.node.post(peers[number % len(peers)], body)
+                        core.federation.node.post(peers[number % len(peers)], body)
                     return []
 
-                return decide
+                await core.do(decide)
 
-            latencies: list[float] = []
-            for number in range(PINGS):
-                begun, target = time.perf_counter(), others[number % len(others)]
-                expected = target.accepted + 1
-                await first.do(posting(1))
-                await target.until_accepted(expected)
-                latencies.append(time.perf_counter() - begun)
-            base = [core.accepted for core in others]
-            begun = time.perf_counter()
-            for start in range(0, messages, BATCH):
-                await first.do(posting(min(BATCH, messages - start)))
-            while sum(core.accepted for core in others) - sum(base) < messages:
-                await asyncio.wait(
-                    [asyncio.ensure_future(core.arrived.wait()) for core in others],
-                    return_when=asyncio.FIRST_COMPLETED,
-                    timeout=1.0,
-                )
-                for core in others:
-                    core.arrived.clear()
-            return Figures(messages / (time.perf_counter() - begun), statistics.median(latencies))
+            return await measure(post, receivers, messages)
 
 
 async def measure_bare(url: str, nodes: int, size: int, messages: int) -> Figures:
@@ -182,41 +274,20 @@ async def measure_bare(url: str, nodes: int, size: int, messages: int) -> Figure
     record = {b"record": b"x" * size}
     namespace = f"bare{time.time_ns()}"
     names = [f"n{number}" for number in range(1, nodes)]
-    async with contextlib.AsyncExitStack() as stack:
-        sender = await stack.enter_async_context(open_streams(url, "n0", namespace=namespace))
-        receivers = {
-            name: await stack.enter_async_context(open_streams(url, name, namespace=namespace)) for name in names
-        }
+    turn = itertools.cycle(names)
+    works = [(receive_bare, (url, name, namespace)) for name in names]
+    async with Receivers(works) as receivers, open_streams(url, "n0", namespace=namespace) as sender:
+        await receivers.until_ready()
 
-        async def receive(name: str, count: int) -> None:
-            while count > 0:
-                entries = await receivers[name].read()
-                await receivers[name].acknowledge([entry.entry_id for entry in entries])
-                count -= len(entries)
+        async def post(count: int) -> None:
+            await sender.exchange((), ((next(turn), record) for _ in range(count)))
 
-        latencies: list[float] = []
-        for number in range(PINGS):
-            name = names[number % len(names)]
-            begun = time.perf_counter()
-            receiving = asyncio.ensure_future(receive(name, 1))
-            await sender.send(name, [record])
-            await receiving
-            latencies.append(time.perf_counter() - begun)
-        shares = {name: len(range(place, messages, len(names))) for place, name in enumerate(names)}
-        begun = time.perf_counter()
-        receiving_all = [asyncio.ensure_future(receive(name, share)) for name, share in shares.items()]
-        waiting = deque(number % len(names) for number in range(messages))
-        while waiting:
-            batch = [waiting.popleft() for _ in range(min(BATCH, len(waiting)))]
-            for place in sorted(set(batch)):
-                await sender.send(names[place], [record] * batch.count(place))
-        await asyncio.gather(*receiving_all)
-        return Figures(messages / (time.perf_counter() - begun), statistics.median(latencies))
+        return await measure(post, receivers, messages)
 
 
 async def compare(server: PrivateRedis, nodes: int, size: int, pairs: int) -> str:
     """Return one line of the table: medians over pairs of runs, with their spread."""
-    messages = max(min(BUDGET // size, 2_000), 24)
+    messages = min(BUDGET // size, 3_000)
     ratios, hops, rates = [], [], []
     for _ in range(pairs):
         bare = await measure_bare(server.url, nodes, size, messages)
