@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -70,17 +71,9 @@ RESTS = {profile.name: profile.reading.rest or 0.0 for profile in AGENTS}
 """Seconds that profiles wait for what a screen paints late."""
 
 
-# With its profile a hint (`(ctrl+o to expand)`) is an activity, which it is not without.
-FAULTY = {"claude-mcpL_live"}
-COMPARED = [
-    pytest.param(folder, marks=pytest.mark.xfail(reason="known fault")) if by_name(folder) in FAULTY else folder
-    for folder in JUDGED
-]
-
-
 @pytest.mark.sampled(16)
 @pytest.mark.requirement("AGT-02a")
-@pytest.mark.parametrize("folder", COMPARED, ids=by_name)
+@pytest.mark.parametrize("folder", JUDGED, ids=by_name)
 def test_nothing_gets_worse_with_a_profile(folder: Path) -> None:
     recording, truth = open_recording(folder), Truth.of(folder)
     before, after = [*replay(recording)], [*replay(recording, READING)]
@@ -94,7 +87,14 @@ def test_nothing_gets_worse_with_a_profile(folder: Path) -> None:
     assert known.early_ends <= without.early_ends
     if known.early_ends == without.early_ends and known.recall == without.recall:
         assert (known.end_lag or 0) <= (without.end_lag or 0) + max(0.03, RESTS.get(folder.parent.name, 0.0))
-        assert _deeds(after) == _deeds(before)
+        added = Counter(_deeds(after)) - Counter(_deeds(before))
+        assert not Counter(_deeds(before)) - Counter(_deeds(after))
+        assert not any(_is_answered(row, truth) for deed in added for row in deed.splitlines() if row.strip())
+
+
+def _is_answered(row: str, truth: Truth) -> bool:
+    """Tell whether a row is part of an answer: a profile that makes it an activity would take it out of the text."""
+    return any(row.strip() in (answer.text or "") for answer in truth.answers)
 
 
 CANCELLED = re.compile("Request cancelled")

@@ -54,6 +54,22 @@ def test_what_was_wiped_is_old_where_it_is_painted_again() -> None:
     assert said([], now, wiped=TALK) == [("typed", ["one more"]), ("text", ["A rope."])]
 
 
+@pytest.mark.requirement("DEL-08")
+def test_a_transcript_below_the_cleared_screen_is_old() -> None:
+    cleared = [*TALK, "", "─" * 9, "> ", "─" * 9]
+    assert said(cleared, [*cleared, *TALK], wiped=[]) == []
+    now = [*cleared, *TALK, "", "> one more", "", "● A rope."]
+    assert said(cleared, now, wiped=[]) == [("typed", ["one more"]), ("text", ["A rope."])]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_a_notice_that_comes_again_above_the_composer_is_new() -> None:
+    notice = ["● The build is red:", "  two tests fail,", "  one is skipped,", "  the rest passes."]
+    before = [*notice, "", "─" * 9, "> ", "─" * 9]
+    text = [row[2:] for row in notice]
+    assert said(before, [*notice, "", *notice], wiped=[]) == [("text", text)]
+
+
 @pytest.mark.requirement("DEL-01")
 def test_above_a_message_that_nobody_sent_stands_no_answer_to_it() -> None:
     assert said(TALK, [*TALK, "a panel", "", "> one more", "", "● A rope."], wiped=[]) == [

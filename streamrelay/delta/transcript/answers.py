@@ -124,8 +124,11 @@ def read_answer(
     if start is None:
         start = _common_beginning(before, now)
     region = list(now[start:])
-    # What still stands where it stood was not painted again.
-    old = _Old([*wiped, *before[start:]], before[start] if start < len(before) else None)
+    # A program that clears its screen into history leaves all of it there, the composer too: below that it may paint
+    # any part of the transcript again. Otherwise a row that still stands where it stood was not painted again.
+    was_cleared = not any(map(_held, before[start:]))
+    repaintable = before if was_cleared else before[start:]
+    old = _Old([*wiped, *repaintable], before[start] if start < len(before) else None)
     answer = Answer()
     answer.leave_out("old_transcript", now[:start])
     if not messages:
