@@ -78,7 +78,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.requirement("NET-03")
 async def test_redis_is_killed_and_comes_back(machines: Machines) -> None:
-    async with conversation(machines, budget=12):
+    async with conversation(machines, budget=8):
         for _ in range(2):
             machines.redis.kill()
             await asyncio.sleep(0.3)
@@ -98,8 +98,8 @@ async def test_redis_comes_back_with_nothing_of_what_it_had(machines: Machines) 
 @pytest.mark.requirement("NET-03")
 @pytest.mark.usefixtures("impatient")
 async def test_a_partition_delays_and_loses_nothing(machines: Machines) -> None:
-    async with conversation(machines, budget=10):
-        for seconds in (0.3, 2.5):
+    async with conversation(machines, budget=8):
+        for seconds in (0.3, 1.2):
             with machines.redis.stopped():
                 await asyncio.sleep(seconds)
             await until_exchanged(machines, exchanged(machines) + 1)
@@ -116,7 +116,7 @@ async def test_what_comes_twice_or_out_of_order_is_taken_once(
         await send(self, node, [*reversed(entries), *entries, *entries])
 
     monkeypatch.setattr(streams.Streams, "send", send_more)
-    async with conversation(machines, budget=10):
+    async with conversation(machines, budget=6):
         pass
 
 
@@ -231,7 +231,7 @@ async def nodes_survive(machines: Machines, seed: int, deaths: int, budget: int)
 @pytest.mark.requirement("NET-03")
 @pytest.mark.timeout(300)
 async def test_nodes_and_redis_are_killed_in_mid_conversation(machines: Machines) -> None:
-    await nodes_survive(machines, 0, deaths=8, budget=24)
+    await nodes_survive(machines, 0, deaths=4, budget=14)
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ async def opened(alpha: LocalService, machines: Machines, structure: str) -> Gat
         ],
         structure=structure,
         beats_per_turn=1,
-        beat_interval_seconds=1.0,
+        beat_interval_seconds=0.3,
         last_words_seconds=8.0,
         harvest_seconds=20.0,
     )
@@ -144,7 +144,7 @@ async def test_agents_are_started_on_another_machine_where_that_allows_it(machin
         ],
         structure="1-1-1",
         beats_per_turn=1,
-        beat_interval_seconds=0.5,
+        beat_interval_seconds=0.3,
         harvest_seconds=20.0,
         end_sessions=True,
     )

@@ -41,7 +41,7 @@ class CircleStage(Stage):
         return list(zip(self.heard(name), [*self.said(name), *([""] * len(self.heard(name)))], strict=False))
 
     async def held(self, service: LocalService, *participants: Invited, **said: Any) -> Gathering:
-        fast = {"structure": "1-1-1", "beats_per_turn": 2, "beat_interval_seconds": 1.0, "last_words_seconds": 8.0}
+        fast = {"structure": "1-1-1", "beats_per_turn": 2, "beat_interval_seconds": 0.5, "last_words_seconds": 8.0}
         request = StartGathering(participants=participants, **(fast | said))
         return await service.start_gathering(request)
 

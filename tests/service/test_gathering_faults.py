@@ -14,7 +14,7 @@ from streamrelay.testing.waiting import wait_until, wait_until_async
 from tests.service.circles import LAST, PIECE, CircleStage
 from tests.service.conftest import PATIENCE, Stage, journaled
 
-QUICK = {"beats_per_turn": 1, "beat_interval_seconds": 0.6, "last_words_seconds": 1.0}
+QUICK = {"beats_per_turn": 1, "beat_interval_seconds": 0.2, "last_words_seconds": 1.0}
 
 
 @pytest.fixture
@@ -27,13 +27,12 @@ def pid_of(circle: CircleStage, pane: str) -> int:
 
 
 async def held_with(circle: CircleStage, service: LocalService, troubled: Invited, **said: object) -> Gathering:
-    """Three speakers, of whom the second is in trouble."""
+    """Start a gathering of two speakers, of whom the second is in trouble."""
     return await circle.held(
         service,
         circle.invited("Sage", 1),
         troubled,
-        circle.invited("Ivy", 3),
-        circle.invited("Ada", 4, role="harvester"),
+        circle.invited("Ada", 3, role="harvester"),
         **(QUICK | said),
     )
 
@@ -54,9 +53,8 @@ async def test_a_speaker_who_dies_in_his_tenure_is_not_waited_for(circle: Circle
         over = await circle.until_over(service, held.gathering)
     assert over.reason == "complete"
     assert over.participants[1].gone
-    assert heard_of(circle, "Ivy", "Rex") == 0
-    assert heard_of(circle, "Ivy", "Sage") == 6, "twice in each round"
-    assert heard_of(circle, "Sage", "Ivy") == 6
+    assert heard_of(circle, "Ada", "Rex") == 0
+    assert heard_of(circle, "Ada", "Sage") == 6, "twice in each round"
     assert over.harvest
 
 
@@ -66,7 +64,7 @@ async def test_one_who_never_answers_is_passed_by(circle: CircleStage) -> None:
         held = await held_with(circle, service, circle.invited("Rex", 2, "--works", "100"))
         over = await circle.until_over(service, held.gathering)
     assert over.reason == "complete"
-    assert [heard_of(circle, "Ivy", name) for name in ("Sage", "Rex")] == [6, 0]
+    assert [heard_of(circle, "Ada", name) for name in ("Sage", "Rex")] == [6, 0]
     assert sum(PIECE.match(got) is not None for got in circle.heard("Rex")) == 3
 
 
@@ -85,17 +83,16 @@ async def test_a_dialog_is_not_typed_into_and_the_circle_goes_on(circle: CircleS
     assert {event.reason for event in receipts if event.state == "failed"} == {"superseded"}, (
         "what is late is withdrawn"
     )
-    assert [heard_of(circle, "Ivy", name) for name in ("Sage", "Rex")] == [6, 0]
+    assert [heard_of(circle, "Ada", name) for name in ("Sage", "Rex")] == [6, 0]
 
 
 @pytest.mark.requirement("GAT-16a")
 async def test_of_a_flood_the_circle_hears_so_much_and_no_more(circle: CircleStage, tmp_path) -> None:
     script = tmp_path / "flood.py"
     script.write_text(
-        "import itertools, sys, threading, time\n"
+        "import sys, threading\n"
         "def flood():\n"
-        "    until = time.monotonic() + 3\n"
-        "    for number in itertools.takewhile(lambda _: time.monotonic() < until, itertools.count()):\n"
+        "    for number in range(1500):\n"
         "        print('flood', number, 'x' * 60, flush=True)\n"
         "for line in sys.stdin:\n"
         "    if 'passes the piece on' in line:\n"
@@ -108,9 +105,9 @@ async def test_of_a_flood_the_circle_hears_so_much_and_no_more(circle: CircleSta
         withheld = [event for event in await journaled(service, RelayWithheld) if event.reason == "too_much"]
     assert over.reason == "complete"
     assert withheld
-    heard = [got for got in circle.heard("Ivy") if got.startswith("Rex (2):")]
+    heard = [got for got in circle.heard("Ada") if got.startswith("Rex (2):")]
     assert 0 < sum(map(len, heard)) < 4 * 65_536
-    assert heard_of(circle, "Ivy", "Sage") == 6
+    assert heard_of(circle, "Ada", "Sage") == 6
 
 
 @pytest.mark.requirement("GAT-16a", "GAT-13b")

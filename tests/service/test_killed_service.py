@@ -81,11 +81,12 @@ async def agents_survive(stage: Stage, seed: int, deaths: int, budget: int, tall
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(1))
 async def test_agents_go_on_talking_whenever_it_is_killed(stage: Stage, seed: int) -> None:
-    await agents_survive(stage, seed, deaths=20, budget=30)
+    await agents_survive(stage, seed, deaths=8, budget=12)
 
 
-async def test_answers_taller_than_the_screen_survive_too(stage: Stage) -> None:
-    await agents_survive(stage, 0, deaths=10, budget=16, tall=60)
+@pytest.mark.parametrize(("deaths", "budget"), [(4, 6), pytest.param(10, 16, marks=pytest.mark.slow)])
+async def test_answers_taller_than_the_screen_survive_too(stage: Stage, deaths: int, budget: int) -> None:
+    await agents_survive(stage, 0, deaths, budget, tall=60)
 
 
 @pytest.mark.slow
@@ -156,7 +157,7 @@ async def relay_survives(stage: Stage, seed: int, deaths: int, rounds: int) -> N
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(1))
 async def test_a_relay_of_three_goes_on_whenever_it_is_killed(stage: Stage, seed: int) -> None:
-    await relay_survives(stage, seed, deaths=10, rounds=30)
+    await relay_survives(stage, seed, deaths=4, rounds=10)
 
 
 @pytest.mark.slow

@@ -76,24 +76,24 @@ def record(server: PrivateTmux, program: Program, folder: Path) -> tuple[bytes, 
     pane = server.new_session("program", words, columns=COLUMNS, lines=LINES)
     server.run("pipe-pane", "-t", pane, f"cat > {log}")
 
-    def rested() -> bytes:
-        """Wait until the pane shows the same, and the log is as long, for a while."""
+    def rested(looks: int) -> bytes:
+        """Wait until this many looks at pane and log in a row are the same; return the log."""
         states: list[tuple[bytes, str]] = []
 
         def same() -> bool:
             read = log.read_bytes() if log.exists() else b""
             states.append((read, server.run("capture-pane", "-p", "-e", "-t", pane)))
-            return len(states) > 60 and len(read) > 0 and all(state == states[-1] for state in states[-60:])
+            return len(states) > looks and len(read) > 0 and all(state == states[-1] for state in states[-looks:])
 
         wait_until(same, 30, "the program never rests")
         return states[-1][0]
 
     server.run("send-keys", "-t", pane, "C-j")
-    rested()
+    rested(20)
     for key in program.keys:
         server.run("send-keys", "-t", pane, key)
-        rested()
-    data = rested()
+        rested(10)
+    data = rested(60)
     answer = Oracle(server).look("program", COLUMNS, LINES)
     return data, answer.snapshot
 
