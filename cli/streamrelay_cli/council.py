@@ -100,7 +100,7 @@ def council(
                 return await _join(output, service, wanted, store, plain=is_plain)
             async with _clients(connection, held, demo=demo) as clients:
                 if not resume:
-                    session_id = await CouncilSession.prepare(store, held)
+                    session_id = await CouncilSession.prepare(store, held, clients)
                 with only_holder(store.path.parent, session_id):
                     session = await CouncilSession.resume(store, session_id, clients, pinned=pinned)
                     return await _hold(output, session, store, plain=is_plain, stays=not demo)

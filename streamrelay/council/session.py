@@ -114,13 +114,18 @@ class CouncilSession:
         pinned: Sequence[Pinned] = (),
         now: Callable[[], float] | None = None,
     ) -> Self:
-        """Begin a session; it runs while it is entered."""
-        session = await cls.prepare(store, config)
+        """Begin a session; it runs while it is entered. Raises what `prepare` raises."""
+        session = await cls.prepare(store, config, make_client)
         return await cls.resume(store, session, make_client, pinned=pinned, now=now)
 
     @staticmethod
-    async def prepare(store: CouncilStore, config: CouncilConfig) -> str:
-        """Store a new session, to be resumed, and return its id."""
+    async def prepare(store: CouncilStore, config: CouncilConfig, make_client: ClientFactory) -> str:
+        """Store a new session, to be resumed, and return its id.
+
+        Raises what `make_client` raises for a member, AIKeyRefused without its key, before anything is stored.
+        """
+        for member in config.members:
+            await make_client(member, member.model).aclose()
         names, phases = [member.name for member in config.members], list(config.all_phases)
         return await store.begin(config, lambda last: next_markers(names, last), Saved(phases[0], 0, 0, (), ()))
 

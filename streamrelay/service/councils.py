@@ -278,10 +278,7 @@ class Councils:
                 return ServiceAgentClient(self._core, self._service, model, agents.add)
             return make_client(member, model, environment=environment)
 
-        for member in config.members:
-            # A session is stored only if each of its members can be had.
-            await client(member, member.model).aclose()
-        session_id = request.resume or await CouncilSession.prepare(store, config)
+        session_id = request.resume or await CouncilSession.prepare(store, config, client)
         async with AsyncExitStack() as stack:
             stack.enter_context(only_holder(store.path.parent, session_id))
             session = await CouncilSession.resume(store, session_id, client, pinned=pinned)

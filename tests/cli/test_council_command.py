@@ -133,6 +133,8 @@ def test_check_names_a_missing_key_and_prints_none(run: Run, tmp_path: Path) -> 
     failed = run("--config", "c.toml", typed="x\n")
     assert failed.returncode == 49
     assert "no key in ANTHROPIC_API_KEY" in failed.stderr
+    assert failed.stderr.count("error:") == failed.stderr.count("hint:") == 1
+    assert not run("list").stdout
 
 
 @pytest.mark.requirement("COU-06", "OPS-02f")
