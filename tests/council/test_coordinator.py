@@ -1,16 +1,13 @@
-"""Who speaks next: each transition, and random sessions against an independent account of what is due."""
+"""Who speaks next: each transition. Random sessions are in test_coordinator_model.py."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from streamrelay.council import coordinator as turns
 from streamrelay.council.coordinator import Coordinator, Effect, Speak
 from streamrelay.council.members import Markers, Member, in_order, next_markers
-from tests.sampling import examples
 
 pytestmark = pytest.mark.requirement("COU-03", "COU-05", "COU-07")
 
@@ -238,81 +235,3 @@ def test_markers_are_fair_over_sessions(count: int) -> None:
     assert max(drafted.values()) - min(drafted[name] for name in names) <= 1
     assert max(wrote.values()) - min(wrote[name] for name in names) <= 1
     assert next_markers(["A", "B"], Markers("Gone", "A")) == Markers("B", "A")
-
-
-WORDS = ["finish", "finish", "finish", "fail", "yes", "no", "dissent", "chair", "stale", "halt"]
-INPUTS = st.lists(
-    st.one_of(
-        st.builds(lambda blind: ("say", blind), st.booleans()),
-        st.tuples(st.sampled_from(WORDS), st.none()),
-        st.tuples(st.just("retry"), st.sampled_from([*NAMES, "Eve"])),
-        st.tuples(st.just("pass"), st.sampled_from([1.0, 30.0, 61.0])),
-    ),
-    max_size=60,
-)  # fmt: skip
-
-
-@settings(max_examples=examples(400))
-@given(INPUTS)
-def test_random_sessions_keep_every_promise(inputs: list[tuple[str, object]]) -> None:
-    """At most one speaker; no message lost or injected twice; every question ends; /bye at the end leaves nothing."""
-    talk = Talk()
-    said: list[str] = []
-    injected: list[str] = []
-    asked, settled, speaking, yes = 0, 0, None, False
-    for word, what in [*inputs, ("bye", None)]:
-        talk.now += 0.5
-        told: turns.Input | None = None
-        match word:
-            case "say":
-                said.append(str(len(said)))
-                told = turns.Say(said[-1], bool(what))
-            case "finish" | "fail" if talk.machine.speaker is None:
-                continue
-            case "finish":
-                told, speaking = turns.Finished(talk.turn), None
-            case "fail":
-                told, speaking = turns.Failed(talk.turn, "ai_cut_off"), None
-            case "stale":
-                told = turns.Finished(10_000)
-            case "yes":
-                told, yes = turns.Yes(), True
-            case "no":
-                told = turns.No()
-            case "dissent":
-                told = turns.StartRound("dissent")
-            case "chair":
-                told = turns.StartRound("chair", "Bob")
-            case "retry":
-                told = turns.Retry(str(what))
-            case "pass":
-                talk.now += float(str(what))
-                told = turns.Pass()
-            case "halt":
-                told = turns.Halt("dear")
-            case "bye":
-                told = turns.Bye()
-        assert told is not None
-        for effect in talk.tell(told):
-            match effect:
-                case turns.Inject(ids):
-                    injected += ids
-                case Speak():
-                    assert speaking is None, "two speak at a time"
-                    assert yes or not effect.fallback, "a fallback nobody agreed to"
-                    assert effect.member not in talk.machine.disabled
-                    speaking = effect.member
-                case turns.Cancel():
-                    speaking = None
-                case turns.Ask():
-                    asked += 1
-                case turns.Settle():
-                    settled += 1
-                case _:
-                    pass
-        assert talk.machine.speaker == speaking
-        assert injected == said[: len(injected)], "lost, doubled or out of order"
-        assert talk.machine.queued == len(said) - len(injected)
-    assert injected == said
-    assert asked == settled
-    assert talk.machine.is_over

@@ -19,6 +19,8 @@ from streamrelay.testing.waiting import wait_until
 
 Fault = Literal["429", "500", "401", "cut", "slow", "malformed"]
 Vendor = Literal["anthropic", "google", "openai"]
+SLOW = 0.2
+"""Seconds between two pieces of a slow stream: longer than a session waits before it shows what has come."""
 REFUSALS = {"429": 429, "500": 500, "401": 401}
 
 
@@ -39,7 +41,6 @@ class Vendors:
     """Seconds between two pieces."""
     gone: list[str] = field(default_factory=list)
     """Models that this server does not have."""
-    release: asyncio.Event | None = None
 
     def answer(self, model: str) -> str:
         texts = self.answers.get(model) or deque([f"I am {model}."])
@@ -124,8 +125,8 @@ def _app(vendors: Vendors) -> Starlette:
                 if fault == "malformed" and number == len(start) - 1:
                     yield "data: {nothing\n\n"
                     return
-                if vendors.pause or fault == "slow":
-                    await asyncio.sleep(vendors.pause or 0.05)
+                if pause := SLOW if fault == "slow" else vendors.pause:
+                    await asyncio.sleep(pause)
                 yield piece
             for piece in end:
                 yield piece
