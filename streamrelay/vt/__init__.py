@@ -1,6 +1,6 @@
 """tmux's own screen, rendered from the bytes a pane prints.
 
-    bytes -> tokens -> controls -> movement, operations, drawing -> state, grid -> rows
+    bytes -> tokens -> dispatch -> cursor, editing, printing -> state, grid -> rows
 
 `TmuxScreen` is the engine, and a `pyte.HistoryScreen`; the seam between bytes and screens is
 `streamrelay.vt.engine`.
