@@ -29,6 +29,7 @@ SHELLS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.requirement("OPS-02a", "ENG-01a", "ENG-01b", "DEL-01")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_line_of_a_live_pane_comes_once_unchanged_in_order(private_tmux, cli, transport, shell):
@@ -56,6 +57,7 @@ def test_every_line_of_a_live_pane_comes_once_unchanged_in_order(private_tmux, c
     assert listed(private_tmux) == before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_any_polite_signal_ends_it_and_leaves_no_process(private_tmux, cli, transport, number):
     private_tmux.new_session("work", ["cat"])
@@ -192,6 +194,7 @@ def test_tmux_own_options_may_stand_in_front_of_the_command(private_tmux):
     assert "work:0.0" in listed.stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", [["watch", "work"], ["watch", "--json", "work"]])
 def test_a_reader_that_stops_reading_does_not_stop_the_listening(private_tmux, tmp_path, command):
     """Signals are heard, and what is printed meanwhile waits in a bounded queue."""

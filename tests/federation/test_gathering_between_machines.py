@@ -1,5 +1,6 @@
 """A gathering whose speakers and harvester are on two machines: every contribution is heard once by all others."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,16 +17,18 @@ from tests.service.conftest import PATIENCE, journaled
 NAMES = {"Sage": 1, "Rex": 2, "Ivy": 3}
 
 
-async def opened(alpha: LocalService, machines: Machines, structure: str) -> Gathering:
-    machines.alpha.start("Sage"), machines.beta.start("Rex"), machines.beta.start("Ivy"), machines.beta.start("Ada")
+async def opened(alpha: LocalService, machines: Machines, *, away: Sequence[str] = ("Rex",)) -> Gathering:
+    """Start a gathering: Sage on this machine, the other speakers and the harvester on the other one."""
+    machines.alpha.start("Sage")
+    for name in (*away, "Ada"):
+        machines.beta.start(name)
     asked = StartGathering(
         participants=[
             Invited(name="Sage", number=1, session="Sage"),
-            Invited(name="Rex", number=2, session="Rex@beta"),
-            Invited(name="Ivy", number=3, session="Ivy@beta"),
+            *(Invited(name=name, number=NAMES[name], session=f"{name}@beta") for name in away),
             Invited(name="Ada", number=9, session="Ada@beta", role="harvester"),
         ],
-        structure=structure,
+        structure="1-1-1",
         beats_per_turn=1,
         beat_interval_seconds=0.3,
         last_words_seconds=8.0,
@@ -46,7 +49,8 @@ async def check(alpha: LocalService, machines: Machines, gathering: str) -> int:
     """Hold what each member got against the transcript; return how many contributions there were."""
     transcript = await alpha.gathering_transcript(gathering)
     said = [(entry.name, entry.text) for entry in transcript.entries if entry.kind == "said"]
-    for name in (*NAMES, "Ada"):
+    members = [member.name for member in (await alpha.gathering(gathering)).participants]
+    for name in members:
         machine: Machine = machines.alpha if name == "Sage" else machines.beta
         expected = [f"{speaker} ({NAMES[speaker]}):\n\n{text}" for speaker, text in said if speaker != name]
         await wait_until_async(partial(has_heard, machine, name, expected), PATIENCE, f"{name} to hear all")
@@ -66,7 +70,7 @@ def heard(machine: Machine, name: str) -> list[str]:
 @pytest.mark.timeout(180)
 async def test_all_hear_each_contribution_once_through_a_restart_of_the_broker(machines: Machines) -> None:
     async with machines.services() as (alpha, beta):
-        held = await opened(alpha, machines, "1-1-1")
+        held = await opened(alpha, machines, away=("Rex", "Ivy"))
 
         async def begun() -> bool:
             return (await alpha.gathering(held.gathering)).speaker == 2
@@ -98,7 +102,7 @@ async def test_a_gathering_waits_while_a_machine_is_away_and_goes_on(machines: M
         async with machines.beta.as_node() as beta:
             await until_connected(beta)
             await until_connected(alpha)
-            held = await opened(alpha, machines, "1-1-1")
+            held = await opened(alpha, machines)
             await until_piece_is_away(alpha, held.gathering)
 
         async def waits() -> bool:
@@ -120,7 +124,7 @@ async def test_a_gathering_goes_on_when_the_machine_that_keeps_it_is_back(machin
         async with machines.alpha.as_node() as alpha:
             await until_connected(beta)
             await until_connected(alpha)
-            held = await opened(alpha, machines, "1-1-1")
+            held = await opened(alpha, machines)
             await until_piece_is_away(alpha, held.gathering)
 
         async def waits() -> bool:

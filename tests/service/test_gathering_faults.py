@@ -58,6 +58,7 @@ async def test_a_speaker_who_dies_in_his_tenure_is_not_waited_for(circle: Circle
     assert over.harvest
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("GAT-16a")
 async def test_one_who_never_answers_is_passed_by(circle: CircleStage) -> None:
     async with circle.service() as service:

@@ -81,7 +81,7 @@ async def agents_survive(stage: Stage, seed: int, deaths: int, budget: int, tall
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(1))
 async def test_agents_go_on_talking_whenever_it_is_killed(stage: Stage, seed: int) -> None:
-    await agents_survive(stage, seed, deaths=8, budget=12)
+    await agents_survive(stage, seed, deaths=5, budget=10)
 
 
 @pytest.mark.parametrize(("deaths", "budget"), [(4, 6), pytest.param(10, 16, marks=pytest.mark.slow)])

@@ -57,7 +57,7 @@ def seconds(data: bytes, chunk: int) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.requirement("VT-02")
 @pytest.mark.parametrize("name", GROWING)
 def test_time_grows_with_the_input_and_not_faster(name: str) -> None:

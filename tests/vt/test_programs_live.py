@@ -98,6 +98,7 @@ def record(server: PrivateTmux, program: Program, folder: Path) -> tuple[bytes, 
     return data, answer.snapshot
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.requirement("VT-01a", "VT-01c")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_same_as_tmux(name: str, private_tmux: PrivateTmux, widths: Widths, tmp_path: Path) -> None:

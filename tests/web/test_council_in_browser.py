@@ -28,7 +28,7 @@ def council(**scripts: Sequence[str]) -> CouncilConfig:
 @pytest.mark.requirement("COU-05", "COU-10", "COU-12a", "OPS-05b")
 async def test_a_person_reads_and_takes_part_in_a_council_on_the_page(house: Household, visitor: Visitor) -> None:
     await house.begin()
-    slow = " ".join(f"word{number}" for number in range(900))
+    slow = " ".join(f"word{number}" for number in range(400))
     async with house.client() as client, visitor.device() as device:
         config = council(Ada=[slow, "Agreed."], Bob=[HOSTILE, "Fine."])
         opened = await client.open_council(OpenCouncil(config=config))
