@@ -51,7 +51,7 @@ Each class has a stable `code` (for machines), an `exit_code` (for the command l
 errors; a command turns such a reason into an exit code through the same table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 __all__ = [
@@ -471,3 +471,20 @@ class AICutOff(AIError):
     code = "ai_cut_off"
     exit_code = 51
     default_hint = "it is asked again after the round; /retry NAME asks at once"
+
+
+def error_with_code(
+    code: str, message: str, *, hint: str = "", data: Mapping[str, object] | None = None
+) -> StreamrelayError:
+    """Return the error with a code, as another process raised it; an unknown code makes a StreamrelayError."""
+    kind = {cls.code: cls for cls in _tree(StreamrelayError)}.get(code, StreamrelayError)
+    # Some classes compose their message from other arguments; this message is complete.
+    error: StreamrelayError = kind.__new__(kind)
+    StreamrelayError.__init__(error, message, hint=hint, data=data)
+    return error
+
+
+def _tree(kind: type[StreamrelayError]) -> Iterator[type[StreamrelayError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _tree(child)

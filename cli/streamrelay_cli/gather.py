@@ -67,7 +67,8 @@ def start(
         list[str] | None,
         typer.Option(
             "--human",
-            help="A person who speaks: here and on the web page, or in a session that is there (You=@work:0.1).",
+            help="A person who speaks: here and on the web page, or in a session that is there (You=@work:0.1), or "
+            "on the page of another machine (You=@@beta).",
             metavar="NAME",
         ),
     ] = None,
@@ -294,7 +295,7 @@ def _one(text: str, number: int, *, is_human: bool, harvests: bool) -> Invited:
 
 def person_of(gathering: Gathering) -> int:
     """Return the number of the only person without a session; raises UsageError if there is none or several."""
-    people = [one for one in gathering.participants if one.is_human and not one.pane]
+    people = [one for one in gathering.participants if one.is_human and not one.pane and not one.node]
     holds = [one for one in people if one.number == gathering.speaker]
     if len(people) != 1 and not holds:
         raise UsageError(
@@ -367,7 +368,7 @@ def _lines(one: Gathering, *, in_full: bool) -> Iterable[str]:
     if not in_full:
         return
     for member in one.participants:
-        where = member.session or "on a page"
+        where = member.session or (f"on a page of {member.node}" if member.node else "on a page")
         gone = f", gone ({member.gone})" if member.gone else ""
         yield (
             f"  {names[member.number]}  {member.role}{', a person' if member.is_human else ''}  {where}  "

@@ -1,12 +1,11 @@
 """Errors on the socket: the client raises the same error that the service raised in the daemon."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from streamrelay import errors
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import StreamrelayError, error_with_code
 
 DEFECT = "the daemon has a defect; its log says where"
 _STATUS: tuple[tuple[type[StreamrelayError], int], ...] = (
@@ -42,11 +41,7 @@ def problem_of(error: StreamrelayError) -> Problem:
 
 def error_of(problem: Problem) -> StreamrelayError:
     """Return the error that was sent; an unknown code becomes a StreamrelayError with the text."""
-    kind = {cls.code: cls for cls in _tree(StreamrelayError)}.get(problem.code, StreamrelayError)
-    # Some classes compose their message from other arguments; this message is complete.
-    error = kind.__new__(kind)
-    StreamrelayError.__init__(error, problem.message, hint=problem.hint, data=problem.data)
-    return error
+    return error_with_code(problem.code, problem.message, hint=problem.hint, data=problem.data)
 
 
 def status_of(error: StreamrelayError) -> int:
@@ -54,9 +49,3 @@ def status_of(error: StreamrelayError) -> int:
     if type(error) is StreamrelayError:
         return 500
     return next((status for kind, status in _STATUS if isinstance(error, kind)), _REFUSED)
-
-
-def _tree(kind: type[StreamrelayError]) -> Iterator[type[StreamrelayError]]:
-    yield kind
-    for child in kind.__subclasses__():
-        yield from _tree(child)

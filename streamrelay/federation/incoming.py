@@ -3,14 +3,16 @@
 import msgspec
 
 from streamrelay.delivery.message import FINAL
-from streamrelay.errors import NotAllowed, SessionTaken
+from streamrelay.errors import NotAllowed, SessionTaken, StreamrelayError
 from streamrelay.events import LinkClosed, Receipt, RelayDelivered
 from streamrelay.federation.messages import (
     AnyBody,
     Deliver,
+    GatheringNews,
     Gone,
     Heard,
     Linked,
+    PersonSaid,
     Receipted,
     Seated,
     Suspended,
@@ -55,6 +57,10 @@ def handle(node: Node, peer: str, body: AnyBody, now: float) -> list[Effect]:
             return _unlinked(node, peer, body.closed)
         case Wish():
             return _grant(node, peer, body, now)
+        case GatheringNews():
+            return _gathering_news(node, peer, body)
+        case PersonSaid():
+            return _said(node, peer, body, now)
         case _:
             return []
 
@@ -95,6 +101,27 @@ def _unseated(node: Node, peer: str, body: Unseated, now: float) -> list[Effect]
     if guest is None or not body.reason:
         return []
     return node.decider.drop(body.of, guest.pane, body.reason, now)
+
+
+def _gathering_news(node: Node, peer: str, body: GatheringNews) -> list[Effect]:
+    """Publish what has happened in a gathering of a peer under the name that it has here."""
+    effects: list[Effect] = []
+    for event in body.events:
+        name = f"{event.gathering}@{peer}"
+        if node.seats_in(name):
+            event.gathering = name
+            effects.append(PublishEvent(event))
+    return effects
+
+
+def _said(node: Node, peer: str, body: PersonSaid, now: float) -> list[Effect]:
+    """Contribute for a person on a peer's page; what comes too late is dropped, as the page shows."""
+    if not node.is_guest(body.of, f"#{body.number}@{peer}"):
+        return []
+    try:
+        return node.decider.say(body.of, body.number, body.text, now)
+    except StreamrelayError:
+        return []
 
 
 def _deliver(node: Node, peer: str, body: Deliver) -> list[Effect]:

@@ -11,12 +11,19 @@ import msgspec
 
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.events import (
+    Contribution,
     DeliveryState,
+    GatheringClosed,
+    GatheringLeft,
+    GatheringOpened,
+    GatheringPaused,
+    GatheringPhase,
     Injected,
     LinkClosed,
     LinkExtended,
     LinkSpent,
     LinkSuspended,
+    Piece,
     Receipt,
     RelayPaused,
     Text,
@@ -28,6 +35,9 @@ from streamrelay.links.link import Link, Party
 
 Spoken = Text | TurnStarted | TurnEnded | Injected
 News = LinkSpent | LinkExtended | LinkSuspended | RelayPaused
+GatheringEvent = (
+    GatheringOpened | GatheringPhase | Piece | Contribution | GatheringPaused | GatheringLeft | GatheringClosed
+)
 Purpose = Literal["message", "link", "seat"]
 """What a node wants a session of another one for; a seat is a place in a relay or gathering."""
 
@@ -62,6 +72,9 @@ class Answer(Body, frozen=True, kw_only=True, tag="answer"):
     party: Party | None = None
     code: str = ""
     message: str = ""
+    hint: str = ""
+    content: str = ""
+    """The JSON of what was asked for."""
 
 
 class Start(Body, frozen=True, kw_only=True, tag="start"):
@@ -184,6 +197,30 @@ class Unseated(Body, frozen=True, kw_only=True, tag="unseated"):
     reason: str = ""
 
 
+class GatheringCall(Body, frozen=True, kw_only=True, tag="gathering_call"):
+    """Show a gathering of yours, or pass its piece for a participant of ours; the answer is an Answer with the JSON."""
+
+    request: str
+    of: str
+    what: Literal["view", "transcript", "pass"]
+    number: int | None = None
+    session: str = ""
+
+
+class GatheringNews(Body, frozen=True, kw_only=True, tag="gathering_news"):
+    """What has happened in a gathering of ours that somebody of yours takes part in."""
+
+    events: tuple[GatheringEvent, ...]
+
+
+class PersonSaid(Body, frozen=True, kw_only=True, tag="person_said"):
+    """What a person on our page contributes to a gathering of yours."""
+
+    of: str
+    number: int
+    text: str
+
+
 class Withdrawn(Body, frozen=True, kw_only=True, tag="withdrawn"):
     """A message of ours is not to be typed any more, where it is not typed yet."""
 
@@ -193,7 +230,7 @@ class Withdrawn(Body, frozen=True, kw_only=True, tag="withdrawn"):
 
 AnyBody = (
     Ack | Ask | Answer | Heard | Gone | Deliver | Message | Receipted | Linked | Unlinked | Suspended | Wish
-    | Seated | Unseated | Withdrawn | Start | End
+    | Seated | Unseated | Withdrawn | Start | End | GatheringCall | GatheringNews | PersonSaid
 )  # fmt: skip
 
 

@@ -85,6 +85,9 @@ class Decider(RelayEngine, Protocol):
     def is_running(self, of: str) -> bool:
         """Whether it is held and not paused."""
 
+    def say(self, of: str, number: int, text: str, now: float) -> list[Effect]:
+        """Contribute for a person in a gathering; raises PieceNotHeld, UsageError and TargetNotFound."""
+
     def stop(self, of: str, now: float) -> list[Effect]:
         """End a relay, or close a gathering; raises TargetNotFound."""
 
@@ -188,11 +191,15 @@ class Node:
         """The panes here that are heard for others."""
         return {own.pane for _, own in self.heard}
 
+    def is_guest(self, of: str, pane: str) -> bool:
+        """Whether a pane of another node takes part in something here."""
+        return any(guest.of == of and guest.pane == pane for guest in self.told_guests.values())
+
     @property
     def heard(self) -> list[tuple[str, Party]]:
         """The sessions here that are heard for others, with the node that hears them."""
         images = [(image.home, image.own) for image in self.images.values()]
-        return [*images, *((seat.home, seat.own) for seat in self.seats.values())]
+        return [*images, *((seat.home, seat.own) for seat in self.seats.values() if seat.kind != "person")]
 
     def own_party(self, home: str, of: str, pane: str) -> Party | None:
         """Return the session in a pane here that takes part in something that another node keeps; None for none."""
@@ -364,7 +371,7 @@ class Node:
         away: dict[str, str] = {}
         for guest in self.decider.guests():
             there = self.far(guest.pane)
-            if guest.kind == "gathering" and there is not None and there.node not in present:
+            if guest.is_in_gathering and there is not None and there.node not in present:
                 away.setdefault(guest.of, there.node)
         effects: list[Effect] = []
         for of, peer in away.items():

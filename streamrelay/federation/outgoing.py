@@ -5,6 +5,12 @@ from collections.abc import Iterable
 import msgspec
 
 from streamrelay.events import (
+    Contribution,
+    GatheringClosed,
+    GatheringLeft,
+    GatheringOpened,
+    GatheringPaused,
+    GatheringPhase,
     Injected,
     LinkClosed,
     LinkCreated,
@@ -12,6 +18,7 @@ from streamrelay.events import (
     LinkSpent,
     LinkSuspended,
     PaneClosed,
+    Piece,
     Receipt,
     RelayDelivered,
     RelayPaused,
@@ -21,6 +28,8 @@ from streamrelay.events import (
 )
 from streamrelay.federation.messages import (
     Deliver,
+    GatheringEvent,
+    GatheringNews,
     Heard,
     Linked,
     News,
@@ -48,6 +57,7 @@ def take(node: Node, step: RelayStep) -> None:
     _withdraw_away(node, step)
     _hear_for_others(node, step)
     _tell_of_links(node, step)
+    _tell_of_gatherings(node, step)
     node.tell_gone_guests()
     _return_receipts(node, step)
 
@@ -192,6 +202,28 @@ def _tell_of_links(node: Node, step: RelayStep) -> None:
     for link_id, events in news.items():
         if link_id in node.spans and link_id in links:
             node.post(node.spans[link_id], Linked(link=sent(links[link_id]), news=tuple(events)))
+
+
+def _tell_of_gatherings(node: Node, step: RelayStep) -> None:
+    """Tell the nodes of participants what has happened in gatherings of here."""
+    attending: dict[str, set[str]] = {}
+    for guest in node.told_guests.values():
+        there = node.far(guest.pane)
+        if guest.is_in_gathering and there is not None:
+            attending.setdefault(guest.of, set()).add(there.node)
+    news: dict[str, list[GatheringEvent]] = {}
+    for event in step.events if attending else ():
+        match event:
+            case (
+                GatheringOpened() | GatheringPhase() | Piece() | Contribution()
+                | GatheringPaused() | GatheringLeft() | GatheringClosed()
+            ):  # fmt: skip
+                for peer in sorted(attending.get(event.gathering, ())):
+                    news.setdefault(peer, []).append(event)
+            case _:
+                pass
+    for peer, events in news.items():
+        node.post(peer, GatheringNews(events=tuple(events)))
 
 
 def _return_receipts(node: Node, step: RelayStep) -> None:

@@ -11,7 +11,8 @@ import msgspec
 
 from streamrelay.links.link import Party
 
-SeatKind = Literal["relay", "gathering", "listener"]
+SeatKind = Literal["relay", "gathering", "listener", "person"]
+"""`person`: one who takes part in a gathering on the page of the seat's node, in no session; its pane is `#NUMBER`."""
 
 
 class Guest(msgspec.Struct, frozen=True):
@@ -24,6 +25,11 @@ class Guest(msgspec.Struct, frozen=True):
     pane: str
     is_human: bool = False
     """Whether a person types there, so that what is typed is their contribution."""
+
+    @property
+    def is_in_gathering(self) -> bool:
+        """Whether it takes part in a gathering."""
+        return self.kind in {"gathering", "person"}
 
 
 class RemoteSeat(msgspec.Struct, frozen=True):
@@ -43,4 +49,9 @@ class RemoteSeat(msgspec.Struct, frozen=True):
     @property
     def is_exclusive(self) -> bool:
         """Whether the session can be in no other relay or gathering meanwhile."""
-        return self.kind != "listener"
+        return self.kind in {"relay", "gathering"}
+
+    @property
+    def is_in_gathering(self) -> bool:
+        """Whether it is a seat in a gathering."""
+        return self.kind in {"gathering", "person"}

@@ -33,7 +33,7 @@ _REACHED = frozenset({"submitted", "turn_started", "answered"})
 
 
 class CircleSeat(msgspec.Struct, frozen=True, kw_only=True):
-    """A member with its session and pane; a person on a page has no pane."""
+    """A member with its session and pane; a person on a page has no pane, but perhaps a `node`."""
 
     number: int
     name: str
@@ -44,6 +44,8 @@ class CircleSeat(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     started_here: bool = False
     """Whether its session was started for the gathering."""
+    node: str = ""
+    """The other machine on whose page a person takes part; empty for this one."""
 
     @property
     def participant(self) -> Participant:
@@ -157,6 +159,12 @@ class Circle:
         """The seats with a pane whose members have not left."""
         return [seat for seat in self._by_pane.values() if self.has(seat.pane)]
 
+    @property
+    def people_elsewhere(self) -> list[CircleSeat]:
+        """The seats of people on the pages of other machines."""
+        gone = self.ceremony.standing.gone
+        return [seat for seat in self.seats.values() if seat.node and seat.number not in gone]
+
     # What is heard
 
     def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the message
@@ -204,6 +212,10 @@ class Circle:
         if seat is None or self.closed:
             return []
         return [*self._say(self._utterances.complete(pane), now), *self._happen(steps.Left(seat.number, reason), now)]
+
+    def dismiss(self, number: int, reason: str, now: float) -> list[Effect]:
+        """Take the leave of a person without a pane."""
+        return [] if self.closed else self._happen(steps.Left(number, reason), now)
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None without a pending deadline."""

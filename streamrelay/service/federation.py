@@ -28,6 +28,7 @@ from streamrelay.errors import (
     StreamrelayError,
     TargetNotFound,
     UsageError,
+    error_with_code,
 )
 from streamrelay.events import Receipt
 from streamrelay.federation import incoming, outgoing
@@ -43,6 +44,7 @@ from streamrelay.federation.messages import (
     Body,
     Deliver,
     End,
+    GatheringCall,
     Linked,
     Message,
     Purpose,
@@ -150,6 +152,10 @@ class Federation:
         """Starts a session for another node; the service sets it."""
         self.ender: Callable[[str], Awaitable[None]] | None = None
         """Ends such a session."""
+        self.gathering_caller: Callable[[str, GatheringCall], Awaitable[bytes]] | None = None
+        """Answers what a peer asks about a gathering of here; the service sets it."""
+        self.seen_gatherings: dict[str, bytes] = {}
+        """How the gatherings of other nodes stood last."""
         self._working: set[asyncio.Task[None]] = set()
         self._asked: dict[str, asyncio.Future[Answer]] = {}
         self._marks: dict[str, deque[tuple[int, float]]] = {peer: deque(maxlen=MAX_MARKS) for peer in self.node.peers}
@@ -214,7 +220,37 @@ class Federation:
         start = Start(request=secrets.token_hex(8), agent=there.name, arguments=tuple(arguments), title=title, cwd=cwd)
         return self._party(there, await self._answered(there.node, start, START_SECONDS))
 
-    async def _answered(self, peer: str, question: Ask | Start, patience: float) -> Answer:
+    async def check_seat(self, peer: str) -> None:
+        """Raise NotAllowed where a node lets no person of this gathering take part on its page, and as `find`."""
+        if peer not in self.present:
+            raise PeerAway(f"{peer} is away", data={"node": peer})
+        answer = await self._answered(peer, Ask(request=secrets.token_hex(8), name="", purpose="seat"), ASK_SECONDS)
+        _check_answer(peer, answer)
+
+    async def call_gathering(
+        self, there: RemoteName, what: Literal["view", "transcript", "pass"], *, number: int | None = None,
+        session: str = "",
+    ) -> bytes:  # fmt: skip
+        """Ask the home of a gathering; return JSON. Raises what that node raises, PeerAway and RedisLost."""
+        if self._streams is None:
+            raise RedisLost(self.problem)
+        if there.node not in self.present:
+            raise PeerAway(f"{there.node} is away", data={"node": there.node})
+        call = GatheringCall(request=secrets.token_hex(8), of=there.name, what=what, number=number, session=session)
+        answer = await self._answered(there.node, call, ASK_SECONDS)
+        _check_answer(there.node, answer)
+        return answer.content.encode()
+
+    async def _answer_call(self, peer: str, call: GatheringCall) -> None:
+        try:
+            if self.gathering_caller is None:
+                raise NotAllowed(f"node {self.node.name} keeps no gatherings")
+            content = await self.gathering_caller(peer, call)
+            self._note(peer, Answer(request=call.request, content=content.decode()))
+        except StreamrelayError as error:
+            self._note(peer, Answer(request=call.request, code=error.code, message=error.message, hint=error.hint))
+
+    async def _answered(self, peer: str, question: Ask | Start | GatheringCall, patience: float) -> Answer:
         self._asked[question.request] = asyncio.get_running_loop().create_future()
         self._note(peer, question)
         try:
@@ -294,7 +330,7 @@ class Federation:
 
     async def _attend(self) -> None:
         """Let gatherings wait for machines that are away."""
-        guests = [guest for guest in self._core.machine.guests() if guest.kind == "gathering"]
+        guests = [guest for guest in self._core.machine.guests() if guest.is_in_gathering]
         if guests or self.node.waiting_gatherings:
             await self._core.do(lambda now: self.node.attend(self.present, now))
 
@@ -370,6 +406,8 @@ class Federation:
                     self._note(envelope.sender, await self._answer(envelope.sender, body))
                 case Start():
                     self._spawn(self._start_for(envelope.sender, body))
+                case GatheringCall():
+                    self._spawn(self._answer_call(envelope.sender, body))
                 case Answer() if (asked := self._asked.get(body.request)) is not None and not asked.done():
                     asked.set_result(body)
                 case _:
@@ -428,7 +466,7 @@ class Federation:
             name = body.name
         elif isinstance(body, Deliver) and not body.link:
             name = body.panes[0]
-        elif isinstance(body, Seated):
+        elif isinstance(body, Seated) and body.seat != "person":
             name, purpose = body.session, "message" if body.seat == "listener" else "seat"
         elif isinstance(body, Linked) and body.new and (image := image_of(body.link, peer, self.node.name)) is not None:
             name, purpose = image.own.session, "link"
@@ -487,6 +525,8 @@ class Federation:
     async def _answer(self, peer: str, ask: Ask) -> Answer:
         try:
             self._check_allowed(peer, ask.purpose)
+            if not ask.name:
+                return Answer(request=ask.request)
             session = await self._core.find(ask.name)
             if ask.purpose == "seat" and (taken := self._core.machine.relay_of(session.session)):
                 raise SessionTaken(f"session {ask.name} is in {taken} already")
@@ -508,6 +548,10 @@ class Federation:
                 if self.node.started.get(body.session) == peer:
                     self._spawn(self._end_for(body.session))
                 return []
+            case Seated(seat="person"):
+                if peer not in self._table.may_seat and "*" not in self._table.may_seat:
+                    return incoming.refuse_seat(self.node, peer, body, NotAllowed.code)
+                return incoming.seat(self.node, peer, body, Party(body.session, body.pane, body.session))
             case Seated() if isinstance(prepared, Session) and prepared.pane == body.pane:
                 own = Party(prepared.session, prepared.pane, prepared.title, prepared.session_name)
                 return incoming.seat(self.node, peer, body, own)
@@ -557,6 +601,12 @@ class Federation:
             typing=body.typing,
         )
         return self._core.machine.send(sending, link_id="", at=0.0, now=now)[1]
+
+
+def _check_answer(peer: str, answer: Answer) -> None:
+    """Raise the error that a node answered with."""
+    if answer.code:
+        raise error_with_code(answer.code, f"{peer}: {answer.message}", hint=answer.hint)
 
 
 def _key_ring(table: FederationTable) -> KeyRing:

@@ -25,7 +25,7 @@ class Invited(msgspec.Struct, frozen=True, kw_only=True):
     """The folder to start it in; empty for the folder of the others."""
     session: str = ""
     """A running session: its id, its title, or a pane as tmux writes it. A person without a session takes part by the
-    web page or the command line."""
+    web page or the command line; with `@NODE`, by those of another machine."""
 
 
 class StartGathering(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,12 +77,15 @@ class GatheringMember(msgspec.Struct, frozen=True, kw_only=True):
     """The number of messages typed to it; an agent answers each, which costs tokens."""
     asked: str = ""
     """The latest prompt (the piece, a beat, the last words) for a person without a pane."""
+    node: str = ""
+    """The other machine on whose page a person takes part; empty for this one."""
 
 
 class Gathering(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a gathering."""
 
     gathering: str
+    """Its id; `ID@NODE` for one that another machine keeps."""
     rhythm: str
     inhale_rounds: int
     hold_rounds: int

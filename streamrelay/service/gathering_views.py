@@ -93,4 +93,5 @@ def _member(circle: Circle, number: int) -> GatheringMember:
         contributions=0 if traffic is None else traffic.sent,
         prompts=0 if traffic is None else traffic.received,
         asked=circle.asked.get(number, ""),
+        node=seat.node,
     )

@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
+import msgspec
 from msgspec import structs
 
 from streamrelay.errors import InvalidGathering, SessionTaken, StreamrelayError
-from streamrelay.federation.messages import Start
+from streamrelay.federation.messages import GatheringCall, Start
 from streamrelay.gathering.ceremony import Ceremony
 from streamrelay.gathering.circle import Circle, CircleSeat
 from streamrelay.gathering.library import find_rhythm, load_texts
@@ -25,7 +26,7 @@ from streamrelay.links.link import Party
 from streamrelay.pulse import BEAT_PARTS
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.session import checked_name
-from streamrelay.service import remote_sessions, sending
+from streamrelay.service import remote_gatherings, remote_sessions, sending
 from streamrelay.service.core import Core, new_id
 from streamrelay.service.gathering_api import Gathering, GatheringTranscript, Invited, StartGathering
 from streamrelay.service.gathering_views import exported, shown
@@ -73,7 +74,9 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         for number, session in sessions.items():
             if isinstance(session, Session):
                 await core.admit(session, allow_shell=number in started)
-        seats = [_seat(one, sessions.get(one.number), is_new=one.number in started) for one in request.participants]
+        seats = [
+            _seat(core, one, sessions.get(one.number), is_new=one.number in started) for one in request.participants
+        ]
         members = [_member(one, sessions.get(one.number)) for one in request.participants]
         circle = Circle(
             Ceremony(gathering_id, plan, members, texts),
@@ -110,13 +113,30 @@ def all_of(core: Core) -> list[Gathering]:
 async def pass_piece(core: Core, gathering_id: str, number: int | None, session: str) -> Gathering:
     """Pass the piece, for the given member or for its current holder."""
     who = (await core.find(session)).session if session else ""
-    remote_sessions.check_passes_here(core, who)
 
     def decide(now: float) -> list[Effect]:
         return core.machine.in_gathering(gathering_id, lambda circle: circle.pass_piece(number, who, now))
 
     await core.do(decide)
     return view(core, gathering_id)
+
+
+async def answer_peer(core: Core, peer: str, call: GatheringCall) -> bytes:
+    """Do what a peer asks of a gathering of this machine, and return the JSON that it is shown.
+
+    Raises TargetNotFound, NotAllowed and PieceNotHeld.
+    """
+    remote_gatherings.check_may_call(core, peer, call)
+    if call.what == "pass":
+        session = f"{call.session}@{peer}" if call.session else ""
+        await core.do(
+            lambda now: core.machine.in_gathering(call.of, lambda circle: circle.pass_piece(call.number, session, now))
+        )
+    else:
+        # What the same node has posted before is decided first.
+        await core.do(lambda _: [])
+    shows = transcript if call.what == "transcript" else view
+    return msgspec.json.encode(shows(core, call.of))
 
 
 async def say(core: Core, gathering_id: str, number: int, text: str) -> Gathering:
@@ -190,7 +210,9 @@ async def _known(core: Core, participants: Iterable[Invited], caller: Session | 
     participants = list(participants)
     known: dict[int, AnySession] = {}
     for one in participants:
-        if one.session:
+        if there := remote_sessions.person_elsewhere(core, one.session if one.is_human else ""):
+            await remote_sessions.check_person(core, there)
+        elif one.session:
             is_far = remote_sessions.split(core, one.session) is not None
             found = await remote_sessions.participant(core, one.session) if is_far else await core.find(one.session)
             known[one.number] = found
@@ -287,8 +309,9 @@ def _member(invited: Invited, session: AnySession | None) -> Member:
     )
 
 
-def _seat(invited: Invited, session: AnySession | None, *, is_new: bool) -> CircleSeat:
-    seat = CircleSeat(number=invited.number, name=invited.name, is_human=invited.is_human)
+def _seat(core: Core, invited: Invited, session: AnySession | None, *, is_new: bool) -> CircleSeat:
+    node = remote_sessions.person_elsewhere(core, invited.session)
+    seat = CircleSeat(number=invited.number, name=invited.name, is_human=invited.is_human, node=node)
     if session is None:
         return seat
     return structs.replace(

@@ -32,7 +32,16 @@ from streamrelay.panes.server import Server
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.session import checked_name
-from streamrelay.service import deliveries, dialogs, gatherings, interrupts, pulse, remote_sessions, sending
+from streamrelay.service import (
+    deliveries,
+    dialogs,
+    gatherings,
+    interrupts,
+    pulse,
+    remote_gatherings,
+    remote_sessions,
+    sending,
+)
 from streamrelay.service.api import (
     AskCouncil,
     Council,
@@ -125,6 +134,7 @@ class LocalService:
         await self._core.__aenter__()
         if self._core.federation is not None:
             self._core.federation.starter = partial(gatherings.start_for_peer, self._core)
+            self._core.federation.gathering_caller = partial(gatherings.answer_peer, self._core)
             self._core.federation.ender = partial(sending.end, self._core)
         self._attending = asyncio.ensure_future(gatherings.attend(self._core))
         return self
@@ -330,31 +340,43 @@ class LocalService:
 
     async def gatherings(self) -> list[Gathering]:
         """List the gatherings that are held, and the last ones that were, the newest first."""
-        return gatherings.all_of(self._core)
+        return [*await remote_gatherings.all_of(self._core), *gatherings.all_of(self._core)]
 
     async def gathering(self, gathering: str) -> Gathering:
         """Say how a gathering stands."""
+        if there := remote_gatherings.home_of(self._core, gathering):
+            return await remote_gatherings.view(self._core, there)
         return gatherings.view(self._core, gathering)
 
     async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
         """Pass the piece on: for the named participant, or for its current holder."""
+        if there := remote_gatherings.home_of(self._core, gathering):
+            return await remote_gatherings.pass_piece(self._core, there, number, session)
         return await gatherings.pass_piece(self._core, gathering, number, session)
 
     async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
         """Say something for a person in the circle."""
         check_encodes(text)
+        if there := remote_gatherings.home_of(self._core, gathering):
+            return await remote_gatherings.say(self._core, there, number, text)
         return await gatherings.say(self._core, gathering, number, text)
 
     async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:  # as the service's callers say it
         """Let the piece rest where it is, or go on."""
+        if there := remote_gatherings.home_of(self._core, gathering):
+            return await remote_gatherings.wish(self._core, there, "pause" if paused else "resume")
         return await gatherings.pause(self._core, gathering, paused=paused)
 
     async def close_gathering(self, gathering: str, end_sessions: bool = False) -> Gathering:
         """Close a gathering before its last round."""
+        if there := remote_gatherings.home_of(self._core, gathering):
+            return await remote_gatherings.wish(self._core, there, "close")
         return await gatherings.close(self._core, gathering, end_sessions=end_sessions)
 
     async def gathering_transcript(self, gathering: str) -> GatheringTranscript:
         """Return what was said in a gathering."""
+        if there := remote_gatherings.home_of(self._core, gathering):
+            return await remote_gatherings.transcript(self._core, there)
         return gatherings.transcript(self._core, gathering)
 
     # The council

@@ -386,12 +386,17 @@ class ServiceMachine:
             for seat in circle.present
             if is_far(seat.pane)
         ]
+        people = [
+            Guest(circle.gathering_id, "person", f"{seat.name}@{seat.node}", f"#{seat.number}@{seat.node}", True)
+            for circle in self.circles.held
+            for seat in circle.people_elsewhere
+        ]
         listeners = [
             Guest(listener.listener_id, "listener", listener.target.session, listener.target.pane)
             for listener in self.links.listeners
             if is_far(listener.target.pane)
         ]
-        return [*relays, *circles, *listeners]
+        return [*relays, *circles, *people, *listeners]
 
     def take_seat(self, session: str, of: str) -> list[Effect]:
         """Reserve a session of here for a relay or gathering of another machine; raises SessionTaken."""
@@ -412,7 +417,14 @@ class ServiceMachine:
         circle = self.circles.all.get(of)
         if circle is not None and circle.has(pane):
             return self._in_circle(circle, circle.leave(pane, reason, now))
+        if circle is not None:
+            people = [seat.number for seat in circle.people_elsewhere if pane == f"#{seat.number}@{seat.node}"]
+            return self._in_circle(circle, [e for number in people for e in circle.dismiss(number, reason, now)])
         return self.links.drop_listener(of, reason)
+
+    def say(self, of: str, number: int, text: str, now: float) -> list[Effect]:
+        """Contribute for a person in a gathering; raises PieceNotHeld, UsageError and TargetNotFound."""
+        return self.in_gathering(of, lambda circle: circle.say(number, text, now))
 
     def is_held(self, of: str) -> bool:
         """Whether there is a gathering of that id that is not over."""

@@ -35,7 +35,8 @@ def split(core: Core, name: str) -> RemoteName | None:
     return None if core.federation is None else core.federation.node.far(name)
 
 
-def _federation(core: Core) -> Federation:
+def federation_of(core: Core) -> Federation:
+    """Return the federation of a service; raises UsageError for none."""
     if core.federation is None:
         raise UsageError("this service has no peers", hint="docs/federation.md")
     return core.federation
@@ -55,9 +56,9 @@ async def create_link(core: Core, a: str, b: str, policy: LinkPolicy | None) -> 
     await core.admit(own)
     there = there_a or there_b
     assert there is not None  # noqa: S101  # one of them is
-    other = await _federation(core).find(there, "link")
+    other = await federation_of(core).find(there, "link")
     await core.do(lambda now: _linked(core, party(own), other, policy, now, reverse=there_a is not None))
-    link = _federation(core).node.link_between(own.session, other.session)
+    link = federation_of(core).node.link_between(own.session, other.session)
     if link is None:
         raise TargetNotFound("one of the two has gone meanwhile")
     return link
@@ -67,7 +68,7 @@ def _linked(
     core: Core, own: Party, other: Party, policy: LinkPolicy | None, now: float, *, reverse: bool = False
 ) -> list[Effect]:
     """Link two sessions, unless this machine or the peer's has a link between them already."""
-    node = _federation(core).node
+    node = federation_of(core).node
     if node.link_between(own.session, other.session) is not None:
         return []
     a, b = (other, node.party(own)) if reverse else (node.party(own), other)
@@ -136,7 +137,7 @@ async def wish_for_seats(core: Core, of: str, what: Literal["pause", "resume", "
 
 async def start_agent(core: Core, there: RemoteName, *, arguments: Sequence[str], title: str, cwd: str) -> Party:
     """Start an agent on another machine for a gathering of this one; raises NotAllowed and PeerAway."""
-    return await _federation(core).start(there, arguments=arguments, title=title, cwd=cwd)
+    return await federation_of(core).start(there, arguments=arguments, title=title, cwd=cwd)
 
 
 async def end_agent(core: Core, session: str) -> None:
@@ -147,26 +148,26 @@ async def end_agent(core: Core, session: str) -> None:
 
 
 def _posted(core: Core, peer: str, body: Body) -> list[Effect]:
-    _federation(core).node.post(peer, body)
+    federation_of(core).node.post(peer, body)
     return []
 
 
-def check_passes_here(core: Core, session: str) -> None:
-    """Raise UsageError for a session that takes part in a gathering of another machine: it passes in words."""
-    seats = [] if core.federation is None else core.federation.node.seats.values()
-    for seat in seats:
-        if seat.kind == "gathering" and seat.own.session == session:
-            raise UsageError(
-                f"{seat.of} is kept on {seat.home}, where this machine cannot pass the piece",
-                hint="when the piece is yours, answer: I pass.",
-            )
+def person_elsewhere(core: Core, session: str) -> str:
+    """Return the other machine that `@NODE` names, on whose page a person takes part; empty for anything else."""
+    node = session.removeprefix("@")
+    return node if core.federation is not None and session != node and node in core.federation.node.peers else ""
+
+
+async def check_person(core: Core, peer: str) -> None:
+    """Raise NotAllowed, PeerAway and RedisLost where no person can take part on that machine's page."""
+    await federation_of(core).check_seat(peer)
 
 
 async def participant(core: Core, name: str, *, allow_shell: bool = False) -> Party:
     """Return a session that is to take part in a relay or gathering, of here or elsewhere; one of here is heard."""
     there = split(core, name)
     if there is not None:
-        return await _federation(core).find(there, "seat")
+        return await federation_of(core).find(there, "seat")
     session = await core.find(name)
     await core.admit(session, allow_shell=allow_shell)
     return party(session)
@@ -189,7 +190,7 @@ def problems(core: Core) -> list[str]:
     waiting += [
         f"{seat.name} waits until {seat.home} is back"
         for seat in federation.node.seats.values()
-        if seat.kind == "gathering" and seat.home in gone
+        if seat.is_in_gathering and seat.home in gone
     ]
     return [*found, *dict.fromkeys(waiting), *refused]
 
@@ -221,7 +222,7 @@ def _peer(federation: Federation, name: str) -> Peer:
 
 async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResult:
     """Send a message to another machine; it waits here, on disk, until that machine takes it."""
-    federation = _federation(core)
+    federation = federation_of(core)
     node = federation.node
     message_id = request.message_id or f"send-{secrets.token_hex(6)}"
     check_message_id(f"{message_id}@{node.name}")
@@ -291,7 +292,7 @@ def _is_known(sent: SentAway | None, there: RemoteName, other: Party | None) -> 
 
 def _sent_to_home(core: Core, sending: OutgoingMessage, there: RemoteName) -> tuple[list[Effect], bool]:
     """Post a message unchanged, for the peer to decide what to do with it; return whether a link is closed."""
-    node = _federation(core).node
+    node = federation_of(core).node
     if sending.again:
         return [], False
     caller = sending.caller
@@ -326,7 +327,7 @@ async def _between(core: Core, request: SendMessage, there: RemoteName) -> tuple
     """
     caller = await calling(core, request.caller, unknown_agent=request.unknown_agent)
     try:
-        other = await _federation(core).find(there)
+        other = await federation_of(core).find(there)
     except (PeerAway, RedisLost) as error:
         left_out = " No link is made." if request.direct else " No link is closed." if request.close_link else ""
         left_out = left_out or (" No notice follows when it stops." if caller.is_heard else "")

@@ -56,6 +56,7 @@ def test_participants_are_numbered_as_typed_over_all_options() -> None:
     found = invited(given["speaker"], given["human"], given["harvester"], order)
     assert [(one.number, one.name) for one in found] == [(1, "You"), (2, "Sage"), (3, "Ada"), (4, "Eve"), (9, "Rex")]
     assert [one.name for one in invited(["Sage=x"], ["You"], "Ada=y")] == ["Sage", "You", "Ada"]
+    assert [(one.session, one.is_human) for one in invited([], ["Eva=@@beta"], "")] == [("@beta", True)]
 
 
 def test_who_hears_whom_is_said_before_the_keys(capsys) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.errors import NotAllowed
-from streamrelay.events import GatheringPaused
+from streamrelay.errors import NotAllowed, PieceNotHeld, UsageError
+from streamrelay.events import GatheringClosed, GatheringPaused
 from streamrelay.service.api import Gathering, Invited, StartGathering
 from streamrelay.service.local import LocalService
 from streamrelay.testing.waiting import wait_until_async
@@ -118,6 +118,7 @@ async def test_a_gathering_waits_while_a_machine_is_away_and_goes_on(machines: M
 
 
 @pytest.mark.requirement("NET-02d", "NET-03")
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_gathering_goes_on_when_the_machine_that_keeps_it_is_back(machines: Machines) -> None:
     async with machines.beta.as_node() as beta:
@@ -135,6 +136,78 @@ async def test_a_gathering_goes_on_when_the_machine_that_keeps_it_is_back(machin
             await until_connected(alpha)
             await until_over(alpha, held.gathering)
             assert await check(alpha, machines, held.gathering) >= 3
+
+
+class Person:
+    """A person on the page of a machine, who says one thing whenever they hold the piece, and passes it."""
+
+    def __init__(self, service: LocalService, gathering: str, number: int) -> None:
+        self.service = service
+        self.gathering = gathering
+        self.number = number
+        self.said: dict[tuple[str, int], str] = {}
+
+    async def takes_part(self) -> bool:
+        """Do what there is to do; True when the gathering is over."""
+        held = await self.service.gathering(self.gathering)
+        round_ = (held.phase, held.round)
+        if held.state == "running" and held.speaker == self.number and round_ not in self.said:
+            self.said[round_] = f"Eva in {held.phase} {held.round}"
+            await self.service.say_in_gathering(self.gathering, self.number, self.said[round_])
+            await self.service.pass_piece(self.gathering, self.number)
+        return held.state == "closed"
+
+
+@pytest.mark.requirement("NET-02d", "GAT-04")
+@pytest.mark.timeout(180)
+async def test_a_person_takes_part_on_the_page_of_another_machine(machines: Machines) -> None:
+    machines.beta.start("Rex"), machines.alpha.start("Ada")
+    asked = StartGathering(
+        participants=[
+            Invited(name="Rex", number=2, session="Rex@beta"),
+            Invited(name="Eva", number=3, is_human=True, session="@beta"),
+            Invited(name="Ada", number=9, session="Ada", role="harvester"),
+        ],
+        structure="1-1-1",
+        beats_per_turn=1,
+        beat_interval_seconds=0.2,
+        harvest_seconds=20.0,
+    )
+    async with machines.services() as (alpha, beta):
+        held = await alpha.start_gathering(asked)
+        name = f"{held.gathering}@alpha"
+        assert [member.node for member in held.participants] == ["", "beta", ""]
+
+        async def is_shown() -> bool:
+            return [one.gathering for one in await beta.gatherings()] == [name]
+
+        await wait_until_async(is_shown, PATIENCE, "the gathering to be shown on beta")
+        seen = await beta.gathering(name)
+        assert [member.node for member in seen.participants] == ["", "", ""]
+        sessions = {session.title: session.session for session in await beta.sessions()}
+        assert [member.session for member in seen.participants][:2] == [sessions["Rex"], ""]
+        with pytest.raises(PieceNotHeld):
+            await beta.say_in_gathering(name, 3, "too early")
+        with pytest.raises(UsageError, match="no person on this machine"):
+            await beta.say_in_gathering(name, 2, "in the name of another")
+        with pytest.raises(PieceNotHeld):
+            await beta.pass_piece(name, number=3)
+        with pytest.raises(NotAllowed):
+            await beta.pass_piece(name, number=9)
+        assert (await beta.pass_piece(name, session="Rex")).speaker in {2, 3}
+        eva = Person(beta, name, 3)
+        await wait_until_async(eva.takes_part, 2 * PATIENCE, "the gathering to be over")
+        there, here = await beta.gathering_transcript(name), await alpha.gathering_transcript(held.gathering)
+        assert there.entries == here.entries
+        assert [entry.text for entry in here.entries if entry.name == "Eva" and entry.kind == "said"] == list(
+            eva.said.values()
+        )
+        await machines.beta.until_heard("Rex", *(f"Eva (3):\n\n{text}" for text in eva.said.values()))
+
+        async def is_told() -> bool:
+            return [event.gathering for event in await journaled(beta, GatheringClosed)] == [name]
+
+        await wait_until_async(is_told, PATIENCE, "the end to be published on beta")
 
 
 @pytest.mark.requirement("NET-02d", "GAT-04")

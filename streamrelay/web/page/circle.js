@@ -152,7 +152,7 @@ export class CircleView {
 
   // The seats of people: the person at this page takes one of them.
   get seats() {
-    return this.circle.participants.filter((one) => one.is_human && !one.gone);
+    return this.circle.participants.filter((one) => one.is_human && !one.gone && !one.node);
   }
 
   get seat() {
