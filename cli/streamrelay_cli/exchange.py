@@ -7,20 +7,20 @@ import typer
 
 from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS
 
-Budget = Annotated[int, typer.Option("--budget", min=0, help="End after this many deliveries; 0 for no end.")]
+Budget = Annotated[int, typer.Option("--budget", min=0, help="End after this many deliveries; 0 for no limit.")]
 Acknowledgements = Annotated[
     int,
-    typer.Option("--acknowledgements", min=0, help="Turns of agents in a row that say nothing new; 0 for any number."),
+    typer.Option("--acknowledgements", min=0, help="Delivered turns in a row without new content; 0 for no limit."),
 ]
 Hops = Annotated[
-    int, typer.Option("--hops", min=0, help="How many times an agent's answer may follow an answer; 0 for no end.")
+    int, typer.Option("--hops", min=0, help="How many times an agent's answer may follow an answer; 0 for no limit.")
 ]
-Longest = Annotated[int, typer.Option("--longest", min=0, help="Characters of one delivery; 0 for any.")]
+Longest = Annotated[int, typer.Option("--longest", min=0, help="Characters of one delivery; 0 for no limit.")]
 PerMinute = Annotated[
-    int, typer.Option("--per-minute", min=0, help="Deliveries a minute; more of them wait. 0 for any number.")
+    int, typer.Option("--per-minute", min=0, help="Deliveries per minute; further ones wait. 0 for no limit.")
 ]
 Checkpoints = Annotated[
-    list[str], typer.Option("--checkpoint", help="What begins like this is not passed on.", metavar="PREFIX")
+    list[str], typer.Option("--checkpoint", help="Output that begins like this is not delivered.", metavar="PREFIX")
 ]
 
 

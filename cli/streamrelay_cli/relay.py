@@ -46,7 +46,9 @@ def relay(
     budget: Budget = 0,
     read_timeout: Annotated[
         float,
-        typer.Option("--read-timeout", min=1, help="Seconds after which a program that reads no input is given up."),
+        typer.Option(
+            "--read-timeout", min=1, help="Seconds after which a program that does not read its input counts as lost."
+        ),
     ] = READ_TIMEOUT,
     no_daemon: NoDaemon = False,
     as_json: AsEvents = False,

@@ -26,58 +26,60 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class LinkTexts(Table, frozen=True, kw_only=True):
-    """What is typed into the sides of a link; templates."""
+    """Templates of the texts that are typed into the sides of a link."""
 
-    frame: Annotated[_Text, _about("What is said to the other side: `{name}`, `{number}`, `{text}`.")] = (
+    frame: Annotated[_Text, _about("The message to the other side: `{name}`, `{number}`, `{text}`.")] = (
         "[From {name}] {text}"
     )
     spent: Annotated[str, _about("To both sides when the budget is spent: `{title}`, `{deliveries}`.")] = (
         "[streamrelay] The link with {title} is spent after {deliveries} deliveries: nothing crosses until a person "
         "extends it. No answer is needed."
     )
-    extended: Annotated[str, _about("To both sides when it is extended.")] = ""
-    closed: Annotated[str, _about("To the other side when one has closed it.")] = (
+    extended: Annotated[str, _about("To both sides when the link is extended.")] = ""
+    closed: Annotated[str, _about("To the other side when one closes the link.")] = (
         "[streamrelay] {title} has closed the link: nothing crosses any more. No answer is needed."
     )
-    ended: Annotated[str, _about("To the other side when one has ended.")] = (
+    ended: Annotated[str, _about("To the other side when one ends.")] = (
         "[streamrelay] {title} has ended, and the link with it. No answer is needed."
     )
-    stopped: Annotated[str, _about("To a listener when the other one stops.")] = (
+    stopped: Annotated[str, _about("To a listener when its target stops.")] = (
         "[streamrelay] {title} has stopped; what it said is in its own session."
     )
-    gone: Annotated[str, _about("To a listener when the other one has ended.")] = "[streamrelay] {title} has ended."
+    gone: Annotated[str, _about("To a listener when its target ends.")] = "[streamrelay] {title} has ended."
 
 
 class LinkTable(Table, frozen=True, kw_only=True):
     """Links: docs/links.md."""
 
-    budget: Annotated[_Count, _about("Deliveries of a link; 0 for no end.")] = 8
-    acknowledgements: Annotated[_Count, _about("Turns in a row that say nothing new; 0 for any number.")] = 2
-    hops: Annotated[_Count, _about("How many times an answer may follow an answer; 0 for no end.")] = 1_000
-    longest: Annotated[_Count, _about("Characters of one delivery; 0 for any.")] = 0
-    per_minute: Annotated[_Count, _about("Deliveries a minute, more of them wait; 0 for any number.")] = 0
-    checkpoints: Annotated[tuple[str, ...], _about("What begins like one of these does not cross.")] = ("[checkpoint]",)
-    phrases: Annotated[tuple[str, ...], _about("What else says nothing new, as sentences.")] = ()
+    budget: Annotated[_Count, _about("Deliveries of a link; 0 for no limit.")] = 8
+    acknowledgements: Annotated[_Count, _about("Delivered turns in a row without new content; 0 for no limit.")] = 2
+    hops: Annotated[_Count, _about("How many times an answer may follow an answer; 0 for no limit.")] = 1_000
+    longest: Annotated[_Count, _about("Characters of one delivery; 0 for no limit.")] = 0
+    per_minute: Annotated[_Count, _about("Deliveries per minute, further ones wait; 0 for no limit.")] = 0
+    checkpoints: Annotated[tuple[str, ...], _about("Output that begins like one of these is not delivered.")] = (
+        "[checkpoint]",
+    )
+    phrases: Annotated[tuple[str, ...], _about("Further sentences that count as no new content.")] = ()
     start_sessions: Annotated[bool, _about("Whether the two sides may start sessions while they are linked.")] = True
-    notices: Annotated[bool, _about("Whether the two sides are told what becomes of the link.")] = True
+    notices: Annotated[bool, _about("Whether the two sides get notices about the link.")] = True
     texts: LinkTexts = LinkTexts()
 
 
 class RelayTable(Table, frozen=True, kw_only=True):
     """Relays."""
 
-    budget: Annotated[_Count, _about("Deliveries of a relay; 0 for no end.")] = 0
-    acknowledgements: Annotated[_Count, _about("Turns in a row that say nothing new; 0 for any number.")] = 2
-    hops: Annotated[_Count, _about("How many times an answer may follow an answer; 0 for no end.")] = 1_000
-    longest: Annotated[_Count, _about("Characters of one delivery; 0 for any.")] = 0
-    per_minute: Annotated[_Count, _about("Deliveries a minute, more of them wait; 0 for any number.")] = 0
-    checkpoints: Annotated[tuple[str, ...], _about("What begins like one of these is not passed on.")] = ()
-    phrases: Annotated[tuple[str, ...], _about("What else says nothing new, as sentences.")] = ()
-    frame: Annotated[_Text, _about("What the others get: `{name}`, `{number}`, `{text}`.")] = (
+    budget: Annotated[_Count, _about("Deliveries of a relay; 0 for no limit.")] = 0
+    acknowledgements: Annotated[_Count, _about("Delivered turns in a row without new content; 0 for no limit.")] = 2
+    hops: Annotated[_Count, _about("How many times an answer may follow an answer; 0 for no limit.")] = 1_000
+    longest: Annotated[_Count, _about("Characters of one delivery; 0 for no limit.")] = 0
+    per_minute: Annotated[_Count, _about("Deliveries per minute, further ones wait; 0 for no limit.")] = 0
+    checkpoints: Annotated[tuple[str, ...], _about("Output that begins like one of these is not delivered.")] = ()
+    phrases: Annotated[tuple[str, ...], _about("Further sentences that count as no new content.")] = ()
+    frame: Annotated[_Text, _about("The message to the others: `{name}`, `{number}`, `{text}`.")] = (
         "{name} ({number}):\n\n{text}"
     )
     read_timeout: Annotated[
-        float, Meta(ge=1), _about("Seconds after which a program that reads nothing is given up.")
+        float, Meta(ge=1), _about("Seconds after which a program that does not read its input counts as lost.")
     ] = 30.0
 
 
@@ -86,23 +88,24 @@ class GatheringTable(Table, frozen=True, kw_only=True):
 
     listening: Annotated[
         Literal["each", "digest"],
-        _about("Whether the others hear each contribution as it is made, or all of them with the piece."),
+        _about("Whether members get each contribution at once, or all of them with the piece."),
     ] = "each"
-    last_words: Annotated[_Span, _about("Seconds that a speaker's last words are waited for.")] = 30.0
+    last_words: Annotated[_Span, _about("Seconds to wait for a speaker's last words.")] = 30.0
     reach_timeout: Annotated[
-        _Span, _about("Seconds after which a speaker's time runs, although the prompt has not reached it.")
+        _Span, _about("Seconds after which a speaker's time runs even if the prompt has not arrived.")
     ] = 60.0
-    harvest_timeout: Annotated[_Span, _about("Seconds that the harvest is waited for.")] = 600.0
+    harvest_timeout: Annotated[_Span, _about("Seconds to wait for the harvest.")] = 600.0
 
 
 class DeliveryTable(Table, frozen=True, kw_only=True):
     """How messages are typed: docs/delivery.md."""
 
     needs_human: Annotated[
-        Literal["hold", "fail"], _about("What becomes of a message while the program waits for a person.")
+        Literal["hold", "fail"], _about("Whether a message waits or fails while the program waits for a person.")
     ] = "hold"
     commands: Annotated[
-        Literal["send", "refuse"], _about("What becomes of a text that starts with `/ ! # @`, a command to an agent.")
+        Literal["send", "refuse"],
+        _about("Whether to send or refuse a text that starts with `/ ! # @`, a command to an agent."),
     ] = "send"
     wait_timeout: Annotated[
         _Amount, _about("Seconds that `send --wait` waits, without `--timeout`; 0 for no limit.")
@@ -115,17 +118,17 @@ class SessionsTable(Table, frozen=True, kw_only=True):
     start: Annotated[
         Literal["anyone", "people", "nobody"], _about("Who may start sessions; `people` excludes agents in sessions.")
     ] = "anyone"
-    most: Annotated[_Count, _about("Sessions started here that may run at a time; 0 for any number.")] = 32
+    most: Annotated[_Count, _about("Sessions started here that may run at a time; 0 for no limit.")] = 32
 
 
 class StreamTable(Table, frozen=True, kw_only=True):
-    """What a stream is read from, besides the screen: docs/agents.md."""
+    """Sources of a stream besides the screen: docs/agents.md."""
 
     witness: Annotated[
         Literal["prefer", "verify", "off"],
         _about(
-            "What becomes of an agent's own record of its answers: its source is preferred to the screen's lines, the "
-            "screen's lines are only verified by it, or it is not read."
+            "Use of an agent's own record of its answers: prefer its source to the screen's lines, only verify the "
+            "screen's lines with it, or do not read it."
         ),
     ] = "prefer"
 
@@ -134,43 +137,47 @@ class WebTable(Table, frozen=True, kw_only=True):
     """The page for browsers: docs/web.md."""
 
     listen: Annotated[
-        str, _about("`[HOST:]PORT` the daemon serves the page at from its start; empty for not before it is asked to.")
+        str, _about("`[HOST:]PORT` at which the daemon serves the page from its start; empty for only on request.")
     ] = ""
     names: Annotated[
-        tuple[str, ...], _about("Further names (`NAME` or `NAME:PORT`) that browsers reach the page by.")
+        tuple[str, ...], _about("Further names (`NAME` or `NAME:PORT`) by which browsers reach the page.")
     ] = ()
     send: Annotated[bool, _about("Whether the page may send messages to sessions, and cancel them.")] = True
 
 
 class HistoryTable(Table, frozen=True, kw_only=True):
-    """How long the journal remembers."""
+    """How long the journal keeps its entries."""
 
-    keep_days: Annotated[_Amount, _about("Days after which what was journaled is forgotten; 0 for never.")] = 90.0
-    most_megabytes: Annotated[_Amount, _about("Size above which the oldest is forgotten; 0 for any size.")] = 512.0
+    keep_days: Annotated[_Amount, _about("Days after which journal entries are deleted; 0 for never.")] = 90.0
+    most_megabytes: Annotated[_Amount, _about("Size above which the oldest entries are deleted; 0 for no limit.")] = (
+        512.0
+    )
 
 
 class PulseTable(Table, frozen=True, kw_only=True):
     """The pulse of a gathering: docs/pulse.md."""
 
     seconds: Annotated[
-        Annotated[float, Meta(gt=0)], _about("Seconds in which it is gathered; what is late is left out, and said.")
+        Annotated[float, Meta(gt=0)], _about("Time limit in seconds; late sources are left out and named.")
     ] = 5.0
-    longest: Annotated[_Count, _about("Characters of it in a seed.")] = 4_000
-    history_days: Annotated[_Amount, _about("Days for which history is searched; 0 for everything.")] = 90.0
+    longest: Annotated[_Count, _about("Characters of the pulse in a seed.")] = 4_000
+    history_days: Annotated[_Amount, _about("Days of history to search; 0 for everything.")] = 90.0
     pipelines: Annotated[
         dict[str, Annotated[tuple[str, ...], Meta(min_length=1)]],
-        _about("Commands that say how pipelines are, by name; `{repository}` in one has it run in each repository."),
+        _about(
+            "Commands that report the state of pipelines, by name; one with `{repository}` runs in each repository."
+        ),
     ] = {}
     summary: Annotated[
-        tuple[str, ...], _about("A command that reads what was found in history and prints a summary; none by default.")
+        tuple[str, ...], _about("A command that reads search results and prints a summary; none by default.")
     ] = ()
 
 
 class FederationTable(Table, frozen=True, kw_only=True):
     """Other machines: docs/federation.md."""
 
-    node: Annotated[str, _about("What this machine is called by the others; empty for none of them.")] = ""
-    peers: Annotated[tuple[str, ...], _about("The nodes that it speaks with: `NAME@NODE` is there.")] = ()
+    node: Annotated[str, _about("The name of this machine for the others; empty to be no node.")] = ""
+    peers: Annotated[tuple[str, ...], _about("The other nodes; `NAME@NODE` is a session on one of them.")] = ()
     redis_url: Annotated[
         _Text, _about("The Redis server between them: `redis://`, `rediss://` for TLS, or `unix://`.")
     ] = "redis://localhost:6379/0"
@@ -180,11 +187,11 @@ class FederationTable(Table, frozen=True, kw_only=True):
     peer_keys: Annotated[
         tuple[str, ...], _about('The public keys of the peers, as `"NODE sr-public-..."`; the first of each is used.')
     ] = ()
-    namespace: Annotated[_Text, _about("What the names of its streams begin with.")] = "streamrelay"
+    namespace: Annotated[_Text, _about("The prefix of its streams' names.")] = "streamrelay"
     may_send: Annotated[tuple[str, ...], _about("The peers that may send messages here; `*` stands for all.")] = ("*",)
-    may_link: Annotated[tuple[str, ...], _about("The peers that may link sessions of here with theirs.")] = ("*",)
+    may_link: Annotated[tuple[str, ...], _about("The peers that may link local sessions with theirs.")] = ("*",)
     may_seat: Annotated[
-        tuple[str, ...], _about("The peers whose relays and gatherings sessions of here may take part in.")
+        tuple[str, ...], _about("The peers in whose relays and gatherings local sessions may take part.")
     ] = ("*",)
     may_start: Annotated[
         tuple[str, ...], _about("The peers that may start sessions here for their gatherings; none by default.")
@@ -192,27 +199,25 @@ class FederationTable(Table, frozen=True, kw_only=True):
 
 
 class Settings(Table, frozen=True, kw_only=True):
-    """All of it."""
+    """All settings."""
 
     tmux: Annotated[_Text, _about("The tmux binary.")] = "tmux"
-    socket_name: Annotated[_Text | None, _about("Name of the tmux server's socket, as `-L` has it.")] = None
-    socket_path: Annotated[_Text | None, _about("Path of the tmux server's socket, as `-S` has it.")] = None
+    socket_name: Annotated[_Text | None, _about("Name of the tmux server's socket, as with `-L`.")] = None
+    socket_path: Annotated[_Text | None, _about("Path of the tmux server's socket, as with `-S`.")] = None
     host: Annotated[
         _Text | None,
-        _about("The machine the tmux server runs on, reached by ssh, for the commands that have `--host`."),
+        _about("The machine of the tmux server, reached by ssh, for the commands that have `--host`."),
     ] = None
     ssh: Annotated[_Text, _about("The ssh command, with options of your own; split as a shell would.")] = "ssh"
     transport: Annotated[
         Literal["pipes", "cc"], _about("`tmux -C` over two pipes, or `tmux -CC` over a pseudo terminal.")
     ] = "pipes"
-    profiles: Annotated[bool, _about("Whether what is known of single programs is used.")] = True
+    profiles: Annotated[bool, _about("Whether to use the profiles of programs.")] = True
     self_check: Annotated[
         Annotated[float, Meta(ge=0.1)] | None,
-        _about("Seconds between two comparisons of a resting pane with tmux, in `watch`."),
+        _about("Seconds between two comparisons of a quiet pane with tmux, in `watch`."),
     ] = None
-    notify: Annotated[
-        bool, _about("Whether people are told in tmux what happens to their conversations (docs/tmux.md).")
-    ] = True
+    notify: Annotated[bool, _about("Whether tmux shows people the state of their conversations (docs/tmux.md).")] = True
     stream: StreamTable = StreamTable()
     link: LinkTable = LinkTable()
     relay: RelayTable = RelayTable()
