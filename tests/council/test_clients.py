@@ -97,16 +97,22 @@ async def test_a_model_that_there_is_not_is_unhealthy(vendors: Vendors, vendor: 
 
 
 @each_vendor
+@pytest.mark.parametrize("level", [logging.INFO, logging.DEBUG], ids=["info", "debug"])
 async def test_no_key_and_no_content_is_logged_or_told(
-    vendors: Vendors, vendor: str, caplog: pytest.LogCaptureFixture
+    vendors: Vendors, vendor: str, level: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
-    vendors.faults[MODELS[vendor]] = deque(["429", "401"])
+    caplog.set_level(level)
+    vendors.faults[MODELS[vendor]] = deque(["429", "401", "malformed"])
     async with MAKERS[vendor](vendors.url) as client:
         with pytest.raises(AIKeyRefused) as raised:
             await heard(client)
+        with pytest.raises(AICutOff) as cut_off:
+            await heard(client)
         await heard(client)
-    told = f"{caplog.text} {raised.value.message} {raised.value.data} {raised.value.hint}"
+        assert await client.health_check()
+    errors = [f"{error.message} {error.data} {error.hint}" for error in (raised.value, cut_off.value)]
+    told = f"{caplog.text} {errors}"
     assert "sk-secret" not in told
     assert "private words" not in told
-    assert f"I am {MODELS[vendor]}" not in told
+    assert "Be brief." not in told
+    assert "I am " not in told

@@ -1,6 +1,7 @@
 """Whole sessions: the vendors' SDKs on loopback, a store, a clock of the test's own; read from the store afterwards."""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from streamrelay.council.clients.making import make_client
 from streamrelay.council.clients.scripted import ScriptedClient
 from streamrelay.council.config import CouncilConfig, parse_config
 from streamrelay.council.context import Pinned
+from streamrelay.council.export import export
 from streamrelay.council.happenings import (
     AnswerEnded,
     AnswerGrew,
@@ -306,13 +308,28 @@ async def test_an_unhealthy_member_is_told_at_the_start(vendors: Vendors, store:
         assert session.status.unhealthy == ("Gemini",)
 
 
-async def test_nothing_secret_is_stored(vendors: Vendors, store: CouncilStore, tmp_path: Path) -> None:
+@pytest.mark.requirement("COU-02b", "COU-11")
+async def test_no_key_is_stored_exported_shown_or_logged_and_no_content_is_logged(
+    vendors: Vendors, store: CouncilStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    vendors.answers["claude-x"] = deque(["A private answer."])
+    vendors.faults["gemini-x"] = deque(["401", "401"])
+    vendors.faults["grok-x"] = deque(["cut"])
     config = parse_config(THREE.format(url=vendors.url), "council.toml")
     async with await CouncilSession.begin(store, config, quick) as session:
         on = Onlooker(session)
         await asyncio.sleep(0)
-        session.say("Hello")
+        session.say("A private question")
         await on.until(lambda on: on.rests(1))
+        exported = [await export(store, session.id, as_json=as_json) for as_json in (False, True)]
+    assert len(vendors.keys) == 5
+    assert all("sk-secret" in headers for headers in vendors.keys)
+    assert all("A private answer." in text for text in exported)
+    assert "sk-secret" not in f"{on.seen} {exported}"
     for file in tmp_path.iterdir():
         assert b"sk-secret" not in file.read_bytes()
-    assert "sk-secret" not in str(on.seen)
+    assert "Gemini could not answer: ai_key_refused" in caplog.text
+    assert "sk-secret" not in caplog.text
+    assert "private" not in caplog.text
+    assert "I am gr" not in caplog.text

@@ -25,7 +25,7 @@ Screen { layers: base; }
 .message .heading { text-style: bold; }
 .message .body { height: auto; padding: 0; margin: 0; }
 .message MarkdownBlock { margin: 0 0 1 0; }
-.message Markdown > *:last-child { margin-bottom: 0; }
+.message Markdown > MarkdownBlock:last-child { margin-bottom: 0; }
 .person .heading { color: $text-muted; }
 .queued { opacity: 60%; text-style: dim; }
 .notice { height: auto; color: $text-muted; margin-bottom: 1; }

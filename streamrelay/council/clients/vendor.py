@@ -1,14 +1,17 @@
 """The base of the vendors' clients: three attempts, our errors for the SDK's, whole answers, the health check."""
 
+import logging
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from streamrelay.council.clients.contract import AIClient, ChatMessage
 from streamrelay.council.clients.failures import failure
 from streamrelay.council.clients.retrying import FIRST_WAIT, stream_with_retries
 from streamrelay.errors import AIError, AIUnavailable
+
+_SDK_LOGGERS: Final = ("anthropic", "openai", "google_genai", "httpx2", "httpcore2")
 
 
 class VendorClient(AIClient):
@@ -24,6 +27,10 @@ class VendorClient(AIClient):
         self._member, self._model, self._wait = member, model, wait
         self._is_whole = False
         """Whether the vendor has said that the answer is over."""
+        for name in _SDK_LOGGERS:
+            # At DEBUG, anthropic 2 logs the whole conversation; its variable ANTHROPIC_LOG sets that level.
+            if (logger := logging.getLogger(name)).level < logging.WARNING:
+                logger.setLevel(logging.WARNING)
 
     @abstractmethod
     def _pieces(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
