@@ -34,7 +34,6 @@ from streamrelay.errors import (
     DeliveryTimeout,
     NestedGathering,
     NotAllowed,
-    SessionTaken,
     StreamrelayError,
     TargetNotFound,
     UsageError,
@@ -71,20 +70,23 @@ class ServiceAgentClient(AgentClient):
         self._core, self._service, self._target, self._note = core, service, target, note
 
     async def _deliver(self, text: str, publish: Publish) -> None:
-        session = await self._core.find(self._target)
-        self._note(session.session)
-        if taken := self._core.machine.relay_of(session.session):
-            raise SessionTaken(
-                f"session {session.session} is in {taken} already", data={"session": session.session, "relay": taken}
-            )
-        message_id = f"council-{secrets.token_hex(6)}"
+        session = (await self._core.find(self._target)).session
+        self._note(session)
+        turn = f"council-{secrets.token_hex(6)}"
+        # What it says in its turn is for the council: its links say nothing meanwhile.
+        await self._core.do(lambda _: self._core.machine.take_seat(session, turn))
+        try:
+            await self._ask(session, text, turn, publish)
+        finally:
+            await asyncio.shield(self._core.do(lambda _: self._core.machine.leave_seat(session, turn)))
 
+    async def _ask(self, session: str, text: str, message_id: str, publish: Publish) -> None:
         def of_this_message(event: Event) -> None:
             # Others may send to the same agent: what answers them is not the member's word.
             if not isinstance(event, Injected) or event.message_id == message_id:
                 publish(event)
 
-        request = SendMessage(to=session.session, text=text, message_id=message_id)
+        request = SendMessage(to=session, text=text, message_id=message_id)
         try:
             await send_through(self._service, request, publish=of_this_message, wait=True, timeout=ANSWER_TIMEOUT)
         except (asyncio.CancelledError, DeliveryTimeout):

@@ -17,9 +17,10 @@ from streamrelay.errors import (
     TargetNotFound,
     UsageError,
 )
+from streamrelay.events import LinkSuspended
 from streamrelay.service.api import AskCouncil, Invited, OpenCouncil, Service, StartGathering
 from streamrelay.testing.waiting import wait_until_async
-from tests.service.conftest import PATIENCE, Stage
+from tests.service.conftest import PATIENCE, Stage, journaled
 
 ECHO = '[[member]]\nname = "Echo"\nvendor = "scripted"\nscript = ["I heard {last}", "that | Sprite | too loud"]\n'
 TWO = '[[member]]\nname = "Sprite"\nvendor = "pane"\nmodel = "sprite"\n' + ECHO
@@ -105,6 +106,24 @@ async def test_two_people_and_an_agent_are_in_one_session_of_a_service(stage: St
     # The end of the service ended the session, and it is stored.
     async with stage.service() as service:
         assert not (await service.councils())[0].is_open
+
+
+@pytest.mark.requirement("COU-01b")
+async def test_what_a_member_answers_does_not_cross_its_links(stage: Stage) -> None:
+    stage.start("sprite"), stage.start("Keeper")
+    async with stage.service() as service:
+        link = await service.create_link("sprite", "Keeper")
+        opened = await service.open_council(OpenCouncil(config=council()))
+        await service.enter_council(opened.council, "Good morning")
+        assert await service.rest_council(opened.council, PATIENCE)
+        assert [entry.text for entry in (await service.council_transcript(opened.council)).entries][1] == "answer 1"
+        suspended = [each.by for each in await journaled(service, LinkSuspended) if each.link == link.link_id]
+        assert len(suspended) == 2
+        assert suspended[0].startswith("council-")
+        assert suspended[1] == ""
+        stage.types("sprite", "speak")
+        await stage.until_heard("Keeper", "[From sprite] answer 2")
+    assert not any("answer 1" in text for text in stage.heard("Keeper"))
 
 
 @pytest.mark.requirement("COU-10", "COU-12b")
