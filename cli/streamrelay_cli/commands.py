@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         TALK,
         commands={
             "start": CommandEntry("gather:start", "Start a gathering and its sessions, and print its id."),
-            "list": CommandEntry("gather:list_", "List the gatherings that are held, and the last ones that were."),
+            "list": CommandEntry("gather:list_", "List the current gatherings, and the latest ones that ended."),
             "watch": CommandEntry("gather:watch", "Show a gathering until it is over: circle, piece, beats, words."),
             "status": CommandEntry("gather:status", "Show the state of all gatherings, or of one in full."),
             "say": CommandEntry("gather:say", "Speak for a person who holds the talking piece."),

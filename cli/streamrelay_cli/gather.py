@@ -156,7 +156,7 @@ def status(options: ServerOptions, printing: PrintingOptions, gathering: Which =
 
 @takes_options
 def list_(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
-    """List the gatherings that are held, and the last ones that were."""
+    """List the current gatherings, and the latest ones that ended."""
     _print_state(options, printing.output(as_json=as_json), "")
 
 
