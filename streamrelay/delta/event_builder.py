@@ -6,13 +6,13 @@ A final line replaces the live text that people saw of it, or retracts it.
 from collections.abc import Iterable, Sequence
 
 from streamrelay.batch import Batch, Lines, Part
-from streamrelay.delta.printing.provenance import MOST_PENDING, Piece
+from streamrelay.delta.printing.provenance import MAX_PENDING, Piece
 from streamrelay.delta.reasons import Reason, Reasons, Rule
 from streamrelay.delta.transcript.answers import Answer, Passage
 from streamrelay.delta.turns import Ended, Turns
 from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, TurnEnded, TurnStarted
 
-LONGEST_LIVE = 4096
+MAX_LIVE = 4096
 """Characters of live text: the end of a longer unfinished line."""
 SHOWN_FOR = 0.1
 """Seconds between two pictures of an unfinished line, unless `DeltaStream.look` asks for one."""
@@ -163,7 +163,7 @@ class Speaker:
         self._live, before = text, self._live
         if text:
             self.shown_at = self.now
-            self.emit(Live(text=text[-LONGEST_LIVE:], line=self.line))
+            self.emit(Live(text=text[-MAX_LIVE:], line=self.line))
         elif before:
             self.emit(Retracted(line=self.line))
 
@@ -180,10 +180,10 @@ class Speaker:
         ended = self.turns.submitted(message_id, self.now, at_prompt=at_prompt)
         if message_id is not None:
             self._turn_of[message_id] = self.turns.turn
-            if len(self._turn_of) > MOST_PENDING:
+            if len(self._turn_of) > MAX_PENDING:
                 del self._turn_of[next(iter(self._turn_of))]
         elif not at_prompt:
-            self._typed_turns = [*self._typed_turns[-MOST_PENDING:], self.turns.turn]
+            self._typed_turns = [*self._typed_turns[-MAX_PENDING:], self.turns.turn]
         if ended is not None:
             self.end_turn(ended)
 

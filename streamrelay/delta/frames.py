@@ -10,7 +10,7 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
 * before a shell's mark (OSC 133 or 633), and after the blanks with which a shell ends a line left unfinished;
 * before a program hides the cursor: from there on it *paints*, and nothing on the screen is final before it has shown
   the cursor again and rested (programs tidy up after showing it);
-* after a rest: `SETTLE` seconds without output, not before `LONGEST_UPDATE` where a synchronized update has begun and
+* after a rest: `SETTLE` seconds without output, not before `MAX_UPDATE` where a synchronized update has begun and
   not ended; or `CALM` bytes without such a movement.
 
 Moving within the row (CR, BS, CUF, CUB, CHA, EL ...) keeps a program linear: the row it works on is still open.
@@ -23,19 +23,19 @@ from typing import Literal, NamedTuple
 SETTLE = 0.012
 """Seconds without output after which a repaint counts as finished (coarser cuts lost rows on recorded agents)."""
 
-LONGEST_UPDATE = 0.15
+MAX_UPDATE = 0.15
 """Seconds from the beginning of a synchronized update in which its end is waited for, as terminals do more or less."""
 
 CALM = 4096
 """Bytes without a movement to another row after which a program is linear again, though it never rested."""
 
-LONGEST_STRETCH = 1 << 18
+MAX_STRETCH = 1 << 18
 """Bytes after which a program that neither rests nor calms down is looked at all the same: history is bounded."""
 
-LONGEST_PIECE = 1 << 16
+MAX_PIECE = 1 << 16
 """Bytes fed at once: what a frame holds is bounded by it."""
 
-LONGEST_SEQUENCE = 640
+MAX_SEQUENCE = 640
 """Bytes of an unfinished sequence carried over to the next read; longer ones are none of those below."""
 
 # Every byte of every pane passes here: `re` takes a third of the time of `regex`, and looking past colours first half
@@ -132,7 +132,7 @@ class FrameCutter:
 
         A program that just prints sends little else, and the terminal looks for it anyway.
         """
-        return self.linear and not self.hidden and len(data) <= LONGEST_PIECE
+        return self.linear and not self.hidden and len(data) <= MAX_PIECE
 
     def printed(self, data: bytes) -> None:
         """Note that this was nothing but printed lines: it has no landmark, and may end in the beginning of one."""
@@ -146,10 +146,10 @@ class FrameCutter:
         if data.endswith(b"\n"):
             self._carried = b""
             return
-        begun = self._carried + data if len(data) < LONGEST_SEQUENCE else data
-        window = max(0, len(begun) - LONGEST_SEQUENCE)
+        begun = self._carried + data if len(data) < MAX_SEQUENCE else data
+        window = max(0, len(begun) - MAX_SEQUENCE)
         if _BLANKS[:-1] not in begun[window:]:
-            window = max(0, len(begun) - LONGEST_SEQUENCE // 10)
+            window = max(0, len(begun) - MAX_SEQUENCE // 10)
         last = begun.rfind(b"\x1b", window)
         if last < 0 or _FINISHED.match(begun, last):
             self._carried = b""
@@ -159,8 +159,8 @@ class FrameCutter:
 
     def pieces(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
         """Yield `(piece, complete)`: feed the piece, and take a frame if `complete`. The pieces make up `data`."""
-        for start in range(0, len(data), LONGEST_PIECE):
-            stop = start + LONGEST_PIECE
+        for start in range(0, len(data), MAX_PIECE):
+            stop = start + MAX_PIECE
             self.more = stop < len(data)
             yield from self._pieces(data[start:stop])
 
@@ -301,7 +301,7 @@ class FrameCutter:
     @property
     def _calm_at(self) -> int:
         """Where in the current read the program counts as linear again, if it has not moved by then."""
-        return min(self._last_move + CALM, self._stretch_began + LONGEST_STRETCH)
+        return min(self._last_move + CALM, self._stretch_began + MAX_STRETCH)
 
     @property
     def is_unsettled(self) -> bool:
@@ -318,7 +318,7 @@ class FrameCutter:
             return last_output + SETTLE
         if self._update_began is None:
             self._update_began = last_output
-        return max(last_output + SETTLE, self._update_began + LONGEST_UPDATE)
+        return max(last_output + SETTLE, self._update_began + MAX_UPDATE)
 
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor. A whole picture is taken."""

@@ -15,10 +15,10 @@ from typing import Literal
 from streamrelay.delta.transcript.answers import Message
 from streamrelay.delta.transcript.echoes import EchoSearch, in_common, spelling
 
-MOST_MESSAGES = 64
-SHORTEST_PASTE = 4
+MAX_MESSAGES = 64
+MIN_PASTE = 4
 """Characters that a composer shows at once of what is pasted, at least, if that is no line of its own."""
-MOST_LOOKS = 50
+MAX_LOOKS = 50
 """Pictures in which a vanished draft is looked for when nothing is being answered: later it was deleted."""
 
 Phase = Literal["pasting", "submitted", "vanished", "abandoned"]
@@ -38,7 +38,7 @@ class Sent:
     phase: Phase = "pasting"
     amid: bool = False
     """Whether it was submitted while the program said something that answers nothing known."""
-    looks_left: int = MOST_LOOKS
+    looks_left: int = MAX_LOOKS
     """In how many pictures a draft that vanished is still looked for."""
 
     @property
@@ -82,7 +82,7 @@ class Sent:
     def may_show(self, draft: str) -> bool:
         """Tell whether a composer that has this message, and showed of it what was seen so far, may show this now."""
         # What is pasted is painted at once, and what a person types key by key.
-        is_typed = len(draft) < SHORTEST_PASTE and draft not in self.text.split("\n")
+        is_typed = len(draft) < MIN_PASTE and draft not in self.text.split("\n")
         if is_typed or self.message_id is None or self.spells(self.shown):
             return False
         is_related = draft.startswith(self.shown) or self.shown.startswith(draft)
@@ -122,7 +122,7 @@ def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
     # A picture may have been painted without it; what grew to the same words was typed again.
     back = None if before else next((each for each in vanished if each.text == draft), None)
     if before and _is_gone(before, draft):
-        return [*sent, Sent(None, before, phase="vanished")][-MOST_MESSAGES:]
+        return [*sent, Sent(None, before, phase="vanished")][-MAX_MESSAGES:]
     if back is not None:
         return [each for each in sent if each is not back]
     if not vanished or any(each.waits for each in sent):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import regex
 
-from streamrelay.delta.layout.chrome import MOST_LABELS, Furniture, composer_top, masked, stays
+from streamrelay.delta.layout.chrome import MAX_LABELS, Furniture, composer_top, masked, stays
 from streamrelay.delta.layout.glyphs import is_border
 from streamrelay.delta.profiles import GENERIC
 
@@ -115,7 +115,7 @@ def test_a_spinner_is_known_by_its_label_with_another_counter_and_glyph() -> Non
 
 def test_labels_are_bounded_and_the_oldest_goes_first() -> None:
     furniture = Furniture()
-    words = [f"{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(MOST_LABELS + 1)]
+    words = [f"{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(MAX_LABELS + 1)]
     for word in words:
         furniture.observe([f"✶ {word}", ">"], [f"✻ {word}", ">"], 1)
     assert not furniture.is_spinner(f"✶ {words[0]}")

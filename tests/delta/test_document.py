@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delta.transcript.document import MOST_OLD_ROWS, MOST_ROWS_ABOVE, Document
+from streamrelay.delta.transcript.document import MAX_OLD_ROWS, MAX_ROWS_ABOVE, Document
 from streamrelay.vt import TmuxScreen
 
 
@@ -74,9 +74,9 @@ def test_of_the_history_at_the_mark_only_the_end_is_compared() -> None:
     assert [row.text for row in before][-4:] == ["old 6", "old 7", "old 8", ""]
     assert [row.text for row in now][-5:] == ["old 6", "old 7", "old 8", "new", ""]
     assert before[:-4] == now[:-5], "what cannot have changed is only there to be compared with"
-    painted.paints("".join(f"more {n}\r\n" for n in range(3 * MOST_OLD_ROWS)))
+    painted.paints("".join(f"more {n}\r\n" for n in range(3 * MAX_OLD_ROWS)))
     mark = painted.document.mark()
-    assert [len(rows) for rows in painted.document.since(mark)] == [MOST_OLD_ROWS + 4] * 2
+    assert [len(rows) for rows in painted.document.since(mark)] == [MAX_OLD_ROWS + 4] * 2
 
 
 @pytest.mark.requirement("DEL-08")
@@ -103,10 +103,10 @@ def test_what_was_pushed_into_history_before_it_was_wiped_is_wiped() -> None:
 def test_memory_is_bounded_and_what_is_lost_is_counted() -> None:
     painted = Painted(4)
     mark = painted.document.mark()
-    for start in range(0, 2 * MOST_ROWS_ABOVE, 100):
+    for start in range(0, 2 * MAX_ROWS_ABOVE, 100):
         painted.paints("".join(f"row {n}\r\n" for n in range(start, start + 100)))
     kept = painted.document.rows()
-    assert MOST_ROWS_ABOVE <= len(kept) <= MOST_ROWS_ABOVE * 1.1 + 4
+    assert MAX_ROWS_ABOVE <= len(kept) <= MAX_ROWS_ABOVE * 1.1 + 4
     lost = painted.document.lost_since(mark)
     assert kept[0].text == f"row {lost}"
     assert painted.document.lost_since(painted.document.mark()) == 0

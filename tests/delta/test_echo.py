@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.delta.printing.echo import ShownLine, squeeze
-from streamrelay.delta.printing.provenance import MOST_PENDING, Ledger, Piece
+from streamrelay.delta.printing.provenance import MAX_PENDING, Ledger, Piece
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_lines_submitted_one_by_one_are_struck_off_one_by_one() -> None:
 
 def test_the_oldest_of_too_many_is_given_up() -> None:
     ledger = Ledger()
-    for number in range(MOST_PENDING + 1):
+    for number in range(MAX_PENDING + 1):
         ledger.enter(f"m{number}", f"text {number}", "")
         ledger.submit(f"m{number}", "")
     assert attribute(ledger, "> text 0", "> text 1") == [("> text 0", PROGRAM), ("> text 1", INJECTED)]

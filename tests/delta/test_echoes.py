@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamrelay.delta.transcript import echoes
-from streamrelay.delta.transcript.echoes import MOST_LOOKS_PER_ROW, SHORTEST_TAIL, Block, EchoSearch, spelling
+from streamrelay.delta.transcript.echoes import MAX_LOOKS_PER_ROW, MIN_TAIL, Block, EchoSearch, spelling
 
 RULE = "─" * 20
 
@@ -143,7 +143,7 @@ def test_no_tail(rows: list[str], message: str) -> None:
 
 def test_a_tail_begins_at_a_top_only() -> None:
     rows = ["an answer", "this is line number 28 of a message", "this is line number 29 of a message"]
-    assert len(spelling(rows[1])) >= SHORTEST_TAIL
+    assert len(spelling(rows[1])) >= MIN_TAIL
     assert EchoSearch(rows).find_tail(MESSAGE, [0]) is None
     assert EchoSearch(rows).find_tail(MESSAGE, [0, 1]) == Block(1, 3)
 
@@ -195,7 +195,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_rows_that_all_spell_the_beginning_do_not_make_the_search_quadratic(looks: list[int]) -> None:
     rows, message = ["ha"] * 3000, "ha\n" * 2000 + "hum"
     assert EchoSearch(rows).find([message]) is None
-    assert sum(looks) <= (MOST_LOOKS_PER_ROW + 1) * len(rows)
+    assert sum(looks) <= (MAX_LOOKS_PER_ROW + 1) * len(rows)
 
 
 def test_a_flood_of_copies_does_not_make_the_search_quadratic(spelled: list[str], looks: list[int]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamrelay.delta.frames import LONGEST_STRETCH, LONGEST_UPDATE, SETTLE, FrameCutter
+from streamrelay.delta.frames import MAX_STRETCH, MAX_UPDATE, SETTLE, FrameCutter
 
 
 def cut(*reads: bytes) -> list[tuple[bytes, bool]]:
@@ -89,7 +89,7 @@ def test_a_rest_makes_linear_again() -> None:
 
 def test_a_program_that_never_rests_is_looked_at_all_the_same() -> None:
     cutter = FrameCutter()
-    assert [*cutter.pieces(b"\x1b[H" + b"x" * LONGEST_STRETCH)][-1][1] is True
+    assert [*cutter.pieces(b"\x1b[H" + b"x" * MAX_STRETCH)][-1][1] is True
     assert [*cutter.pieces(b"y")] == [(b"y", True)]
 
 
@@ -98,7 +98,7 @@ def test_what_was_painted_for_long_is_not_looked_at_where_the_cursor_is_shown_ag
     cutter = FrameCutter()
     for _ in range(20):
         assert not any(
-            complete for piece, complete in [*cutter.pieces(b"\x1b[?25l" + b"x" * (LONGEST_STRETCH // 10))] if piece
+            complete for piece, complete in [*cutter.pieces(b"\x1b[?25l" + b"x" * (MAX_STRETCH // 10))] if piece
         )
     assert not any(complete for _, complete in cutter.pieces(b"\x1b[2K\x1b[A\x1b[2K\r\n\x1b[?25h\r\n"))
     assert cutter.painting
@@ -174,15 +174,15 @@ def rests_at(cutter: FrameCutter, read: bytes, now: float) -> float:
 
 def test_a_synchronized_update_is_waited_for_from_its_beginning() -> None:
     cutter = FrameCutter()
-    assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + LONGEST_UPDATE
-    assert rests_at(cutter, b" a picture", 1.1) == 1.0 + LONGEST_UPDATE
+    assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + MAX_UPDATE
+    assert rests_at(cutter, b" a picture", 1.1) == 1.0 + MAX_UPDATE
     assert rests_at(cutter, UPDATE + b", and more", 2.0) == 2.0 + SETTLE
     assert rests_at(cutter, DONE, 2.1) == 2.1 + SETTLE
-    assert rests_at(cutter, UPDATE, 3.0) == 3.0 + LONGEST_UPDATE
+    assert rests_at(cutter, UPDATE, 3.0) == 3.0 + MAX_UPDATE
 
 
 def test_a_synchronized_update_is_not_waited_for_after_a_rest() -> None:
     cutter = FrameCutter()
-    assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + LONGEST_UPDATE
+    assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + MAX_UPDATE
     cutter.settle()
     assert rests_at(cutter, b" a picture", 2.0) == 2.0 + SETTLE

@@ -11,7 +11,7 @@ from streamrelay.delta.inputs import Resized
 from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.printing import lines
 from streamrelay.delta.transcript import document
-from streamrelay.delta.transcript.document import MOST_ROWS_ABOVE
+from streamrelay.delta.transcript.document import MAX_ROWS_ABOVE
 from streamrelay.events import PaneClosed, PaneResized, TurnEnded, TurnStarted
 from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.testing.transcript_program import TranscriptProgram, UiStyle
@@ -131,7 +131,7 @@ def test_floods_of_rows_are_kept_within_bounds(look: UiStyle, row: str) -> None:
         pane.prints(flood)
         pane.rests(0.02)
     kept = pane.stream._conversation._document.rows()
-    assert len(kept) <= MOST_ROWS_ABOVE * 1.1 + look.lines
+    assert len(kept) <= MAX_ROWS_ABOVE * 1.1 + look.lines
     pane.ends()
     assert len(pane.said()) <= 60 * 200 + look.lines
 
@@ -224,7 +224,7 @@ def test_a_line_of_five_megabytes(look: UiStyle) -> None:
     pane.rests()
     pane.prints(program.rests())
     pane.ends()
-    assert len(pane.stream._conversation._document.rows()) <= MOST_ROWS_ABOVE * 1.1 + look.lines
+    assert len(pane.stream._conversation._document.rows()) <= MAX_ROWS_ABOVE * 1.1 + look.lines
     assert isinstance(pane.events[-1], PaneClosed)
 
 

@@ -1,5 +1,5 @@
 from streamrelay.delta.mode import ModeMachine
-from streamrelay.delta.printing.line_editor import MOST_HELD_LINES, Composer
+from streamrelay.delta.printing.line_editor import MAX_HELD_LINES, Composer
 
 
 def editing(head: str = "", *, known: bool = True) -> Composer:
@@ -66,7 +66,7 @@ def test_a_known_editor_lets_lines_pass_only_before_the_enter() -> None:
 
 def test_nobody_edits_a_thousand_lines() -> None:
     composer = editing()
-    lines = [str(n) for n in range(MOST_HELD_LINES)]
+    lines = [str(n) for n in range(MAX_HELD_LINES)]
     assert composer.keep(lines) == []
     assert composer.keep(["more"]) == [*lines, "more"]
     assert not composer.is_open

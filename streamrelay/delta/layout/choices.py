@@ -13,7 +13,7 @@ import regex
 from streamrelay.delta.layout.dialog_screen import (
     ANY_KEY,
     DECIDING_KEY,
-    FURTHEST,
+    MAX_ROWS,
     STRONG_POINTERS,
     DialogScreen,
     is_bullet,
@@ -128,7 +128,7 @@ def _ending(screen: DialogScreen, choices: Choices) -> _Ending | None:
         return "hint"
     if any(map(is_bullet, remarks)):
         return None
-    if len(remarks) <= FURTHEST and is_hint(remarks[-1], DECIDING_KEY):
+    if len(remarks) <= MAX_ROWS and is_hint(remarks[-1], DECIDING_KEY):
         return "hint"
     return "hint" if is_hint(remarks[-1], ANY_KEY) and _is_preview(screen, choices.end) else None
 
@@ -157,7 +157,7 @@ def _is_owned(screen: DialogScreen, choices: Choices) -> bool:
     """
     x, y = screen.cursor
     if not choices.begin <= y < choices.end:
-        return not screen.cursor_visible or choices.begin - FURTHEST <= y < choices.begin
+        return not screen.cursor_visible or choices.begin - MAX_ROWS <= y < choices.begin
     if x <= choices.pointed.pointer:
         return True
     framed = screen.is_border(choices.begin - 1) and screen.is_border(choices.end)

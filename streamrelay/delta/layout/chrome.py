@@ -23,12 +23,12 @@ _INTERRUPTIBLE = regex.compile(
     r"(?i)\b(?:esc|escape|ctrl[+-]c|\^c)\b.{0,16}\b(?:interrupt|cancel|stop)\b|\b(?:interrupt|cancel|stop)\b.{0,8}\b(?:esc|ctrl[+-]c)\b"
 )
 
-TALLEST_COMPOSER = 14
+MAX_COMPOSER = 14
 """Rows of a composer with its borders; a taller one is not recognised."""
-MOST_STATUS_ROWS, MOST_ROWS_BELOW_RULE = 8, 4
+MAX_STATUS_ROWS, MAX_ROWS_BELOW_RULE = 8, 4
 """Status rows above or below a composer, and below a single rule, which may as well belong to the text."""
-MOST_LABELS = 64
-MOST_TURNING = 4
+MAX_LABELS = 64
+MAX_TURNING = 4
 """Rows of which one may be a spinner that turned. Where more change, the screen scrolls, and an item of a list can come
 to stand where another one with the same words but another mark stood."""
 
@@ -47,17 +47,17 @@ def composer_top(rows: Sequence[str], cursor: int, mark: str = "") -> int:
     cursor = min(cursor, len(rows) - 1)
     if rows[cursor].strip() and not is_border(rows[cursor]):
         top = _border_above(rows, cursor)
-        if top is not None and any(map(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER])):
+        if top is not None and any(map(is_border, rows[cursor + 1 : cursor + MAX_COMPOSER])):
             return top
         boxed = _box_above(rows, cursor)
         return _marked_top(rows, _bar_top(rows, cursor), mark) if boxed is None else boxed
     last = cursor
     while last > 0 and not rows[last].strip():
         last -= 1
-    for bottom in range(last, max(last - MOST_STATUS_ROWS, 0), -1):
+    for bottom in range(last, max(last - MAX_STATUS_ROWS, 0), -1):
         if is_border(rows[bottom]):
             top = _border_above(rows, bottom - 1)
-            if top is not None or last - bottom < MOST_ROWS_BELOW_RULE:
+            if top is not None or last - bottom < MAX_ROWS_BELOW_RULE:
                 return bottom if top is None else top
         if not rows[bottom].strip():
             break
@@ -67,12 +67,12 @@ def composer_top(rows: Sequence[str], cursor: int, mark: str = "") -> int:
 def has_bordered_composer(rows: Sequence[str], cursor: int) -> bool:
     """Tell whether the cursor rests in, or right below, a composer with a border above and below."""
     top = composer_top(rows, cursor)
-    return is_border(rows[top]) and any(map(is_border, rows[top + 1 : top + TALLEST_COMPOSER]))
+    return is_border(rows[top]) and any(map(is_border, rows[top + 1 : top + MAX_COMPOSER]))
 
 
 def _box_above(rows: Sequence[str], cursor: int) -> int | None:
     """Return the first row of a box that ends above the hints in whose last row a program leaves its cursor."""
-    for bottom in range(cursor - 1, max(cursor - MOST_ROWS_BELOW_RULE, 0), -1):
+    for bottom in range(cursor - 1, max(cursor - MAX_ROWS_BELOW_RULE, 0), -1):
         if is_border(rows[bottom]):
             return _border_above(rows, bottom - 1) if rows[bottom].lstrip()[0] in CORNERS else None
         if not rows[bottom].strip():
@@ -82,7 +82,7 @@ def _box_above(rows: Sequence[str], cursor: int) -> int | None:
 
 def _marked_top(rows: Sequence[str], y: int, mark: str) -> int:
     """Return the row with the mark above row `y`, as far as rows of text lead there; `y` where there is none."""
-    for top in range(y, max(y - TALLEST_COMPOSER, -1), -1):
+    for top in range(y, max(y - MAX_COMPOSER, -1), -1):
         if not mark or not rows[top].strip():
             break
         if rows[top].lstrip().startswith(mark):
@@ -100,7 +100,7 @@ def _bar_top(rows: Sequence[str], y: int) -> int:
 
 def _border_above(rows: Sequence[str], y: int) -> int | None:
     """Return the nearest border above row `y` with only rows of text, or of a box, between."""
-    for top in range(y, max(y - TALLEST_COMPOSER, -1), -1):
+    for top in range(y, max(y - MAX_COMPOSER, -1), -1):
         if is_border(rows[top]):
             return top
         if not rows[top].strip() and not SIDE.match(rows[top]):
@@ -112,7 +112,7 @@ def _between(rows: Sequence[str], above: str, below: str) -> int | None:
     """Return the first row of the lowest box with these borders."""
     for bottom in range(len(rows) - 1, 0, -1):
         if rows[bottom] == below:
-            for top in range(bottom - 1, max(bottom - TALLEST_COMPOSER, -1), -1):
+            for top in range(bottom - 1, max(bottom - MAX_COMPOSER, -1), -1):
                 if rows[top] == above:
                     return top
     return None
@@ -178,13 +178,13 @@ class Furniture:
         """Note how the screen looks while the program waits for input."""
         top = self.composer_top(rows, cursor)
         self.learn_borders(rows, cursor)
-        self._idle = _unlike(rows[max(0, top - MOST_STATUS_ROWS) : top])
+        self._idle = _unlike(rows[max(0, top - MAX_STATUS_ROWS) : top])
         self._status_rows = 0
 
     def learn_borders(self, rows: Sequence[str], cursor: int) -> bool:
         """Note what stands around the composer, where the cursor is in the text of one; return whether that is news."""
         top = _border_above(rows, cursor) if rows[cursor].strip() and not is_border(rows[cursor]) else None
-        bottom = next(filter(is_border, rows[cursor + 1 : cursor + TALLEST_COMPOSER]), None)
+        bottom = next(filter(is_border, rows[cursor + 1 : cursor + MAX_COMPOSER]), None)
         if top is None or bottom is None or self._borders == (rows[top], bottom):
             return False
         self._borders = rows[top], bottom
@@ -196,7 +196,7 @@ class Furniture:
         if any(map(ne, reversed(self._idle), reversed(after[:top]))):
             self._status_rows = max(self._status_rows, self._standing(after, top))
         changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
-        if len(changed) <= MOST_TURNING:
+        if len(changed) <= MAX_TURNING:
             for old, new in changed:
                 self._learn_spinner(old, new)
 
@@ -234,7 +234,7 @@ class Furniture:
 
     def _rows_above(self, rows: Sequence[str], cursor: int) -> Sequence[str]:
         top = self.composer_top(rows, cursor)
-        return rows[max(0, top - MOST_STATUS_ROWS) : top]
+        return rows[max(0, top - MAX_STATUS_ROWS) : top]
 
     def _standing(self, rows: Sequence[str], top: int) -> int:
         """Return how many rows directly above the composer are those that stood there at rest."""
@@ -253,7 +253,7 @@ class Furniture:
         if _label(was["label"]) == label:
             self._labels[label] = None
             self._glyphs |= {was["glyph"], now["glyph"]} - _BULLETS
-            if len(self._labels) > MOST_LABELS:
+            if len(self._labels) > MAX_LABELS:
                 del self._labels[next(iter(self._labels))]
 
 

@@ -11,7 +11,7 @@ from streamrelay.delta.layout.glyphs import AROUND, is_border, is_mark, marks_ar
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.vt.engine import Engine
 
-TALLEST_DRAFT = 12
+MAX_DRAFT = 12
 """Rows of a composer that are read."""
 
 
@@ -67,7 +67,7 @@ class DraftBox:
     def view(self, engine: Engine, rows: Sequence[str], top: int, cursor: int, column: int) -> ComposerView:
         """Return it as it stands, with the cursor in `column`."""
         inside = [row for row in rows[top : cursor + 1] if not is_border(row)]
-        below = [row for row in rows[cursor + 1 : top + TALLEST_DRAFT] if not is_border(row)]
+        below = [row for row in rows[cursor + 1 : top + MAX_DRAFT] if not is_border(row)]
         held = self.holds(rows, top, cursor)
         if inside and rows[cursor] == inside[-1] and rows[cursor].strip():
             before = [*inside[:-1], engine.row(cursor).columns(0, column)]
@@ -94,7 +94,7 @@ def _inside(rows: Sequence[str], top: int, cursor: int) -> list[str]:
     inside: list[str] = []
     if not rows:
         return inside
-    for row in rows[top + 1 if is_border(rows[top]) else top : max(cursor, top) + TALLEST_DRAFT]:
+    for row in rows[top + 1 if is_border(rows[top]) else top : max(cursor, top) + MAX_DRAFT]:
         if is_border(row) or not row.strip():
             break
         inside.append(row.strip())

@@ -8,9 +8,9 @@ import regex
 
 from streamrelay.delta.layout.glyphs import MAX_ROWS_KNOWN
 
-FURTHEST = 14
+MAX_ROWS = 14
 """Rows above the choices in which the question is looked for, and rows of remarks below them."""
-LONGEST_TEXT = 400
+MAX_TEXT = 400
 """Characters of a question that are handed on."""
 _WIDEST_HINT = 160
 
@@ -101,7 +101,7 @@ class DialogScreen:
         """Return what is asked above a row: right above it, else as early as the dialog reaches up."""
         found: int | None = None
         blanks = 0
-        for above in range(y - 1, max(-1, y - 1 - FURTHEST), -1):
+        for above in range(y - 1, max(-1, y - 1 - MAX_ROWS), -1):
             row = self.rows[above]
             blanks = 0 if row else blanks + 1
             if blanks > 2 or self.is_border(above) or is_bullet(row):
@@ -114,7 +114,7 @@ class DialogScreen:
 
     def paragraph_above(self, y: int) -> str:
         """Return the nearest paragraph above a row, search fields left out."""
-        for above in range(y - 1, max(-1, y - 1 - FURTHEST), -1):
+        for above in range(y - 1, max(-1, y - 1 - MAX_ROWS), -1):
             row = self.rows[above]
             if self.says(above) and not _SEARCH_FIELD.match(row) and not _SCROLL_MARK.match(row):
                 return self._paragraph(above, y)
@@ -123,7 +123,7 @@ class DialogScreen:
     def context_above(self, y: int) -> list[str]:
         """Return the rows above a row that belong to the same dialog, in their order, without blanks and spinners."""
         found: list[str] = []
-        for above in range(y - 1, max(-1, y - 1 - FURTHEST), -1):
+        for above in range(y - 1, max(-1, y - 1 - MAX_ROWS), -1):
             row = self.rows[above]
             if is_bullet(row) or _LONG_RULE.fullmatch(row):
                 break
@@ -145,7 +145,7 @@ class DialogScreen:
     def _paragraph(self, inside: int, end: int) -> str:
         """Return the paragraph around a row and above another, up to its question mark where it has one."""
         first = stop = inside
-        while first > 0 and self.says(first - 1) and not is_bullet(self.rows[first - 1]) and inside - first < FURTHEST:
+        while first > 0 and self.says(first - 1) and not is_bullet(self.rows[first - 1]) and inside - first < MAX_ROWS:
             first -= 1
         while stop < end and self.says(stop):
             stop += 1
@@ -166,7 +166,7 @@ def is_hint(row: str, keys: "regex.Pattern[str]") -> bool:
 
 def one_line(lines: Iterable[str]) -> str:
     """Join rows by single spaces."""
-    return " ".join(" ".join(lines).split())[:LONGEST_TEXT]
+    return " ".join(" ".join(lines).split())[:MAX_TEXT]
 
 
 def _is_picture(row: str) -> bool:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import regex
 
 from streamrelay.delta.layout.choices import Choices, find_choices
-from streamrelay.delta.layout.dialog_screen import FURTHEST, DialogScreen, is_bullet, is_hint, one_line
+from streamrelay.delta.layout.dialog_screen import MAX_ROWS, DialogScreen, is_bullet, is_hint, one_line
 from streamrelay.delta.profiles import DialogKind, DialogSign
 
 
@@ -133,7 +133,7 @@ def _of_hint(screen: DialogScreen) -> Dialog | None:
         return None
     asked = screen.question_above(last)
     kind = _kind(asked, ()) if asked else None
-    for above in reversed(screen.rows[max(0, last - FURTHEST) : last]):
+    for above in reversed(screen.rows[max(0, last - MAX_ROWS) : last]):
         if kind is not None or is_bullet(above):
             break
         if named := _LOGIN.search(above) or _REQUIRED.search(above):

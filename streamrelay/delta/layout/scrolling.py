@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-FEWEST_ROWS_OF_A_JUMP = 5
+MIN_ROWS_OF_A_JUMP = 5
 """Rows that must vanish together before a picture with nothing in common counts as one that skipped something."""
 
 SAME_PICTURE = 0.2
 """Part of the changed rows that must still be there for two pictures to have something to do with each other."""
 
-TALLEST_HEADER = 3
+MAX_HEADER = 3
 """Rows at the top that may stand still, besides those known to be pinned, while others scroll under them."""
 
 MAX_REDRAWN = 3
@@ -58,7 +58,7 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
     top = _first_moved(before, after, distance, top)
     above = [y for y in range(min(pinned, top), min(top, len(before))) if after[y]]
     standing = sum(after[y] == before[y] for y in above)
-    if standing > TALLEST_HEADER or 0 < standing < len(above):
+    if standing > MAX_HEADER or 0 < standing < len(above):
         return None
     return Scroll(distance, top)
 
@@ -71,7 +71,7 @@ def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
     changed = [(text, now) for text, now in zip(before, after, strict=False) if not (text and now.startswith(text))]
     left = [text for text, _ in changed if says_something(text)]
     came = sum(says_something(now) for _, now in changed)
-    return min(len(left), came) >= FEWEST_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
+    return min(len(left), came) >= MIN_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
 
 
 def is_redrawn(before: Sequence[str], after: Sequence[str]) -> bool:

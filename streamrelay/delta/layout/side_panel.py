@@ -12,7 +12,7 @@ from streamrelay.vt.engine import Engine
 
 GUTTER = 2
 NARROWEST = 16
-FEWEST_ROWS = 3
+MIN_ROWS = 3
 
 
 def transcript_edge(engine: Engine, texts: Sequence[str]) -> int | None:
@@ -29,4 +29,4 @@ def transcript_edge(engine: Engine, texts: Sequence[str]) -> int | None:
     if any(row.columns(edge, edge + GUTTER).strip() for row in every):
         return None
     beside = sum(bool(row.columns(edge + GUTTER, columns).strip()) for row in every)
-    return edge if beside >= FEWEST_ROWS else None
+    return edge if beside >= MIN_ROWS else None

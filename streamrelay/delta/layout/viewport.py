@@ -19,7 +19,7 @@ from streamrelay.delta.layout.glyphs import is_border
 from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.transcript.echoes import spelling
 
-SHORTEST_PART = 8
+MIN_PART = 8
 """Characters by which a row is known again inside of other rows; a shorter one has to stand at the start of one."""
 
 
@@ -113,7 +113,7 @@ class _Shown:
         if any(shown.startswith(text) for shown in self.texts):
             return True
         part = spelling(text)
-        return len(part) >= SHORTEST_PART and part in self._spelled
+        return len(part) >= MIN_PART and part in self._spelled
 
 
 def _is_text(row: PaintedRow) -> bool:

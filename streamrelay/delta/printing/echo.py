@@ -10,7 +10,7 @@ import regex
 _MARK = regex.compile(r"[\s│┃|▌]*[>❯›»•$#%*]?\s*")
 _PROMPT_END = regex.compile(r"(?:[>$#%:?❯›»]|\.\.\.)(?=\s|$)\s*")
 _SHELL_PROMPT_END = regex.compile(r"[>$#%:?❯›»➜λ✗✔▶→⟩]\s*\Z")
-_LONGEST_PROMPT = 60
+_MAX_PROMPT = 60
 _TAB = 8
 
 
@@ -47,7 +47,7 @@ class ShownLine:
             stop = self.match(shown, start)
             if stop is not None:
                 return start, stop
-        endings = (ending.end() for ending in _PROMPT_END.finditer(shown, 0, _LONGEST_PROMPT))
+        endings = (ending.end() for ending in _PROMPT_END.finditer(shown, 0, _MAX_PROMPT))
         for start in (_after_mark(shown), *endings):
             if _match(self._bare, shown, start) == len(shown):
                 return start, len(shown)
@@ -112,4 +112,4 @@ def _is_bare(shown: str, prompt: str) -> bool:
     """Tell whether nothing but a prompt stands in a line."""
     if shown in {"", prompt}:
         return True
-    return len(shown) <= _LONGEST_PROMPT and _PROMPT_END.search(shown, max(0, len(shown) - 3)) is not None
+    return len(shown) <= _MAX_PROMPT and _PROMPT_END.search(shown, max(0, len(shown) - 3)) is not None

@@ -7,7 +7,7 @@ composer asks once and gives no such bounds. mode.py tells them apart; until the
 
 from streamrelay.delta.mode import ModeMachine
 
-MOST_HELD_LINES = 1000
+MAX_HELD_LINES = 1000
 
 
 class Composer:
@@ -69,7 +69,7 @@ class Composer:
     def keep(self, lines: list[str]) -> list[str]:
         """Hold lines that passed inside; return them all again when they are too many for an editor."""
         self.lines += lines
-        if len(self.lines) <= MOST_HELD_LINES:
+        if len(self.lines) <= MAX_HELD_LINES:
             return []
         self._mode.see("flooded")
         return self.release()

@@ -30,13 +30,13 @@ from streamrelay.delta.transcript.answers import ended_lines, painted_lines
 from streamrelay.events import Gap, Origin
 from streamrelay.vt.engine import Cursor, Engine, Frame
 
-MOST_WRAPPED_ROWS = 200
+MAX_WRAPPED_ROWS = 200
 """Rows of a painted line that are waited for: a program may fill all of its rows."""
 
-LONGEST_GREETING, GREETING_PATIENCE = 100, 10.0
+MAX_GREETING, GREETING_PATIENCE = 100, 10.0
 """Lines, and seconds, after which what a program prints first is taken for what it says, as it asks for no input."""
 
-MOST_SWITCHES, LONGEST_EDITED = 8, 16_384
+MAX_SWITCHES, MAX_EDITED = 8, 16_384
 """Switches of bracketed paste between two rests, and characters of an open line that were off the screen already, from
 which on no editor is at work: looking at the whole line with every switch, a flood of them would take minutes."""
 
@@ -473,7 +473,7 @@ class Printing:
         greeting += lines
         if greeting and self._greeting_due is None:
             self._greeting_due = self._speaker.now + GREETING_PATIENCE
-        if len(greeting) > LONGEST_GREETING:
+        if len(greeting) > MAX_GREETING:
             self.end_greeting("program")
 
     def _say_explained(self, pieces: list[Piece], shown: str) -> None:
@@ -493,7 +493,7 @@ class Printing:
 
     @property
     def _is_flooded(self) -> bool:
-        return self._switches > MOST_SWITCHES and self._lines.exceeds(LONGEST_EDITED)
+        return self._switches > MAX_SWITCHES and self._lines.exceeds(MAX_EDITED)
 
     def _submit(self, passed: list[str]) -> None:
         """A line editor has withdrawn: what it shows was submitted."""
@@ -558,7 +558,7 @@ class Printing:
             return [line.rstrip(" ") for line in lines] if goes_on or habit != "plain" else lines
         columns = self._engine.columns
         lines = [*self._wrapped, *lines]
-        ended = ended_lines(lines, columns) if goes_on and len(lines) < MOST_WRAPPED_ROWS else len(lines)
+        ended = ended_lines(lines, columns) if goes_on and len(lines) < MAX_WRAPPED_ROWS else len(lines)
         self._wrapped, self._paints = lines[ended:], goes_on
         painted = painted_lines(lines[:ended], columns, goes_on=goes_on)
         for passage in painted.left_out:

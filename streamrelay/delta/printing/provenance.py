@@ -24,10 +24,10 @@ from streamrelay.delta.printing.echo import ShownLine, squeeze
 from streamrelay.delta.reasons import Rule
 from streamrelay.events import Origin, WitnessName
 
-SHORTEST_TAIL = 100
+MIN_TAIL = 100
 """Characters of a message's end by which it is known."""
 
-MOST_PENDING = 64
+MAX_PENDING = 64
 """Injections remembered without having been seen; older ones are given up."""
 
 
@@ -57,7 +57,7 @@ class _Injection:
         """Tell whether a composer too low for the message shows its end, once or, when it was redrawn, twice."""
         message = "".join(squeeze(line.text) for line in self.lines)
         half = squeezed[: len(squeezed) // 2]
-        return len(half) >= SHORTEST_TAIL and (
+        return len(half) >= MIN_TAIL and (
             message.endswith(squeezed) or (half * 2 == squeezed and message.endswith(half))
         )
 
@@ -83,7 +83,7 @@ class Ledger:
     """The injections of one pane that have not been seen yet, oldest first."""
 
     def __init__(self) -> None:
-        self._pending: deque[_Injection] = deque(maxlen=MOST_PENDING)
+        self._pending: deque[_Injection] = deque(maxlen=MAX_PENDING)
 
     def __bool__(self) -> bool:
         """Whether any injection is still to be seen."""

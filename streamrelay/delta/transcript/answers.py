@@ -36,7 +36,7 @@ _TOKENS = regex.compile(r"(?i)\s*tokens?:\s.*\d.*")
 _DRAWN = regex.compile(r"([^\w\s])\1{5}")
 """A run of one character, as in a bar or a rule."""
 _TIP = regex.compile(rf"\s*[{CORNERS}]\s*(?:💡\s*)?Tips?: ")
-LONGEST_FOOTER = 80
+MAX_FOOTER = 80
 
 
 Kind = Literal["text", "activity", "injected", "typed", "gap", "unsaid", "verdict"]
@@ -446,7 +446,7 @@ def _is_footer(text: str, above: str, first: str, look: _Look) -> bool:
         return True
     glyph = text.lstrip()[:1]
     is_part = text != first and is_mark(glyph) and first.lstrip().startswith(glyph)
-    if above.strip() or len(text) > LONGEST_FOOTER or is_part:
+    if above.strip() or len(text) > MAX_FOOTER or is_part:
         return False
     if _COUNTED.search(text) is not None and _SUMMARY.fullmatch(text) is not None:
         return True

@@ -41,7 +41,7 @@ _COLUMN = regex.compile(r"[│┃║╎╏┆┇┊┋|]")
 _RULES = regex.compile(rf"\s*[{LINES}]{{2,}}(?:\s+[{LINES}]{{2,}})+\s*")
 _GAP = regex.compile(r"\s{2,}")
 _NUMBERED = regex.compile(r"(?P<number>\s*(?P<value>\d+)) (?P<text>.*)")
-FEWEST_NUMBERED_ROWS, LAST_OF_ONE_DIGIT = 2, 9
+MIN_NUMBERED_ROWS, LAST_OF_ONE_DIGIT = 2, 9
 
 
 class Block(NamedTuple):
@@ -339,7 +339,7 @@ def _numbered_until(rows: Sequence[PaintedRow], y: int) -> tuple[int, int]:
         stop += 1
     is_code = any(indents) or stop - y > LAST_OF_ONE_DIGIT
     is_own = min(indents, default=0) == 1
-    return (stop, column) if is_code and not is_own and stop - y >= FEWEST_NUMBERED_ROWS else (y, 0)
+    return (stop, column) if is_code and not is_own and stop - y >= MIN_NUMBERED_ROWS else (y, 0)
 
 
 # Lines

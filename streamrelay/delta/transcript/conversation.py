@@ -15,7 +15,7 @@ from streamrelay.delta.layout.composer import DraftBox
 from streamrelay.delta.layout.dialog_screen import DialogScreen
 from streamrelay.delta.layout.glyphs import is_border, without_marks
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
-from streamrelay.delta.messages import MOST_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
+from streamrelay.delta.messages import MAX_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.profiles import GENERIC, matches
 from streamrelay.delta.transcript.answers import Answer, Passage, read_answer, rows_since
@@ -215,7 +215,7 @@ class Conversation:
             self._mark = self._document.mark()
         self._sent.append(Sent(message_id, text))
         self._draft = ""
-        del self._sent[:-MOST_MESSAGES]
+        del self._sent[:-MAX_MESSAGES]
 
     def submit(self, message_id: str, *, amid: bool) -> bool:
         """The Enter behind a message is being sent, `amid` what the program says to nobody known.

@@ -28,11 +28,11 @@ from streamrelay.delta.layout.viewport import MessageIn, Viewport
 from streamrelay.delta.transcript.resize_merge import Sized, rejoined
 from streamrelay.vt.engine import Engine, Frame, Rows
 
-MOST_OLD_ROWS = 500
+MAX_OLD_ROWS = 500
 """Rows above the screen at a mark that are compared with what is painted later: it may be painted again. As many are
 remembered of what was wiped before the mark."""
 
-MOST_ROWS_ABOVE, MOST_SEAMS = 5000, 16
+MAX_ROWS_ABOVE, MAX_SEAMS = 5000, 16
 """Rows remembered above the screen, and sizes of it in which they were painted."""
 
 
@@ -104,7 +104,7 @@ class Document:
         else:
             self._push(self._screen[self._pinned : keep])
             self._seams.append(_Seam(self._dropped + len(self._above), self._width, self._left.bit_length()))
-            del self._seams[:-MOST_SEAMS]
+            del self._seams[:-MAX_SEAMS]
             self._pinned = 0
         self._alternate = frame.alternate
         self._edge = None
@@ -202,7 +202,7 @@ class Document:
         last, wiped = self._last_mark, self._last_mark.wiped
         if last.generation != self._generation:
             rows = [*wiped, *last.above[: last.height], *last.screen]
-            wiped = tuple([row for row in rows if row.text][-MOST_OLD_ROWS:])
+            wiped = tuple([row for row in rows if row.text][-MAX_OLD_ROWS:])
         screen = tuple(self._screen[self._pinned :])
         self._last_mark = Mark(self._generation, self._above, len(self._above), self._dropped, screen, wiped)
         return self._last_mark
@@ -230,7 +230,7 @@ class Document:
         if mark.generation != self._generation:
             return [*mark.above[: mark.height], *mark.screen], self.rows()
         dropped = self._dropped - mark.dropped
-        first = max(0, min(mark.height - dropped, len(self._above)) - MOST_OLD_ROWS)
+        first = max(0, min(mark.height - dropped, len(self._above)) - MAX_OLD_ROWS)
         old = [*mark.above[first + dropped : mark.height], *mark.screen]
         return old, self._rejoined(old, first)
 
@@ -296,7 +296,7 @@ class Document:
             return
         distance, top = scroll
         if distance > 0:
-            left = old[: top + distance] + _bare(row.text for row in self._above[-MOST_OLD_ROWS:] if top > self._pinned)
+            left = old[: top + distance] + _bare(row.text for row in self._above[-MAX_OLD_ROWS:] if top > self._pinned)
             header = _copied(new[:top], {*left})
             self._push(before[self._pinned : header + distance])
             self._pinned = header
@@ -340,8 +340,8 @@ class Document:
 
     def _push(self, rows: Sequence[PaintedRow]) -> None:
         self._above += rows
-        too_many = len(self._above) - MOST_ROWS_ABOVE
-        if too_many > MOST_ROWS_ABOVE // 10:
+        too_many = len(self._above) - MAX_ROWS_ABOVE
+        if too_many > MAX_ROWS_ABOVE // 10:
             self._above = self._above[too_many:]
             self._dropped += too_many
             self._dropped_since_forgetting += too_many

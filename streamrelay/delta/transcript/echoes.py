@@ -15,10 +15,10 @@ import regex
 from streamrelay.delta.layout.glyphs import AROUND, SIDE, SIDES, is_border, is_mark, is_side, without_marks
 from streamrelay.delta.printing.echo import squeeze
 
-MOST_LOOKS_PER_ROW = 50
+MAX_LOOKS_PER_ROW = 50
 """Rows looked at for each row searched, on average, before a search is given up: a hostile program can make it long."""
 
-SHORTEST_TAIL, MOST_TAILS = 16, 100
+MIN_TAIL, MAX_TAILS = 16, 100
 """Characters that must be left of a beheaded echo, since fewer could be anything, and places where one is tried."""
 
 _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
@@ -32,12 +32,12 @@ _LABEL = regex.compile(r"\s*[^\W\d_]\w{0,11}:\s+")
 """A name in front of a message: `you: hello`."""
 _SIGN = regex.compile(r"\s*(?:\S|\S{1,11}[^\w\s])\s+(?=\S)")
 """A letter or a word of any kind there: `λ hello`."""
-MOST_ROWS_ABOVE_ECHO = 3
+MAX_ROWS_ABOVE_ECHO = 3
 """Rows of text from where the transcript goes on to where a message behind a label begins."""
 
 _WORD = regex.compile(r"\w+")
 
-MOST_OF_A_MESSAGE = 0.7
+MIN_SHARE_OF_MESSAGE = 0.7
 """Part of a message's words by which a block behind the mark of messages is known for it, though spelled otherwise."""
 
 
@@ -68,7 +68,7 @@ class EchoSearch:
 
     def __init__(self, rows: Sequence[str]) -> None:
         self._rows = rows
-        self._patience = MOST_LOOKS_PER_ROW * len(rows)
+        self._patience = MAX_LOOKS_PER_ROW * len(rows)
         self._behind: dict[str, list[tuple[Block, str]]] = {}
 
     def find(self, forms: Sequence[str], start: int = 0) -> Block | None:
@@ -96,8 +96,8 @@ class EchoSearch:
         """
         rows, spell, targets = self._spelling(forms)
         held = [y for y in range(start, len(rows)) if rows[y]]
-        known = [y for y in held[MOST_ROWS_ABOVE_ECHO:] if mark.strip() and self._rows[y].startswith(mark)]
-        for first in (*held[:MOST_ROWS_ABOVE_ECHO], *known):
+        known = [y for y in held[MAX_ROWS_ABOVE_ECHO:] if mark.strip() and self._rows[y].startswith(mark)]
+        for first in (*held[:MAX_ROWS_ABOVE_ECHO], *known):
             label = _SIGN.match(self._rows[first])
             if label is None:
                 continue
@@ -132,7 +132,7 @@ class EchoSearch:
         words = set(_WORD.findall(form))
         while (block := self.behind(mark, start)) is not None:
             shown = {word for row in self._rows[block.start : block.stop] for word in _WORD.findall(row)}
-            if len(words & shown) >= MOST_OF_A_MESSAGE * max(len(words), len(shown), 1):
+            if len(words & shown) >= MIN_SHARE_OF_MESSAGE * max(len(words), len(shown), 1):
                 return block
             start = block.stop
         return None
@@ -165,7 +165,7 @@ class EchoSearch:
         for y in range(start, len(self._rows) if mark.strip() else 0):
             if self._rows[y].startswith(mark) and self._rows[y].endswith("…"):
                 shown = spelling(self._rows[y][len(mark) : -1])
-                if len(shown) >= SHORTEST_TAIL and whole.startswith(shown):
+                if len(shown) >= MIN_TAIL and whole.startswith(shown):
                     return Block(y, y + 1, mark)
         return None
 
@@ -210,9 +210,9 @@ class EchoSearch:
             return None
         head = without_marks(self._spelled[first]) or self._spelled[first]
         position = 0
-        for _ in range(MOST_TAILS if head else 0):
+        for _ in range(MAX_TAILS if head else 0):
             position = target.find(head, position + 1)
-            if not 0 < position <= len(target) - SHORTEST_TAIL:
+            if not 0 < position <= len(target) - MIN_TAIL:
                 break
             stop, _ = _spelled_until(self._spelled, first, target[position:])
             if stop is not None:
@@ -223,7 +223,7 @@ class EchoSearch:
         """Tell whether any row from `start` on, not a short one, stands in a message."""
         target = spelling(form)
         rows = (row.strip(AROUND) for row in self._spelled[start:])
-        return any(len(row) >= SHORTEST_TAIL and row in target for row in rows)
+        return any(len(row) >= MIN_TAIL and row in target for row in rows)
 
     def _spelling(self, forms: Sequence[str]) -> tuple[list[str], Callable[[str], str], list[tuple[int, str]]]:
         """Return the rows and the forms as they are compared, and how they were spelled for it."""

@@ -25,7 +25,7 @@ _PATH = regex.compile(r"[/?&=]")
 NARROWEST_MARGIN = 8
 """Columns that a program may leave free at the right of what it wraps."""
 
-MOST_LEFT_STANDING, MOST_COMPARED = 12, 500
+MAX_LEFT_STANDING, MAX_COMPARED = 12, 500
 """Rows of an earlier picture that are known again, and rows at once among which they are looked for."""
 
 ROUGHNESS = 2
@@ -68,7 +68,7 @@ def without_earlier_pictures(
     follow, each wrapped at the same word and each in mid-sentence: rows of a log or a table may be equal too.
     """
     whole, leftover = list(rows), []
-    most = min(MOST_LEFT_STANDING, len(rows) // 2) if len(rows) <= MOST_COMPARED else 0
+    most = min(MAX_LEFT_STANDING, len(rows) // 2) if len(rows) <= MAX_COMPARED else 0
     if len({row.text for row in rows}) == len(rows):
         return rows, ()
     count = 1

@@ -17,10 +17,10 @@ from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.transcript.echoes import in_common, spelling
 from streamrelay.delta.transcript.line_joining import logical_lines, right_edge
 
-SHORTEST_PASSAGE = 16
+MIN_PASSAGE = 16
 """Characters by which a passage is known again; of less text all of it."""
 
-MOST_LINES, MOST_PLACES, LONGEST_PASSAGE = 60, 1000, 4000
+MAX_LINES, MAX_PLACES, MAX_PASSAGE = 60, 1000, 4000
 """Lines at the end of what is known whose ends are looked for (a line may be taller than the screen), places where they
 are found, and characters compared above those.
 """
@@ -112,24 +112,24 @@ class _Spelled:
     def above(self, place: int) -> str:
         """Return what stands in front of a place, backwards."""
         end = len(self.text) - place
-        return self.reverse[end : end + LONGEST_PASSAGE]
+        return self.reverse[end : end + MAX_PASSAGE]
 
 
 def _common_passage(known: _Spelled, new: _Spelled) -> _Passage | None:
     best: _Passage | None = None
-    held = [y for y, row in enumerate(known.rows) if row][-MOST_LINES:]
+    held = [y for y, row in enumerate(known.rows) if row][-MAX_LINES:]
     places = 0
     for y in reversed(held):
-        row = known.rows[y][-SHORTEST_PASSAGE:]
+        row = known.rows[y][-MIN_PASSAGE:]
         at = known.starts[y] + len(known.rows[y]) - len(row)
         place = new.text.find(row)
-        while place >= 0 and places < MOST_PLACES:
+        while place >= 0 and places < MAX_PLACES:
             places += 1
             above = in_common(known.above(at), new.above(place))
             if best is None or (above + len(row), place) > (best.length, best.place):
                 best = _Passage(at - above, place - above, above + len(row))
             place = new.text.find(row, place + 1)
-    return best if best is not None and best.length >= min(SHORTEST_PASSAGE, len(known.text)) else None
+    return best if best is not None and best.length >= min(MIN_PASSAGE, len(known.text)) else None
 
 
 def _behind(text: str, count: int) -> str:
