@@ -263,25 +263,12 @@ def painted_lines(passed: Sequence[str], columns: int, *, goes_on: bool = False)
     width = right_edge(rows[start:stop], columns)
     whole, leftover = without_earlier_pictures(rows[start:stop], width)
     answer.leave_out("leftover", leftover)
-    painted = logical_lines(whole, width)
-    lines: list[str] = []
-    for line in reversed(painted):
-        if lines and _is_leftover(line, lines[-1], width):
-            answer.leave_out("leftover", [PaintedRow(line)])
-        else:
-            lines.append(line)
-    return Painted(lines[::-1], answer.passages)
+    return Painted(logical_lines(whole, width), answer.passages)
 
 
 def _fills(line: str, columns: int) -> bool:
     """Tell whether a line, with the blanks at its end, takes a whole row of prose; bars and rules are drawn to fit."""
     return cells_of(line) >= columns - 1 and _DRAWN.search(line) is None
-
-
-def _is_leftover(line: str, below: str, width: int) -> bool:
-    """Tell whether a line is the first row of an earlier picture of the line below it: an echo had moved the rows."""
-    rest = below[len(line) :].split(maxsplit=1)
-    return bool(rest) and below.startswith(f"{line} ") and len(line) + 1 + len(rest[0]) > width
 
 
 def _continued(before: PaintedRow, now: PaintedRow) -> PaintedRow:

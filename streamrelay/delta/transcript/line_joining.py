@@ -86,14 +86,15 @@ def without_earlier_pictures(
 def _stands_twice(rows: Sequence[PaintedRow], y: int, count: int, width: int) -> bool:
     """Tell whether so many rows from row `y` on, each wrapped in mid-sentence, are followed by the same ones.
 
-    Once: what stands there three times somebody printed.
+    A row that stands there three times was printed so. Each row is wrapped for the row below its copy: below the last
+    row of the earlier picture stands its own first row again.
     """
     if y >= count and rows[y - count].text == rows[y].text:
         return False
     return all(
         rows[z].text == rows[z + count].text
         and rows[z].fills
-        and _is_wrapped(rows[z].text, rows[z + 1].text, width)
+        and _is_wrapped(rows[z].text, rows[z + count + 1].text, width)
         and not _is_monotonous(rows[z].text)
         for z in range(y, y + count)
     ) and all(_is_amid_sentence(rows[z - 1].text, rows[z].text) for z in range(y + count + 1, y + 2 * count + 1))
