@@ -148,7 +148,14 @@ class Scene:
         wait_until(lambda: sum(LAST in row for row in recorder.rows()) == len(self._panes), _LIMIT)
         self._rest(1.5)
         self._tmux.run("send-keys", "-t", self._shell, "q")
+        wait_until(lambda: not any(map(self._has_status, self._panes.values())), _LIMIT)
+        # A busy tmux may leave the old text in a pane's border although the option is gone.
+        self._tmux.run("refresh-client", "-t", self._tmux.run("list-clients", "-F", "#{client_name}"))
         wait_until(lambda: _is_over(recorder.rows()), _LIMIT)
+
+    def _has_status(self, pane: str) -> bool:
+        """Tell whether streamrelay still shows the state of the link for a pane."""
+        return bool(self._tmux.run("show-options", "-p", "-q", "-v", "-t", pane, "@streamrelay"))
 
     def _agent(self, name: str, beside: str, *split: str) -> str:
         answers = self._folder / f"{name}.json"

@@ -18,7 +18,12 @@ from streamrelay.notifying.board import Notify, ShowStatus, StatusEffect
 from streamrelay.panes.server import Server
 
 OPTION = "@streamrelay"
-MESSAGE_MILLISECONDS = 8_000
+MESSAGE_OPTIONS = (("-C", "-d", "8000"), ("-d", "3000"))
+"""How `display-message` shows a message, the better way first.
+
+While a message is shown, tmux does not draw what the panes print (3.3a status.c, `TTY_FREEZE`). Newer versions draw it
+with `-C`; older ones refuse that option, and show the message for a shorter time.
+"""
 MAX_MESSAGES = 16
 LAST_TIMEOUT = 5.0
 """Seconds that taking everything back may need."""
@@ -105,9 +110,13 @@ class Notifier:
             for line in await self._server.query(_CLIENTS):
                 control, session, client = line.split(" ", 2)
                 if control == "0" and session in sessions:
-                    words = ("display-message", "-c", client, "-d", str(MESSAGE_MILLISECONDS), "--")
-                    with contextlib.suppress(StreamrelayError):
-                        await self._server.query((*words, said(f"streamrelay: {message.text}")))
+                    await self._display(client, said(f"streamrelay: {message.text}"))
+
+    async def _display(self, client: str, text: str) -> None:
+        for options in MESSAGE_OPTIONS:
+            with contextlib.suppress(StreamrelayError):
+                await self._server.query(("display-message", "-c", client, *options, "--", text))
+                return
 
 
 def _pairs(lines: Iterable[str]) -> Iterable[tuple[str, str]]:

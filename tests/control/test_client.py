@@ -16,6 +16,7 @@ from streamrelay.control import (
     Tmux,
     TransportName,
     command_line,
+    reminder,
 )
 from streamrelay.errors import (
     BadCommand,
@@ -146,13 +147,16 @@ async def test_a_cancelled_command_leaves_the_others_their_answers(
 
 
 @pytest.mark.requirement("ENG-07b")
-async def test_who_owes_an_answer_is_reminded_a_few_times(private_tmux: PrivateTmux, connect: "Connect") -> None:
+async def test_who_owes_an_answer_is_reminded_a_few_times(
+    private_tmux: PrivateTmux, connect: "Connect", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reminder, "_INTERVAL", 0.25)
     private_tmux.new_session("main", IDLE)
     async with connect() as client:
         owed = asyncio.create_task(client.command("wait-for never ; display-message -p done", timeout=60))
         await wait_until_async(lambda: client.outstanding == 1 + REMINDERS, 20)
         with pytest.raises(CommandTimeout):
-            await client.command(say("not a fourth"), timeout=2.5)
+            await client.command(say("not a fourth"), timeout=1.0)
         assert client.outstanding == 1 + REMINDERS + 1
         private_tmux.run("wait-for", "-S", "never")
         assert (await owed).text == "done"
