@@ -33,7 +33,7 @@ from textual.widgets import Static, TextArea
 
 from benchmarks import measuring
 from benchmarks.measuring import Report, Sample, Table, progress
-from streamrelay.council.app.app import CouncilApp
+from streamrelay.council.app.app import run_app
 from streamrelay.council.clients.contract import AIClient, ChatMessage
 from streamrelay.council.config import CouncilConfig
 from streamrelay.council.console import Console
@@ -136,7 +136,7 @@ async def _hold_council(folder: Path) -> None:
         async with session.watch() as happenings, session:
             speaking = asyncio.create_task(speak(session))
             try:
-                await CouncilApp(console, session.joined, happenings).run_async()
+                await run_app(console, session.joined, happenings)
             finally:
                 speaking.cancel()
 

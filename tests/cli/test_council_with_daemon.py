@@ -130,3 +130,29 @@ def test_a_killed_daemon_ends_the_terminal_with_an_error_and_loses_nothing_that_
     said, answer = json.loads(exported.stdout)["messages"]
     assert said["text"] == "Hello"
     assert answer["text"].startswith(terminal.grown)
+
+
+@pytest.mark.requirement("COU-06", "COU-12a")
+def test_the_app_shows_a_session_of_the_daemon_and_ends_it(
+    private_tmux: PrivateTmux, environment: dict[str, str], tmp_path: Path
+) -> None:
+    folders = {name: environment[name] for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    server = ["-S", private_tmux.socket_path]
+    command = f"{COMMAND} council --config c.toml -S {private_tmux.socket_path}; echo left: $?; exec cat"
+    pane = private_tmux.new_session("app", ["sh", "-c", f"cd {tmp_path}; {command}"], environment=folders)
+
+    def shows(text: str) -> None:
+        wait_until(lambda: text in private_tmux.run("capture-pane", "-p", "-J", "-t", pane), PATIENCE, text)
+
+    shows("Phase: Plan")
+    private_tmux.run("send-keys", "-t", pane, "Hello", "Enter")
+    shows("word39")
+    other = Terminal(tmp_path, environment, "--resume", "last", *server)
+    other.until("messageshown")
+    other.types("And from here?")
+    shows("And from here?")
+    shows("Generating... Ada")
+    private_tmux.run("send-keys", "-t", pane, "/bye", "Enter")
+    other.until("sessionended")
+    shows("left: 0")
+    assert other.leaves() == 1, other.errors  # the answer to its message was broken off

@@ -26,8 +26,8 @@ from streamrelay.council.happenings import (
 )
 from streamrelay.delivery.sanitise import sanitised
 
-MAX_SHOWN = 200
-"""Messages and notices that the screen keeps."""
+MAX_SHOWN = 100
+"""Messages and notices that the screen keeps. Textual (8.2) lays out all of them for each new word."""
 _PRUNED_AT_ONCE = 20
 _COLOURS = 6
 """Colours of members, in the style sheet."""
@@ -78,10 +78,11 @@ class ChatView(VerticalScroll):
     async def restore(self, joined: Joined) -> None:
         """Show how a session stands: its last messages, and what is queued."""
         self.anchor()
-        self._left_out = joined.earlier
+        shown = joined.entries[-MAX_SHOWN:]
+        self._left_out = joined.earlier + len(joined.entries) - len(shown)
         if self._left_out:
             await self.mount(self._earlier())
-        await self.mount_all([self._view(entry) for entry in joined.entries])
+        await self.mount_all([self._view(entry) for entry in shown])
         for entry in joined.queued:
             await self.show(MessageShown(entry, queued=True))
 
