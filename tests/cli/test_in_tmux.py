@@ -3,6 +3,7 @@
 The person's terminal is a pane of another private server, in which a client of the first one runs.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -12,6 +13,8 @@ import sys
 import pytest
 
 from streamrelay import errors
+from streamrelay.control import Tmux
+from streamrelay.leftovers import find_leftovers
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
@@ -127,6 +130,8 @@ def test_doctor_finds_and_uninstall_takes_away_what_a_killed_command_left(privat
         "XDG_RUNTIME_DIR": str(tmp_path / "run"),
         "HOME": str(tmp_path),
     }
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
     for name in ("one", "two"):
         private_tmux.new_session(name, SILENT_CAT)
     before = listed(private_tmux)
@@ -135,7 +140,7 @@ def test_doctor_finds_and_uninstall_takes_away_what_a_killed_command_left(privat
     private_tmux.run("send-keys", "-t", "one", "hello", "Enter")
     wait_until(lambda: "@streamrelay_entered" in "".join(options(private_tmux)), PATIENCE, "a delivery")
 
-    assert leftovers(cli, own)["found"] == "streamrelay is running on this server"
+    assert left_behind(private_tmux).in_use
     refused = cli.run("uninstall", **own)
     assert refused.returncode == errors.UsageError.exit_code
     assert "at work" in refused.stderr
@@ -159,9 +164,10 @@ def test_doctor_finds_and_uninstall_takes_away_what_a_killed_command_left(privat
     assert (found["status"], found["found"][:29]) == ("warning", "1 hubs without a client, 2 pa")
     assert "streamrelay uninstall" in found["fix"]
 
+    left = left_behind(private_tmux)
     tried = cli.run("uninstall", "--dry-run", "--json", **own)
     planned = [json.loads(line)["removed"] for line in tried.stdout.splitlines()]
-    assert found == leftovers(cli, own)
+    assert left_behind(private_tmux) == left
     summary = cli.run("uninstall", "--dry-run", **own).stdout.splitlines()
     assert len(summary) < len(planned)
     assert len({re.match(r" *\d+ \w+ +", line).end() for line in summary}) == 1
@@ -179,11 +185,17 @@ def test_doctor_finds_and_uninstall_takes_away_what_a_killed_command_left(privat
     assert not list((tmp_path / "cache").iterdir())
     assert not list((tmp_path / "run").iterdir())
     assert "kept: " in done.stderr
-    assert leftovers(cli, own)["status"] == "ok"
+    left = left_behind(private_tmux)
+    assert (left.hubs, left.shown, left.in_use) == ((), (), False)
 
     assert cli.run("uninstall", "--data", **own).returncode == 0
     assert [file for folder in ("cache", "state", "config", "run") for file in (tmp_path / folder).iterdir()] == []
     assert cli.run("uninstall", "-S", str(tmp_path / "nowhere"), server=False, **own).stdout == ""
+
+
+def left_behind(tmux):
+    """Look for leftovers as `doctor` does, without the time for its other checks."""
+    return asyncio.run(find_leftovers(Tmux(tmux.binary, socket_path=tmux.socket_path)))
 
 
 def leftovers(cli, environment):

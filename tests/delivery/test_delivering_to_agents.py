@@ -113,6 +113,7 @@ def agent(private_tmux: PrivateTmux, tmp_path: Path) -> AgentPane:
 WHOLE = ["queued", "pasted", "painted", "submitted", "turn_started", "answered"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.requirement("DLV-01a", "DLV-02a")
 @pytest.mark.parametrize(
     "options",

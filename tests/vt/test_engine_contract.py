@@ -21,7 +21,7 @@ class TestChunks:
         for at in range(len(STREAM)):
             assert everything(fed(make, [STREAM[:at], STREAM[at:]])) == whole, at
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.sampled(1)
     @settings(
         max_examples=60,
         derandomize=True,
