@@ -39,6 +39,8 @@ _SPINNER = "\u283f "
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 ESCAPE_TIMEOUT = 0.05
 """Seconds after which an escape without a sequence is a key."""
+END_TIMEOUT = 2.0
+"""Seconds in which an agent that closed its connection ends, so that its exit status is known."""
 STDIO_LIMIT = 50 << 20
 """Bytes of one line of the protocol: a message may hold an image."""
 
@@ -256,6 +258,7 @@ class AgentTerminal:
             await self._news.wait()
 
     async def _send(self, text: str) -> None:
+        """Send a prompt and print the answer; raises ConnectionError if the agent ends meanwhile."""
         from acp import RequestError, text_block
 
         self._works, self._message_id = True, None
@@ -286,10 +289,13 @@ async def run(command: Sequence[str]) -> int:
     conversing, ended = asyncio.ensure_future(terminal.converse()), asyncio.ensure_future(process.wait())
     try:
         await asyncio.wait({conversing, ended}, return_when=asyncio.FIRST_COMPLETED)
-        if conversing.done():
+        if conversing.done() and not isinstance(conversing.exception(), ConnectionError):
             conversing.result()
             return 0
-        terminal.screen.says(f"the agent {command[0]} ended with status {ended.result()}\n")
+        await asyncio.wait({ended}, timeout=END_TIMEOUT)  # an agent closes its pipe before it ends
+        how = f"ended with status {ended.result()}" if ended.done() else "closed its connection"
+        terminal.screen.ends_message()
+        terminal.screen.says(f"the agent {command[0]} {how}\n")
     except RequestError as error:
         terminal.screen.says(f"the agent {command[0]} opens no session: {error}\n")
     finally:

@@ -36,6 +36,8 @@ class InFlight:
     """Since when the machine waits for the screen to rest, if nothing else is in the way."""
     withdrawn: str = ""
     """The reason with which it fails if tmux puts its paste off; empty to wait again."""
+    is_over: bool = False
+    """Whether the turn that answers it has ended, so that its last state is reported."""
     held: list[ReportState] = field(default_factory=list)
     """Reports about the answer that arrived before tmux confirmed the Enter."""
 

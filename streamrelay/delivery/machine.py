@@ -7,6 +7,7 @@ The machine reports each state once, in order, when it has proof:
 * `pasted`, `submitted`: tmux has run the line, which also compares the foreground program.
 * `painted`: the pane's stream saw the text in the composer or at the prompt. Programs that show nothing skip it.
 * `turn_started`, `answered`: the stream reported it of the turn that the Enter began.
+* `unconfirmed`: the pane closed during that turn, or the writer stopped before it: the program may have ended first.
 
 The machine types one message at a time. While an obstacle stands in the way (readiness.py), the message waits and the
 machine reports the reason. After the paste it waits until the program has painted and rested for `PAINT_REST`, because
@@ -209,11 +210,17 @@ class DeliveryMachine:
         return self._end("unconfirmed", "taken_back")
 
     def stop(self, reason: str) -> list[Effect]:
-        """End all messages: a message in flight is unconfirmed, a waiting one has failed."""
-        effects: list[Effect] = []
+        """End all messages: a message in flight or without its answer is unconfirmed, a waiting one has failed."""
+        typed = set() if self._current is None else {self._current.message.message_id}
+        effects: list[Effect] = [
+            ReportState(followed.message_id, "unconfirmed", reason)
+            for followed in self._followed
+            if followed.message_id not in typed
+        ]
         while self._current is not None or self._queue:
             self._current = self._current or self._queue.popleft()
             effects += self._end("failed" if self._current.stage == "waiting" else "unconfirmed", reason)
+        self._followed.clear()
         self._due = None
         return effects
 
@@ -393,9 +400,14 @@ class DeliveryMachine:
                 followed.started = True
             if followed.is_unreadable:
                 effects.append(ReportState(followed.message_id, "unconfirmed", UNREADABLE))
+            elif event.reason == "closed":
+                effects.append(ReportState(followed.message_id, "unconfirmed", event.reason))
             elif followed.started:
                 effects.append(ReportState(followed.message_id, "answered", how))
             self._followed.remove(followed)
+            current = self._current
+            if current is not None and current.message.message_id == followed.message_id:
+                current.is_over = current.stage == "confirming"
         return effects
 
     def _end(self, state: DeliveryState, reason: str) -> list[Effect]:
@@ -404,6 +416,8 @@ class DeliveryMachine:
         if current is None:
             return []
         self._due = 0.0
+        if current.is_over:
+            return []
         # A later answer is not attributed to this message: the state is final.
         for followed in [each for each in self._followed if each.message_id == current.message.message_id]:
             self._followed.remove(followed)

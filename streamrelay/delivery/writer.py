@@ -100,6 +100,11 @@ class PaneWriter:
         """The code of the error with which `run` has ended."""
 
     @property
+    def program(self) -> str:
+        """The foreground command that it types to."""
+        return self._program
+
+    @property
     def idle(self) -> bool:
         """Whether each message is submitted or has failed."""
         return self._machine.idle
@@ -194,6 +199,10 @@ class PaneWriter:
             self._running = False
             self._progressed.set()
             self._pipeline.remove_listener(self._hear)
+
+    def stop(self, reason: str) -> None:
+        """End all messages after `run` has ended: those without their answer become unconfirmed."""
+        self._carry_out(self._machine.stop(reason))
 
     async def finish(self) -> None:
         """Wait until each message is submitted or has failed; never returns once `run` has raised."""

@@ -212,3 +212,6 @@ class ParticipantPane:
                 await asyncio.wait([self._writing], timeout=LAST_RECEIPTS_TIMEOUT)
             self._writing.cancel()
             await asyncio.gather(self._writing, return_exceptions=True)
+            # A shell's command that is still running ends later, and the shell answers then.
+            if self.gone.is_set() or (self._succeeding and not is_shell(self.writer.program)):
+                self.writer.stop(ProgramLeft.code)

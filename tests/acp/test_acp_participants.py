@@ -1,6 +1,5 @@
 """Agents that speak ACP as sessions: started, prompted, asked, cancelled, in a relay with a pane, killed."""
 
-import asyncio
 import shlex
 import sys
 from pathlib import Path
@@ -86,18 +85,17 @@ async def test_an_acp_agent_is_a_session_that_is_prompted_asked_cancelled_and_re
 
 
 @pytest.mark.requirement("BRG-02")
-async def test_an_agent_that_dies_in_its_turn_leaves_no_message_doubled(stage, tmp_path):
+async def test_the_message_of_an_agent_that_dies_in_its_turn_is_unconfirmed(stage, tmp_path):
     async with stage.service() as service:
         ann = await started(service, "Ann", tmp_path)
         await service.send_message(SendMessage(to=ann.session, text="die", message_id="m1"))
-        ended = lambda: ann.session not in {s.session for s in sessions if s.state != "ended"}  # noqa: E731
-        sessions = await service.sessions()
-        while not ended():
-            await asyncio.sleep(0.05)
-            sessions = await service.sessions()
+        await until_state(service, "m1", "unconfirmed")
         states = [event.state for event in await journaled(service, Receipt) if event.message_id == "m1"]
         assert states.count("submitted") == 1
         assert "answered" not in states
+        texts = [event.text for event in await journaled(service, Text) if event.origin == "program"]
+        assert "I heard:" in texts
+        assert texts[-1].endswith("ended with status 3")
 
 
 @pytest.mark.slow

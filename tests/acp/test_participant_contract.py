@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from streamrelay.agents.witnesses.process import foreground_processes
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import running_pid
+from streamrelay.delivery.message import FINAL
 from streamrelay.events import Receipt, Text
 from streamrelay.service.api import SendMessage, Service
 from streamrelay.sessions.model import StartSession
@@ -101,3 +103,34 @@ async def test_a_participant_gets_each_message_once_over_a_daemon_that_is_killed
             told = [state for state in states if state != "queued"]
             assert len(told) == len(set(told))
         assert await state_of(service, "m1") in {"answered", "submitted", "turn_started", "unconfirmed"}
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("BRG-02", "DLV-01a")
+async def test_the_message_of_a_participant_that_is_killed_is_unconfirmed(household, participant, tmp_path):
+    start_daemon(household)
+    async with DaemonClient(household.address.socket) as service:
+        agent, *arguments = participant.words
+        session = await service.start_session(
+            StartSession(agent=agent, arguments=arguments, title="it", cwd=str(tmp_path), patience=PATIENCE)
+        )
+        await service.watch(session.session, watched=True)
+        for number in (1, 2):
+            await service.send_message(SendMessage(to=session.session, text=f"text {number}", message_id=f"m{number}"))
+
+        async def has_begun() -> bool:
+            return await state_of(service, "m1") == "turn_started"
+
+        await wait_until_async(has_begun, PATIENCE, "the first message's turn")
+        first = int(household.tmux.run("display-message", "-p", "-t", session.pane, "#{pane_pid}"))
+        os.kill(foreground_processes(first)[-1].pid, signal.SIGKILL)
+
+        async def are_over() -> bool:
+            return all([await state_of(service, each) in FINAL for each in ("m1", "m2")])
+
+        await wait_until_async(are_over, PATIENCE, "the end of both messages")
+        assert await state_of(service, "m1") == "unconfirmed"
+        # A participant that takes messages while it works may have got the second one, too.
+        assert await state_of(service, "m2") == "failed" or participant.kind == "pane"
+        assert participant.got in (["text 1"], ["text 1", "text 2"])
+        assert await state_of(service, "m2") == "unconfirmed" or participant.got == ["text 1"]

@@ -249,6 +249,21 @@ def test_the_end_of_the_pane_leaves_what_was_begun_unconfirmed_and_fails_the_res
 
 
 @pytest.mark.requirement("DLV-01a")
+def test_a_message_whose_program_ends_before_its_answer_is_unconfirmed() -> None:
+    closed, stopped = Pane(), Pane()
+    for pane in (closed, stopped):
+        pane.put("m1")
+        pane.deliver("m1")
+        pane.hear(TurnStarted(message_id="m1", turn=1))
+    closed.hear(TurnEnded(reason="closed", certain=True, turn=1))
+    closed.effects += closed.machine.stop("pane_gone")
+    assert closed.told()[-2:] == ["turn_started", "unconfirmed closed"]
+    stopped.effects += stopped.machine.stop("program_left")
+    stopped.hear(TurnEnded(reason="signal", certain=True, turn=1))
+    assert stopped.told()[-2:] == ["turn_started", "unconfirmed program_left"]
+
+
+@pytest.mark.requirement("DLV-01a")
 @pytest.mark.parametrize("reason", ["needs_human", "not_submitted"])
 def test_nothing_is_told_of_an_answer_after_the_message_has_failed(reason: str) -> None:
     pane = Pane(DeliveryPolicy(needs_human="fail"))
