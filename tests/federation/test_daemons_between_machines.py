@@ -1,57 +1,17 @@
 """Two machines as people have them: a daemon each, set up by a file, and the commands they type."""
 
 import contextlib
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
-from tests.federation.conftest import KEYS, peer_keys
-from tests.service.conftest import PATIENCE, Stage
-
-COMMAND = Path(sys.executable).with_name("streamrelay")
-
-
-class Home(Stage):
-    """A machine with a home of its own, and a daemon for its tmux server."""
-
-    def __init__(self, node: str, peer: str, tmux: PrivateTmux, folder: Path, url: str) -> None:
-        super().__init__(tmux, folder)
-        profiles = folder / "config" / "streamrelay" / "agents.d"
-        profiles.mkdir(parents=True)
-        (profiles / "sprite.toml").write_text(PROFILE)
-        key = folder / "key"
-        key.write_text(KEYS[node].private_text)
-        key.chmod(0o600)
-        written = {
-            "node": node, "peers": [peer], "redis_url": url, "key_file": str(key), "peer_keys": peer_keys(peer),
-        }  # fmt: skip
-        lines = (f"{name} = {msgspec.json.encode(value).decode()}\n" for name, value in written.items())
-        (folder / "config" / "streamrelay" / "config.toml").write_text("[federation]\n" + "".join(lines))
-        self.environment = os.environ | {
-            "XDG_CONFIG_HOME": str(folder / "config"),
-            "XDG_STATE_HOME": str(folder / "state"),
-            "XDG_RUNTIME_DIR": str(tmux.directory),
-            "STREAMRELAY_SOCKET_PATH": tmux.socket_path,
-        }
-
-    def types_command(self, *words: str) -> str:
-        done = subprocess.run(
-            [COMMAND, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=PATIENCE
-        )
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
-        return done.stdout
-
-    def problems(self) -> list[str]:
-        return msgspec.json.decode(self.types_command("status", "--json"))["problems"]
+from tests.federation.homes import Home
+from tests.service.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -63,7 +23,7 @@ def homes(private_redis: PrivateRedis, private_tmux: PrivateTmux, tmp_path: Path
             home = Home(node, peer, tmux, tmp_path / node[0], private_redis.url)
             made.append(home)
             tmux.new_session("keeper", ["sleep", "1000"])
-            home.types_command("daemon", "start")
+            home.begin()
             stack.callback(home.types_command, "daemon", "stop")
         yield made[0], made[1]
 

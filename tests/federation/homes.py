@@ -1,0 +1,99 @@
+"""Machines as people have them: a daemon each with a home, a tmux server and agents of its own, one broker for all."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from streamrelay.daemon.client import DaemonClient
+from streamrelay.testing.agent import PROFILE, read_got
+from streamrelay.testing.tmux import PrivateTmux, is_alive
+from streamrelay.testing.waiting import wait_until
+from tests.federation.conftest import KEYS, peer_keys
+from tests.service.conftest import PATIENCE, Stage
+
+COMMAND = Path(sys.executable).with_name("streamrelay")
+
+
+class Home(Stage):
+    """A machine with a home of its own, and a daemon for its tmux server."""
+
+    def __init__(self, node: str, peer: str, tmux: PrivateTmux, folder: Path, url: str) -> None:
+        super().__init__(tmux, folder)
+        self.node = node
+        profiles = folder / "config" / "streamrelay" / "agents.d"
+        profiles.mkdir(parents=True)
+        (profiles / "sprite.toml").write_text(PROFILE)
+        key = folder / "key"
+        key.write_text(KEYS[node].private_text)
+        key.chmod(0o600)
+        written = {
+            "node": node, "peers": [peer], "redis_url": url, "key_file": str(key), "peer_keys": peer_keys(peer),
+        }  # fmt: skip
+        lines = (f"{name} = {msgspec.json.encode(value).decode()}\n" for name, value in written.items())
+        (folder / "config" / "streamrelay" / "config.toml").write_text("[federation]\n" + "".join(lines))
+        self.environment = os.environ | {
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "XDG_RUNTIME_DIR": str(tmux.directory),
+            "STREAMRELAY_SOCKET_PATH": tmux.socket_path,
+        }
+
+    def types_command(self, *words: str) -> str:
+        done = subprocess.run(
+            [COMMAND, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    def problems(self) -> list[str]:
+        return msgspec.json.decode(self.types_command("status", "--json"))["problems"]
+
+    @property
+    def socket(self) -> Path:
+        (socket,) = (self.tmux.directory / "streamrelay").glob("daemon-*.sock")
+        return socket
+
+    @property
+    def pid(self) -> int:
+        """The daemon's process id; 0 if none runs."""
+        locks = list((self.tmux.directory / "streamrelay").glob("daemon-*.lock"))
+        text = locks[0].read_text().strip() if locks else ""
+        return int(text) if text and is_alive(int(text)) else 0
+
+    def client(self) -> DaemonClient:
+        """A client of the daemon, as a program or the page's server has one."""
+        return DaemonClient(self.socket, timeout=PATIENCE)
+
+    def begin(self) -> None:
+        self.types_command("daemon", "start")
+
+    def kill(self) -> None:
+        """End the daemon as `kill -9` does."""
+        if pid := self.pid:
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not is_alive(pid), PATIENCE, "the daemon to be dead")
+
+    def freeze(self) -> None:
+        """Let the daemon stand still, as a suspended machine does."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        if pid := self.pid:
+            os.kill(pid, signal.SIGCONT)
+
+    def end(self) -> None:
+        """End the daemon, whatever state it is in."""
+        self.thaw()
+        self.kill()
+
+    def received(self, name: str) -> list[str]:
+        """What a scripted agent got, as the program itself wrote it down."""
+        return [got.text.rstrip("\n") for got in read_got(self.folder / name) if got.kind == "message"]
+
+    def said(self, name: str) -> list[str]:
+        """What a scripted agent answered, as the program itself wrote it down."""
+        return [got.text.rstrip("\n") for got in read_got(self.folder / name) if got.kind == "said"]
