@@ -51,6 +51,35 @@ def test_what_was_sent_twice_is_found_twice_though_its_composer_showed_it_in_two
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("DEL-01", "DEL-03a")
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        pytest.param(["λ hello", "", "hello", "to you"], ["hello", "to you"], id="quote below a labelled echo"),
+        pytest.param(
+            [
+                "> hello", "", "┌──────┬───────┐", "│ name │ says  │", "├──────┼───────┤", "│ ann  │ good  │",
+                "│      │ day   │", "├──────┼───────┤", "│ bob  │ night │", "└──────┴───────┘",
+            ],
+            ["name\tsays", "ann\tgood day", "bob\tnight"],
+            id="cells wrapped between rules",
+        ),
+        pytest.param(
+            ["> hello", "", "name   says", "─────  ─────", "ann    day", "bob    night"],
+            ["name\tsays", "ann\tday", "bob\tnight"],
+            id="columns under rules",
+        ),
+        pytest.param(
+            ["> hello", "", "┌────────", "all of it is said", "", "and more"],
+            ["┌────────", "all of it is said", "", "and more"],
+            id="corner that begins no box",
+        ),
+    ],
+)  # fmt: skip
+def test_an_answer_keeps_what_it_shows(rows: list[str], text: list[str]) -> None:
+    assert read(rows, "hello") == [("injected", ["hello"]), ("text", text)]
+
+
 ECHO = ("injected", ["hello"])
 
 
