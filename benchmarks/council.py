@@ -45,9 +45,9 @@ BAR: Final = 50.0
 """Milliseconds that the council may add at p99."""
 RATE: Final = 200
 """Tokens a second."""
-TOKENS: Final = 100
+TOKENS: Final = 300
 """Tokens of one answer."""
-THINKING: Final = 0.05
+THINKING: Final = 0.3
 """Seconds before the first token."""
 KEYS: Final = "ZVW#%^=+&~"
 """Characters that neither app prints otherwise, alone or in an escape sequence."""

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 MAX_MESSAGE = 200_000
 """Characters of one message."""
-_SAVE_EVERY = 0.05
+_SAVE_EVERY = 0.1
 """Seconds between two times that what has come of an answer is written down and shown."""
 _MAX_UNREAD = 10_000
 """Happenings that an onlooker may leave unread before it is let go."""

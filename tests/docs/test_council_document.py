@@ -6,9 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from streamrelay.council import coordinator as turns
 from streamrelay.council.commands import WORDS
 from streamrelay.council.config import CouncilConfig, parse_config
+from streamrelay.council.demo import DEMO, DemoClient
 from streamrelay.council.members import Member
+from streamrelay.council.session import CouncilSession
+from streamrelay.council.store import CouncilStore
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "council.md").read_text(encoding="utf-8")
 
@@ -35,3 +39,17 @@ def test_each_file_of_the_document_is_correct(block: str) -> None:
 @pytest.mark.parametrize("anchor", ["When a member fails", "council.toml"])
 def test_the_sections_that_errors_link_exist(anchor: str) -> None:
     assert f"\n## {anchor}\n" in DOCUMENT
+
+
+async def test_the_session_of_the_document_is_what_the_demo_says(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"^```text\n\$ printf [^\n]*\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+    async with (
+        CouncilStore(tmp_path / "council.db") as store,
+        await CouncilSession.begin(store, DEMO, lambda member, _: DemoClient(member, pause=0.0)) as session,
+    ):
+        session.say("Which database do we take?")
+        session.tell(turns.StartRound("dissent"))
+        session.tell(turns.StartRound("chair", "Ada"))
+        await session.until_rest()
+        said = [f"{entry.author} │ {line}".rstrip() for entry in session.entries for line in entry.text.split("\n")]
+    assert said[-13:] == shown.splitlines()
