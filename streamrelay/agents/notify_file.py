@@ -61,7 +61,7 @@ def _alone(text: str, agent: str) -> bool:
     """Return whether a text is our entry and nothing else."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return False
     return table.keys() == {KEY} and _is_ours(table[KEY], agent)
 
@@ -78,5 +78,5 @@ def _without_mark(text: str) -> tuple[str, str]:
 def _parse(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(_without_mark(text)[1])
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise TomlError(f"invalid TOML: {error}") from error

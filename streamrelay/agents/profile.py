@@ -195,7 +195,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
     except msgspec.ValidationError as error:
         wrong, _, key = str(error).partition(" - at `$.")
         raise ConfigError(source, key.removesuffix("`"), wrong, hint=_HINT) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ConfigError(source, "", f"invalid TOML: {error}", hint=_HINT) from error
     recognise, delivery = file.recognise, file.delivery
     if not recognise.commands and not recognise.signs:

@@ -33,7 +33,7 @@ def read_toml(text: str, *, file: str, kind: Literal["user", "project"]) -> Laye
     """Return what a file sets; raises ConfigError for invalid TOML, an unknown key or an invalid value."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(file, "", f"invalid TOML: {error}", hint=_HINT) from error
     keys = all_keys()
     lines = lines_of(text)
@@ -98,7 +98,7 @@ def lines_of(text: str) -> dict[tuple[str, ...], int]:
     for count in range(1, len(lines) + 1):
         try:
             document = tomllib.loads("\n".join(lines[:count]))
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             continue
         began = next(
             (at for at in range(read, count) if lines[at].strip() and not lines[at].lstrip().startswith("#")), 0
@@ -131,7 +131,7 @@ def _leaves(
 def _parsed(written: str) -> object:
     try:
         return tomllib.loads(f"value = {written}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return written
 
 

@@ -82,7 +82,7 @@ def parse_rhythm(name: str, text: str, *, source: str, over: Rhythm | None = Non
     try:
         written = msgspec.convert(tomllib.loads("\n".join(lines[1:end])), _Written)
         breath = Breath.parse(written.structure) if written.structure is not None else None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(source, "", f"invalid TOML: {error}") from error
     except msgspec.ValidationError as error:
         raise ConfigError(source, "", str(error)) from error

@@ -41,7 +41,7 @@ class Asciicast:
         try:
             with path.open("rb") as file:
                 header = msgspec.json.decode(file.readline(), type=_Header)
-        except (OSError, msgspec.MsgspecError, RecursionError) as error:
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise RecordingError(
                 f"{path} is no recording: {error}",
                 hint="a recording is a folder of a recorded session, a .jsonl or .jsonl.gz of one, or an asciicast",

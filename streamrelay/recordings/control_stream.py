@@ -133,7 +133,7 @@ class ControlRecording:
                         self._check(record.entry)
                     if record.entry is not None or record.dir == "out":
                         yield record
-        except (OSError, EOFError, zlib.error, msgspec.MsgspecError, RecursionError) as error:
+        except (OSError, EOFError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             if tells_all and isinstance(error, EOFError):
                 return
             raise RecordingError(f"{self._stream}: not a control-mode recording: {error}") from error
@@ -166,5 +166,5 @@ class ControlRecording:
     def _read_meta(self, path: Path) -> _Meta:
         try:
             return msgspec.json.decode(path.read_bytes(), type=_Meta)
-        except (OSError, msgspec.MsgspecError, RecursionError) as error:
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise RecordingError(f"{path}: cannot be read: {error}") from error
