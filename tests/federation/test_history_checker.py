@@ -54,6 +54,10 @@ def invent(records: Records) -> None:
     records.append({"event": "heard", "channel": "relay-1", "who": "Ann", "from": "Bob", "text": "never said"})
 
 
+def echo(records: Records) -> None:
+    records.append({"event": "heard", "channel": "relay-1", "who": "Ann", "from": "Ann", "text": "Ann 3"})
+
+
 @pytest.mark.requirement("NET-07")
 def test_a_good_history_is_good() -> None:
     verdict = check(good())
@@ -64,7 +68,14 @@ def test_a_good_history_is_good() -> None:
 @pytest.mark.requirement("NET-07")
 @pytest.mark.parametrize(
     ("plant", "kind"),
-    [(drop, "lost"), (double, "doubled"), (swap, "reordered"), (rename, "misattributed"), (invent, "invented")],
+    [
+        (drop, "lost"),
+        (double, "doubled"),
+        (swap, "reordered"),
+        (rename, "misattributed"),
+        (invent, "invented"),
+        (echo, "echoed"),
+    ],
 )
 def test_each_planted_violation_is_found_and_nothing_else(plant: Callable[[Records], None], kind: str) -> None:
     histories = good()
@@ -80,6 +91,14 @@ def test_what_crosses_into_another_channel_is_misattributed() -> None:
     place = heard_by_ann(histories[0])[4]
     histories[0][place]["channel"] = "relay-2"
     assert set(check(histories).counts) == {"misattributed", "lost"}
+
+
+def test_a_text_on_its_way_at_the_end_may_be_unheard_but_not_doubled() -> None:
+    history: Records = [{"event": "joined", "channel": "c", "who": name} for name in ("Ann", "Bob")]
+    history.append({"event": "said", "channel": "c", "who": "Ann", "text": "bye", "due": "no"})
+    heard = {"event": "heard", "channel": "c", "who": "Bob", "from": "Ann", "text": "bye"}
+    assert not check([history]).findings
+    assert check([[*history, heard, heard]]).counts == {"doubled": 1}
 
 
 def test_a_text_that_is_said_twice_cannot_be_judged() -> None:

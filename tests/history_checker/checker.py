@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-Kind = Literal["lost", "doubled", "reordered", "misattributed", "invented"]
+Kind = Literal["lost", "doubled", "reordered", "misattributed", "invented", "echoed"]
 Record = Mapping[str, str]
 
 
@@ -58,6 +58,7 @@ def check(histories: Iterable[Sequence[Record]]) -> Verdict:
     histories = list(histories)
     members: dict[str, set[str]] = defaultdict(set)
     sayings: dict[str, _Saying] = {}
+    undue: set[str] = set()
     verdict = Verdict()
     for history in histories:
         for record in history:
@@ -67,6 +68,8 @@ def check(histories: Iterable[Sequence[Record]]) -> Verdict:
                 if record["text"] in sayings:
                     raise ValueError(f"a text was said twice, so that it names no saying: {record['text']!r}")
                 sayings[record["text"]] = _Saying(record["channel"], record["who"], len(sayings))
+                if record.get("due") == "no":
+                    undue.add(record["text"])
     verdict.said = len(sayings)
     times: Counter[tuple[str, str, str]] = Counter()
     latest: dict[tuple[str, str, str], int] = {}
@@ -76,6 +79,8 @@ def check(histories: Iterable[Sequence[Record]]) -> Verdict:
                 verdict.heard += 1
                 verdict.findings += _judge(record, sayings, times, latest)
     for text, saying in sayings.items():
+        if text in undue:
+            continue
         for listener in sorted(members[saying.channel] - {saying.speaker}):
             if not times[saying.channel, listener, text]:
                 verdict.findings.append(Finding("lost", saying.channel, listener, text))
@@ -96,6 +101,9 @@ def _judge(
     times[channel, listener, text] += 1
     if (saying.channel, saying.speaker) != (channel, record["from"]):
         yield Finding("misattributed", channel, listener, text, f"{saying.speaker} said it in {saying.channel}")
+        return
+    if listener == saying.speaker:
+        yield Finding("echoed", channel, listener, text)
         return
     if times[channel, listener, text] > 1:
         yield Finding("doubled", channel, listener, text)

@@ -1,0 +1,73 @@
+"""Turn the logs that the agents wrote into histories for `tests.history_checker`; pure.
+
+The agents write what they said and what was typed into them. Nothing here comes from the daemon's own journal.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+Record = dict[str, str]
+NOTICE = "[streamrelay]"
+LATE: Mapping[str, str] = {"due": "no"}
+"""Marks a text that was on its way when the run ended, or that the budget of the link left unheard."""
+
+
+class Said(NamedTuple):
+    """What an agent said, and when (seconds of `time.monotonic`)."""
+
+    who: str
+    text: str
+    at: float
+
+
+def split_header(typed: str) -> tuple[str, str]:
+    """Return the sender and the text of a delivered message; the sender is empty where no header names one."""
+    if typed.startswith("[From ") and "] " in typed:
+        sender, _, text = typed.removeprefix("[From ").partition("] ")
+        return sender, text
+    return "", typed
+
+
+def link_history(said: Sequence[Said], heard: Mapping[str, Sequence[str]], budget: int) -> list[Record]:
+    """Judge a link of two agents: the first `budget` things that they said in turn are due."""
+    in_turn = sorted(said, key=lambda one: one.at)
+    records = [{"event": "joined", "channel": "link", "who": who} for who in heard]
+    records += [
+        {"event": "said", "channel": "link", "who": one.who, "text": one.text} | ({} if place < budget else LATE)
+        for place, one in enumerate(in_turn)
+    ]
+    for who, messages in heard.items():
+        for typed in messages:
+            if not typed.startswith(NOTICE):
+                sender, text = split_header(typed)
+                records.append(heard_record("link", who, sender, text))
+    return records
+
+
+def relay_history(
+    said: Mapping[str, Sequence[str]], heard: Mapping[str, Sequence[tuple[str, str]]], due: Mapping[str, int]
+) -> list[Record]:
+    """Judge a relay: of each speaker the first `due[speaker]` things are due; `heard` has (sender, text)."""
+    records = [{"event": "joined", "channel": "relay", "who": who} for who in said]
+    for who, texts in said.items():
+        records += [
+            {"event": "said", "channel": "relay", "who": who, "text": f"{who}: {text}"}
+            | ({} if place < due[who] else LATE)
+            for place, text in enumerate(texts)
+        ]
+    for who, messages in heard.items():
+        records += [heard_record("relay", who, sender, f"{sender}: {text}") for sender, text in messages]
+    return records
+
+
+def notes_history(listener: str, sent: Sequence[str], heard: Sequence[str]) -> list[Record]:
+    """Judge messages of a user to one agent: each arrives once, in order, and nothing else does."""
+    channel = f"notes-{listener}"
+    records = [{"event": "joined", "channel": channel, "who": who} for who in ("user", listener)]
+    records += [{"event": "said", "channel": channel, "who": "user", "text": text} for text in sent]
+    return records + [heard_record(channel, listener, "user", text) for text in heard]
+
+
+def heard_record(channel: str, who: str, sender: str, text: str) -> Record:
+    """Return the record of one delivered message."""
+    return {"event": "heard", "channel": channel, "who": who, "from": sender, "text": text}
