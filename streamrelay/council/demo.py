@@ -52,7 +52,7 @@ DEMO: Final = CouncilConfig(
 
 _DISSENT: Final = {
     "Ada": "One module is enough | Grace | it hides where the data changes",
-    "Grace": "Three modules from the start | Ada | nobody has asked for them yet",
+    "Grace": "Three modules from the start | Ada | no user has asked for them",
     "Alan": "none",
 }
 _SUMMARY: Final = (
