@@ -78,7 +78,7 @@ async def test_the_demo_answers_each_kind_of_round_and_shows_every_word(store: C
                 tables.append(happening.entry.text)
     assert len(ended) == 7
     assert {entry.id: entry.text for entry in ended} == {answer: text.strip() for answer, text in grown.items()}
-    assert "| Three modules from the start | Ada | Grace | nobody has asked for them yet |" in tables[0]
+    assert "| Three modules from the start | Ada | Grace | no user has asked for them |" in tables[0]
     assert "**Agreed:**" in ended[-1].text
     assert len(json.loads(written[target])["messages"]) == 9
 
