@@ -43,6 +43,7 @@ NAVIGATION: dict[str, dict[str, str]] = {
         "Find out why a line is missing": "explain.md",
         "Describe a program": "profiles.md",
         "Operate it": "operations.md",
+        "Security": "security.md",
     },
     "Reference": {
         "Command line": "command-line.md",
