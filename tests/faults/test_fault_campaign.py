@@ -12,8 +12,8 @@ from tests.faults.histories import Record, Said, link_history, notes_history, re
 from tests.faults.schedule import FAULTS, schedule
 from tests.history_checker import check
 
-SEEDS, SHORT = 500, 3
-"""Seeds of `scripts/test all`, and the faults of each."""
+SEEDS, SHORT = 20, 3
+"""Seeds of `scripts/test all`, and the faults of each; `python -m tests.faults --seeds 500` runs as many as wanted."""
 
 
 @pytest.mark.slow  # a seed takes 15 to 30 s on two busy cores
