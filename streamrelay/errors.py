@@ -100,6 +100,7 @@ __all__ = [
     "TmuxMissing",
     "TmuxTooOld",
     "UsageError",
+    "error_with_code",
 ]
 
 

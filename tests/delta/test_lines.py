@@ -129,12 +129,24 @@ def test_watched_from_the_alternate_screen_the_line_is_known_when_it_is_left() -
     assert lines.take(screen.take(), 0.0)[-1].endswith("after")
 
 
-def test_a_program_that_rests_with_a_hidden_cursor_leaves_nothing_due() -> None:
+def test_a_program_that_paints_is_looked_at_until_it_paints_no_more() -> None:
     pane = Followed(lines=8)
+
+    def paints(data: str, now: float) -> None:
+        pane.screen.feed(data.encode())
+        assert pane.lines.take(pane.screen.take(), now, paints=True) == []
+
     pane.lines.doubt()
     assert pane.feed("one\r\n") == []
-    assert pane.lines.due == PROVING
-    pane.screen.feed(b"\x1b[?25lhalf")
-    assert pane.lines.take(pane.screen.take(), 0.1, paints=True) == []
+    paints("\x1b[?25lhalf", 0.1)
     assert pane.lines.habit == "paints"
+    assert pane.lines.due == PROVING
+    assert pane.lines.tick(PROVING) == []
+    assert pane.lines.due == PROVING + REPAINT_REST
+    assert pane.lines.tick(pane.lines.due) == []
     assert pane.lines.due is None
+    paints("\rtwo\r\n", 5.0)
+    assert pane.lines.due == 5.0 + REPAINT_REST
+    paints("\x1b[A10%\r\n", 5.5)
+    assert pane.lines.tick(5.0 + REPAINT_REST) == []
+    assert pane.lines.tick(5.5 + 2 * REPAINT_REST) == ["one", "10%f"]

@@ -7,14 +7,15 @@ How long a line waits depends on the program's *habit*:
 | plain | the line feed has passed it |
 | unproven | it left the screen, or the program has printed more behind it, or it has stood for `PROVING` seconds |
 | repaints | it left the screen, or the region that the program repaints, or the program has rested for `REPAINT_REST` |
-| paints | it left the screen, or the program has shown its cursor again |
+| paints | it left the screen, stands above all that the program repaints, or the program has shown its cursor again |
 
 A program is unproven when the watching begins and when a shell starts a command; it is plain as soon as one of its
 lines is final. It repaints from its first move above the open line (the one that holds the cursor) on, until it has not
 done that for `REPAINT_REST` seconds. The *region* that it repaints reaches from the open line up to as many rows above
 it as the program has gone up; how many that are counts as known `REPAINT_REST` seconds after the first move. A program
 paints while it hides its cursor. `release` makes everything above the cursor final: the turn is over, or the program
-asks for input.
+asks for input. Of a program that paints, what stands above its region is looked at every `REPAINT_REST` seconds for as
+long as it paints.
 
 While a program is plain, a row is named by `history_total + y`, and everything above the open line was said. For every
 other habit a `Page` (page.py) knows by their text which lines were said: no row number survives a repaint. Of a line
@@ -76,6 +77,8 @@ class LineTracker:
         self.habit: Habit = "plain"
         self.due: float | None = None
         """When `tick` is due; None while time makes no line final."""
+        self._settled: Frame | None = None
+        """The frame that `tick` saw last."""
         self._page: Page | None = None
         """What was said of the page, while the program is not plain."""
         self._remembered: list[str] = []
@@ -200,7 +203,13 @@ class LineTracker:
         """Return the lines that are final because the program has left them alone for so long."""
         if self.due is None or now < self.due:
             return []
-        return self.release() if self.habit == "unproven" else self._settle(self._frame, now)
+        if self.habit == "unproven":
+            return self.release()
+        lines = self._settle(self._frame, now)
+        if self.habit == "paints" and self._settled is self._frame:
+            self.due = None  # nothing was painted since the last time
+        self._settled = self._frame
+        return lines
 
     def release(self) -> list[str]:
         """Return what stands above the cursor and was not said: nobody waits for it to change any longer."""
@@ -281,7 +290,8 @@ class LineTracker:
             self._region, self._finished = max(self._region, self._lowest - top), min(self._finished, top)
         self._lowest = max(self._lowest, self._first_row)
         if paints:
-            self.habit, self.due = "paints", None
+            self.habit = "paints"
+            self.due = now + REPAINT_REST if self.due is None else self.due
         elif self.habit == "paints" and whole and top is None and self._touches is None:
             return lines + self.release()
         elif (self.habit == "paints" and whole) or (self.habit == "unproven" and top is not None):
