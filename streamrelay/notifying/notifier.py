@@ -10,7 +10,7 @@ import contextlib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import NoReturn, Protocol, Self
+from typing import Protocol, Self
 
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import Event
@@ -54,7 +54,8 @@ class Notifier:
         self._shows: dict[str, str] = {}
         self._messages: deque[Notify] = deque(maxlen=MAX_MESSAGES)
         self._due = asyncio.Event()
-        self._task: asyncio.Task[NoReturn] | None = None
+        self._is_closing = False
+        self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         self._want(self._board.opening())
@@ -64,13 +65,14 @@ class Notifier:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        # A command that is on its way is not cut off: tmux could run it after the one that takes it back.
+        self._is_closing = True
         self._want(self._board.closing())
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_TIMEOUT):
-                await self._do_all()
+        self._due.set()
+        if self._task is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST_TIMEOUT):
+                    await self._task
 
     def take(self, event: Event) -> None:
         """Take an event of the conversation; returns at once."""
@@ -85,19 +87,16 @@ class Notifier:
                     self._messages.append(effect)
             self._due.set()
 
-    async def _work(self) -> NoReturn:
-        while True:
-            await self._due.wait()
-            self._due.clear()
-            await self._do_all()
-
-    async def _do_all(self) -> None:
-        while self._shows or self._messages:
-            if self._messages:
-                await self._tell(self._messages.popleft())
-            else:
+    async def _work(self) -> None:
+        while not self._is_closing or self._shows or self._messages:
+            if self._shows:
                 pane = next(iter(self._shows))
                 await self._show(pane, self._shows.pop(pane))
+            elif self._messages:
+                await self._tell(self._messages.popleft())
+            else:
+                self._due.clear()
+                await self._due.wait()
 
     async def _show(self, pane: str, text: str) -> None:
         words = ("set-option", "-p", "-t", pane)

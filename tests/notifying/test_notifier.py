@@ -47,3 +47,36 @@ async def test_a_message_is_short_where_tmux_does_not_draw_the_panes_meanwhile(
     [words] = server.displayed
     text = "streamrelay: Ann and Bob: the budget of 1 delivery is spent"
     assert list(words) == ["display-message", "-c", "/dev/pts/1", *options, "--", text]
+
+
+class SlowServer:
+    """A server that runs what it was asked to run even if nobody waits for it any more, as tmux does."""
+
+    def __init__(self) -> None:
+        self.goes_on = asyncio.Event()
+        self.was_asked = asyncio.Event()
+        self.options: dict[str, Sequence[str]] = {}
+        self.commands: list[asyncio.Future[None]] = []
+
+    async def query(self, words: Sequence[str]) -> list[str]:
+        self.commands.append(asyncio.ensure_future(self._run(words)))
+        await asyncio.shield(self.commands[-1])
+        return []
+
+    async def _run(self, words: Sequence[str]) -> None:
+        if words[0] == "set-option":
+            if "-u" not in words:
+                self.was_asked.set()
+                await self.goes_on.wait()
+            self.options[words[words.index("-t") + 1]] = words
+
+
+@pytest.mark.requirement("OPS-09")
+async def test_a_status_that_is_on_its_way_at_the_end_is_taken_back_after_it() -> None:
+    server = SlowServer()
+    async with Notifier(server, ConversationBoard({"%1": "Ann", "%2": "Bob"})) as notifier:  # type: ignore[arg-type]
+        notifier.take(LinkSpent(link="l", deliveries=1))
+        await asyncio.wait_for(server.was_asked.wait(), 10)
+        asyncio.get_running_loop().call_later(0.05, server.goes_on.set)
+    await asyncio.gather(*server.commands)
+    assert {pane: "-u" in words for pane, words in server.options.items()} == {"%1": True, "%2": True}
