@@ -204,6 +204,8 @@ def _unspelled_echo(
         return None, rule
     for other in later:
         shown = search.find(other.forms, echo.start) or search.find_like(other.forms[0], mark, echo.start)
+        if shown is None and other.message_id is None:
+            shown = search.find_grown(other.forms[0], mark, echo.start)
         # Two placeholders can read alike: where one more follows, this is not that of the other message.
         if shown is not None and shown.start < echo.stop and search.find(other.forms, echo.stop) is None:
             return None, rule
@@ -417,7 +419,7 @@ def _indent(text: str) -> int:
 
 
 def _is_footer(text: str, above: str, first: str, look: _Look) -> bool:
-    """Tell whether a last row sums up a turn.
+    """Tell whether a last row sums up a turn, or is a notice at the right.
 
     Such a row is alone in its paragraph, short, has a duration or a count of tokens, and is no sentence: it begins with
     a glyph that marks no list, or has parts divided by dots. What begins with the same glyph as the `first` row of the
@@ -426,6 +428,8 @@ def _is_footer(text: str, above: str, first: str, look: _Look) -> bool:
     if is_border(text):
         return not (SIDE.match(above) is not None and text.lstrip()[0] in CORNERS)
     if matches(look.profile.footers, text):
+        return True
+    if not above.strip() and len(text) - len(text.lstrip()) > look.columns // 2:
         return True
     glyph = text.lstrip()[:1]
     is_part = text != first and is_mark(glyph) and first.lstrip().startswith(glyph)
