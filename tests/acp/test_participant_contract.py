@@ -20,7 +20,7 @@ from streamrelay.daemon.instance import running_pid
 from streamrelay.delivery.message import FINAL
 from streamrelay.events import Receipt, Text
 from streamrelay.service.api import SendMessage, Service
-from streamrelay.sessions.model import StartSession
+from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import is_alive
 from streamrelay.testing.waiting import wait_until_async
@@ -70,18 +70,24 @@ async def state_of(service: Service, message_id: str) -> str:
     return found[0].state if found else ""
 
 
+async def prompted(service: Service, words: Sequence[str], folder: Path) -> Session:
+    """Start a participant in a session that is watched, send it two messages, and return the session."""
+    agent, *arguments = words
+    started = await service.start_session(
+        StartSession(agent=agent, arguments=arguments, title="it", cwd=str(folder), patience=PATIENCE)
+    )
+    await service.watch(started.session, watched=True)
+    for number in (1, 2):
+        await service.send_message(SendMessage(to=started.session, text=f"text {number}", message_id=f"m{number}"))
+    return started
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("BRG-02")
 async def test_a_participant_gets_each_message_once_over_a_daemon_that_is_killed(household, participant, tmp_path):
     start_daemon(household)
     async with DaemonClient(household.address.socket) as service:
-        agent, *arguments = participant.words
-        session = await service.start_session(
-            StartSession(agent=agent, arguments=arguments, title="it", cwd=str(tmp_path), patience=PATIENCE)
-        )
-        await service.watch(session.session, watched=True)
-        for number in (1, 2):
-            await service.send_message(SendMessage(to=session.session, text=f"text {number}", message_id=f"m{number}"))
+        session = await prompted(service, participant.words, tmp_path)
         await wait_until_async(lambda: participant.got == ["text 1"], PATIENCE, "the first message to arrive")
         pid = running_pid(household.address)
         os.kill(pid, signal.SIGKILL)
@@ -110,13 +116,7 @@ async def test_a_participant_gets_each_message_once_over_a_daemon_that_is_killed
 async def test_the_message_of_a_participant_that_is_killed_is_unconfirmed(household, participant, tmp_path):
     start_daemon(household)
     async with DaemonClient(household.address.socket) as service:
-        agent, *arguments = participant.words
-        session = await service.start_session(
-            StartSession(agent=agent, arguments=arguments, title="it", cwd=str(tmp_path), patience=PATIENCE)
-        )
-        await service.watch(session.session, watched=True)
-        for number in (1, 2):
-            await service.send_message(SendMessage(to=session.session, text=f"text {number}", message_id=f"m{number}"))
+        session = await prompted(service, participant.words, tmp_path)
 
         async def has_begun() -> bool:
             return await state_of(service, "m1") == "turn_started"
