@@ -212,7 +212,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
         idle_titles=patterns.compiled("state.idle_titles", file.state.idle_titles),
         rest=file.state.rest,
         footers=patterns.compiled("screen.footers", file.screen.footers),
-        furniture=patterns.compiled("screen.furniture", file.screen.furniture),
+        chrome=patterns.compiled("screen.furniture", file.screen.furniture),
         activity=patterns.compiled("screen.activity", file.screen.activity),
         dialogs=tuple(
             DialogSign(dialog.kind, patterns.one(f"dialogs[{number}].pattern", dialog.pattern))

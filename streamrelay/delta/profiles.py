@@ -42,7 +42,7 @@ class Profile:
     """Seconds that the screen may still change after it has stopped saying that the program works."""
     footers: Patterns = ()
     """Rows at the end of an answer that are not part of it."""
-    furniture: Patterns = ()
+    chrome: Patterns = ()
     """Rows that are never part of an answer."""
     activity: Patterns = ()
     """First rows of blocks that show what the program does."""

@@ -76,10 +76,11 @@ class ScreenFollower:
             self.conversation.inject(message_id, text)
 
     def submit(self, message_id: str) -> bool:
-        """The Enter behind a message is being sent; return whether the composer shows anything of it.
+        """Note that the Enter after a message is being sent; return whether the composer shows anything of the message.
 
-        What the program says to nobody known is said first, if it is not at work: it stands above the message. What it
-        may add to that stands there too, and so does its answer to what a person has submitted meanwhile.
+        Output that answers no known message is said first, if the program is not at work: it stands above the message.
+        What the program may add to it stands there too, and so does its answer to a text that a person submitted
+        meanwhile.
         """
         amid = False
         if self._mode.converses:
@@ -93,7 +94,7 @@ class ScreenFollower:
         return self._mode.is_followed and self.conversation.submit(message_id, amid=amid)
 
     def _finish_what_goes_on(self) -> None:
-        """Say what is said to nobody known; that turn is over, unless it answers what a person typed unseen."""
+        """Say the output that answers no known message; end its turn unless it answers what a person typed unseen."""
         self.read(certain=True)
         if self._turns.goes_on or self._turns.is_certain:
             self._speaker.end_turn(self._turns.supersede())
@@ -182,7 +183,7 @@ class ScreenFollower:
         """The screen rests, and a line editor may be at work; return whether this is none, which is news.
 
         Lines have `passed` that no line editor lets pass; or the screen shows a composer as no line editor does: the
-        cursor is hidden, or rests between borders, or, of a program that nobody knows, something stands below it. Where
+        cursor is hidden, or rests between borders, or something stands below it in a program without profile. Where
         it rests `at_prompt`, a program that has ended may have hidden it.
         """
         conversation = self.conversation
@@ -238,7 +239,7 @@ class ScreenFollower:
         return typed
 
     def _go_to_work(self) -> None:
-        """The program says that it is at work: if nobody else did, a person has submitted something."""
+        """Note that the program says that it is at work; if no message explains it, a person has submitted a text."""
         if not self._turns.is_open and not self._awaited and self.conversation.assume_submitted():
             self._speaker.next_turn(None)
         if self._turns.turn or self._seeded:

@@ -6,8 +6,8 @@
   ended, and that is certain.
 * The program's own stop hook says both: that it was at work, and that it is over. Where it comes within `HOOK_LAG` of
   a message it can be the word on the turn before, and then it is a vote like any other.
-* While a dialog stands a turn is not over, whoever says so: its answer is read when the dialog is gone, for nobody can
-  tell their rows apart.
+* While a dialog stands, no witness can end the turn: the rows of dialog and answer cannot be told apart. The answer is
+  read when the dialog is gone.
 * Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
   shown its message, or tells its state as a rule and has told nothing of this turn: it may still be starting, with the
   message in a queue), and that is not certain: what comes later without a new message opens a continuation, a turn of
@@ -180,7 +180,7 @@ class Turns:
         return began
 
     def count_unseen(self) -> int | None:
-        """Count a message that the transcript shows and nobody saw being typed; None where others wait behind it."""
+        """Count a message that the transcript shows although its typing was not seen; None if others wait behind it."""
         if self._open and self._answered < self.turn:
             return None
         self.turn += 1

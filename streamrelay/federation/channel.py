@@ -6,8 +6,8 @@ disk. What comes is taken if it is the next one, known if it was taken before, a
 then the sender sends again from there.
 
 A number is good for one series (`epoch`). A node whose state is lost begins a later series, which is followed from its
-first envelope on; an envelope of an earlier series is an old one. A receiver that lost its state finds in `first` from
-where on nobody has what is sent.
+first envelope on; an envelope of an earlier series is an old one. A receiver that lost its state starts at `first`, the
+lowest number that is not acknowledged yet.
 """
 
 from collections import deque
@@ -22,7 +22,7 @@ from streamrelay.federation.messages import Ack
 WINDOW = 256
 """Envelopes that may be under way at a time; the others wait in order."""
 PATIENCE, MAX_TIMEOUT = 3.0, 60.0
-"""Seconds after which is sent again what nobody acknowledges, at first and at last."""
+"""Seconds after which unacknowledged envelopes are sent again: the first time, and at most."""
 MAX_UNACKNOWLEDGED = WINDOW // 4
 """Envelopes that are acknowledged together at most; fewer wait for `ACK_DELAY`, or for other traffic that way."""
 ACK_DELAY = 0.02
@@ -144,7 +144,7 @@ class Channel:
         return done
 
     def send_again(self) -> None:
-        """Have everything that waits sent anew: nobody knows what became of it."""
+        """Send everything that waits again, because its fate is unknown."""
         self._sent = self._first - 1
         self._since = None
 

@@ -32,7 +32,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
     """0 for what has no place in the order: it may get lost, and come twice."""
     first: int = 0
-    """The lowest number that the sender knows of nobody to have; what was before it is safe."""
+    """The lowest number that is not acknowledged yet; all before it are safe."""
     body: msgspec.Raw
 
 

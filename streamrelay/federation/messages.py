@@ -52,7 +52,7 @@ class Ack(Body, frozen=True, kw_only=True, tag="ack"):
     """
 
     epoch: int
-    """The series of numbers that is acknowledged: the one of whoever gets this."""
+    """The series of numbers that is acknowledged: that of the receiver of this message."""
     up_to: int
     missing: bool = False
 
@@ -66,7 +66,7 @@ class Ask(Body, frozen=True, kw_only=True, tag="ask"):
 
 
 class Answer(Body, frozen=True, kw_only=True, tag="answer"):
-    """Somebody of ours, or why not."""
+    """The session of that name on this node, or why there is none."""
 
     request: str
     party: Party | None = None
@@ -123,7 +123,7 @@ class Deliver(Body, frozen=True, kw_only=True, tag="deliver"):
 
 
 class Message(Body, frozen=True, kw_only=True, tag="message"):
-    """Deliver this to whoever has that name at your place; over the link of yours with its caller, if there is one."""
+    """Deliver this to the session of that name on your node, over its link with the caller if there is one."""
 
     message_id: str
     name: str
@@ -208,7 +208,7 @@ class GatheringCall(Body, frozen=True, kw_only=True, tag="gathering_call"):
 
 
 class GatheringNews(Body, frozen=True, kw_only=True, tag="gathering_news"):
-    """What has happened in a gathering of ours that somebody of yours takes part in."""
+    """What has happened in a gathering of this node that a session of yours takes part in."""
 
     events: tuple[GatheringEvent, ...]
 

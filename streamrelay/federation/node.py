@@ -152,7 +152,7 @@ class Node:
             elif key.startswith(SEAT):
                 node.seats[key.removeprefix(SEAT)] = msgspec.json.decode(value, type=RemoteSeat)
             elif key.startswith(SUSPENDED):
-                # Whoever suspended it does not know of our death, and does not say it again.
+                # The node that suspended it does not know that this node died, and does not repeat it.
                 node.suspended.add(key.removeprefix(SUSPENDED))
                 decider.links.suspend(key.removeprefix(SUSPENDED), value.decode())
         for peer in peers:
@@ -160,7 +160,7 @@ class Node:
             standing = ChannelState(epoch) if stored is None else msgspec.json.decode(stored, type=ChannelState)
             node.channels[peer] = Channel.restored(name, peer, standing, waiting.get(peer, {}))
         node.away = SentAwayLog.restored(kept)
-        # Nobody speaks any more with a node that is no peer now.
+        # A node that is no peer any more gets no further messages.
         for link_id in [link_id for link_id, there in node.spans.items() if there not in peers]:
             node.unspan(link_id)
         node.forget_suspended()
@@ -290,7 +290,7 @@ class Node:
         self.pending[SUSPENDED + session] = by.encode() or None
 
     def forget_suspended(self) -> None:
-        """Know no more of sessions elsewhere that have no link left here: nobody tells us how it goes on with them."""
+        """Forget remote sessions without a link here: no node reports their state any more."""
         for session in sorted(self.suspended):
             if not self.decider.links.of(session):
                 self.note_suspended(session, "")
@@ -387,7 +387,7 @@ class Node:
         return effects
 
     def leave(self, pane: str, reason: str) -> list[Effect]:
-        """A session of here is gone: so are its links and seats, whoever keeps them."""
+        """Remove a local session that is gone, with its links and seats, on whichever node they are kept."""
         images = [image for image in self.images.values() if image.own.pane == pane]
         seats = [seat for seat in self.seats.values() if seat.own.pane == pane]
         for home in sorted({image.home for image in images} | {seat.home for seat in seats}):

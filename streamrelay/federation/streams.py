@@ -4,7 +4,7 @@
     {namespace}:dead:{node}     what it could not use, and why; the last `MAX_DEAD_LETTERS` of those
     {namespace}:node:{node}     there while it is, and of which service it is the name; expires
 
-redis-py is needed by whoever opens one, and imported only then.
+redis-py is imported only when a stream is opened.
 """
 
 import asyncio
@@ -144,7 +144,7 @@ class Streams:
             entry_ids, portion = (), next(remaining, [])
 
     async def bury(self, entry: StreamEntry, why: str) -> None:
-        """Put what cannot be used where somebody may look at it."""
+        """Move an unusable entry to the dead letters, where a person can look at it."""
         with _asking():
             # One entry may be larger than all the others: its beginning tells enough.
             kept = {name: value[:MAX_DEAD_FIELD] for name, value in entry.fields.items()}
@@ -179,7 +179,7 @@ async def open_streams(url: str, node: str, *, namespace: str) -> AsyncIterator[
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
     try:
-        # Trying again is ours, from the beginning: what a lost connection has done nobody knows.
+        # The channel retries, from the start: what reached the server over a lost connection is unknown.
         redis = Redis.from_url(
             url,
             socket_timeout=READ_SECONDS + ANSWER_SECONDS,
@@ -210,9 +210,9 @@ def _translated() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _asking() -> Iterator[None]:
-    """Do the same; and whoever was cancelled meanwhile is, whatever it came to.
+    """Do as `_translated`; if the task was cancelled meanwhile, raise CancelledError, whatever the command returned.
 
-    redis-py waits by `asyncio.wait_for`, which before Python 3.12 forgets that at the moment in which it is done.
+    redis-py waits by `asyncio.wait_for`, which before Python 3.12 loses a cancellation that comes as the wait ends.
     """
     try:
         with _translated():

@@ -331,7 +331,7 @@ def test_what_a_profile_knows() -> None:
     profile = Profile(
         "p",
         footers=(regex.compile("^bye"),),
-        furniture=(regex.compile("^== "),),
+        chrome=(regex.compile("^== "),),
         activity=(regex.compile("^> run "),),
     )
     rows = ["> hello", "Hi!", "== status ==", "there", "bye now"]

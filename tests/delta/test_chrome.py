@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import regex
 
-from streamrelay.delta.layout.chrome import MAX_LABELS, Furniture, composer_top, masked, stays
+from streamrelay.delta.layout.chrome import MAX_LABELS, Chrome, composer_top, masked, stays
 from streamrelay.delta.layout.glyphs import is_border
 from streamrelay.delta.profiles import GENERIC
 
@@ -68,20 +68,20 @@ def cursor(rows: list[str]) -> int:
 
 
 def test_a_row_above_the_composer_is_a_status_line_once_rows_above_it_moved_and_it_stood() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     rest, work = screen("", "old", "", "model 5%"), screen("old", "new", "", "model 6%")
-    furniture.rest(rest, cursor(rest))
-    assert furniture.tail_start(rest, cursor(rest)) == 4, "nothing has moved yet: it could be the end of an answer"
-    furniture.observe(rest, work, cursor(work))
-    assert furniture.tail_start(work, cursor(work)) == 3
+    chrome.rest(rest, cursor(rest))
+    assert chrome.tail_start(rest, cursor(rest)) == 4, "nothing has moved yet: it could be the end of an answer"
+    chrome.observe(rest, work, cursor(work))
+    assert chrome.tail_start(work, cursor(work)) == 3
 
 
 def test_a_row_that_moves_with_the_transcript_is_no_status_line() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     rest, work = screen("", "", "the end of an answer"), screen("", "the end of an answer", "the next answer")
-    furniture.rest(rest, cursor(rest))
-    furniture.observe(rest, work, cursor(work))
-    assert furniture.tail_start(work, cursor(work)) == 3
+    chrome.rest(rest, cursor(rest))
+    chrome.observe(rest, work, cursor(work))
+    assert chrome.tail_start(work, cursor(work)) == 3
 
 
 @pytest.mark.parametrize(
@@ -93,109 +93,109 @@ def test_a_row_that_moves_with_the_transcript_is_no_status_line() -> None:
     ],
 )  # fmt: skip
 def test_a_spinner_is_a_row_whose_glyph_turns(old: str, new: str, learned: bool) -> None:
-    furniture = Furniture()
-    furniture.observe(screen(old), screen(new), 2)
-    assert furniture.is_spinner(new) is learned
+    chrome = Chrome()
+    chrome.observe(screen(old), screen(new), 2)
+    assert chrome.is_spinner(new) is learned
 
 
 def test_an_item_that_scrolls_to_where_its_quote_stood_is_no_spinner() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     quoted, item = "  • Check", "  - Check"
-    furniture.observe(screen("a", "b", "c", "d", quoted), screen("b", "c", "d", "e", item), 6)
-    assert not furniture.is_spinner(item)
+    chrome.observe(screen("a", "b", "c", "d", quoted), screen("b", "c", "d", "e", item), 6)
+    assert not chrome.is_spinner(item)
 
 
 def test_a_spinner_is_known_by_its_label_with_another_counter_and_glyph() -> None:
-    furniture = Furniture()
-    furniture.observe(screen("✶ Thinking 1 (1s)"), screen("✻ Thinking 2 (2s)"), 2)
-    assert furniture.is_spinner("  ✢ Thinking 99 (esc to interrupt)")
-    assert not furniture.is_spinner("Thinking 99")
-    assert not furniture.is_spinner("✢ Thinking of you")
+    chrome = Chrome()
+    chrome.observe(screen("✶ Thinking 1 (1s)"), screen("✻ Thinking 2 (2s)"), 2)
+    assert chrome.is_spinner("  ✢ Thinking 99 (esc to interrupt)")
+    assert not chrome.is_spinner("Thinking 99")
+    assert not chrome.is_spinner("✢ Thinking of you")
 
 
 def test_labels_are_bounded_and_the_oldest_goes_first() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     words = [f"{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(MAX_LABELS + 1)]
     for word in words:
-        furniture.observe([f"✶ {word}", ">"], [f"✻ {word}", ">"], 1)
-    assert not furniture.is_spinner(f"✶ {words[0]}")
-    assert furniture.is_spinner(f"✶ {words[1]}")
+        chrome.observe([f"✶ {word}", ">"], [f"✻ {word}", ">"], 1)
+    assert not chrome.is_spinner(f"✶ {words[0]}")
+    assert chrome.is_spinner(f"✶ {words[1]}")
 
 
 def test_work_is_shown_below_the_cursor_or_by_a_spinner_above_the_composer() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     below = ["said", RULE, "> ", RULE, "  esc to interrupt"]
-    assert furniture.shows_work(below, 2)
+    assert chrome.shows_work(below, 2)
     rows = screen("said", "✶ Thinking (esc to interrupt)")
-    assert not furniture.shows_work(rows, cursor(rows)), "not yet seen turning: an answer may say so too"
-    furniture.observe(screen("said", "✻ Thinking (esc to interrupt)"), rows, cursor(rows))
-    assert furniture.shows_work(rows, cursor(rows))
-    assert not furniture.shows_work(screen("press esc to interrupt"), 2)
+    assert not chrome.shows_work(rows, cursor(rows)), "not yet seen turning: an answer may say so too"
+    chrome.observe(screen("said", "✻ Thinking (esc to interrupt)"), rows, cursor(rows))
+    assert chrome.shows_work(rows, cursor(rows))
+    assert not chrome.shows_work(screen("press esc to interrupt"), 2)
 
 
 def test_a_composer_in_another_width_is_not_the_old_box_of_a_message() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     wide, narrow = "▄" * 40, "▄" * 30
     rows = ["said", wide, "> ", "▀" * 40, ""]
-    furniture.rest(rows, 2)
+    chrome.rest(rows, 2)
     resized = [wide, " > asked", "▀" * 40, "said", narrow, "> ", "▀" * 30]
-    assert furniture.composer_top(resized, 5) == 4
+    assert chrome.composer_top(resized, 5) == 4
 
 
 def test_a_spinner_with_another_label_is_one_at_once_where_its_glyphs_were_seen_spinning() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     rows = screen("said", "✶ Reading (3s · esc to interrupt)")
-    assert not furniture.shows_work(rows, cursor(rows))
-    furniture.observe(screen("said", "✻ Thinking"), screen("said", "✶ Thinking"), cursor(rows))
-    assert furniture.shows_work(rows, cursor(rows))
+    assert not chrome.shows_work(rows, cursor(rows))
+    chrome.observe(screen("said", "✻ Thinking"), screen("said", "✶ Thinking"), cursor(rows))
+    assert chrome.shows_work(rows, cursor(rows))
     for answer in ("✶ Press it (esc to interrupt) to stop", "● Press it (esc to interrupt)"):
         rows = screen("said", answer)
-        furniture.observe(screen("said", "● Blink"), screen("said", "✶ Blink"), cursor(rows))
-        assert not furniture.shows_work(rows, cursor(rows)), answer
+        chrome.observe(screen("said", "● Blink"), screen("said", "✶ Blink"), cursor(rows))
+        assert not chrome.shows_work(rows, cursor(rows)), answer
 
 
 def test_a_spinner_of_dots_and_a_hint_that_takes_two_rows() -> None:
-    furniture = Furniture()
-    furniture.observe(screen("..  Thinking"), screen("... Thinking"), 2)
+    chrome = Chrome()
+    chrome.observe(screen("..  Thinking"), screen("... Thinking"), 2)
     rows = screen("said", "..  Why did it go (0s · ↓ 12 tokens · esc to", "  .               cancel)")
-    assert furniture.shows_work(rows, cursor(rows))
-    assert not furniture.shows_work(screen("said", "..  Why did it go (0s · ↓ 12 tokens)", "cancel)"), 3)
+    assert chrome.shows_work(rows, cursor(rows))
+    assert not chrome.shows_work(screen("said", "..  Why did it go (0s · ↓ 12 tokens)", "cancel)"), 3)
 
 
 def test_what_a_profile_knows_for_a_spinner_shows_work_at_once() -> None:
     rows = screen("said", "~ Thinking (esc to cancel)")
-    known = replace(GENERIC, furniture=(regex.compile("^~ "),))
-    assert Furniture().shows_work(rows, cursor(rows), known)
-    assert not Furniture().shows_work(screen("said", "~ Thinking"), 3, known)
+    known = replace(GENERIC, chrome=(regex.compile("^~ "),))
+    assert Chrome().shows_work(rows, cursor(rows), known)
+    assert not Chrome().shows_work(screen("said", "~ Thinking"), 3, known)
 
 
 @pytest.mark.parametrize("rows", [[], [""], ["", ""]])
 def test_a_screen_with_nothing_on_it(rows: list[str]) -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     if rows:
-        furniture.rest(rows, 0)
-        furniture.observe(rows, rows, 0)
-        assert furniture.tail_start(rows, 0) <= len(rows)
-        assert not furniture.shows_work(rows, 0)
+        chrome.rest(rows, 0)
+        chrome.observe(rows, rows, 0)
+        assert chrome.tail_start(rows, 0) <= len(rows)
+        assert not chrome.shows_work(rows, 0)
     assert composer_top([*rows, ""], 0) == 0
 
 
 def test_rows_that_are_alike_are_no_status_lines() -> None:
-    furniture = Furniture()
-    furniture.rest(["row 1", "row 2", "row 3", "> "], 3)
+    chrome = Chrome()
+    chrome.rest(["row 1", "row 2", "row 3", "> "], 3)
     before, after = ["row 2", "row 3", "row 4", "> "], ["other", "row 3", "row 4", "> "]
-    furniture.observe(before, after, 3)
-    assert furniture.tail_start(after, 3) == 3
+    chrome.observe(before, after, 3)
+    assert chrome.tail_start(after, 3) == 3
 
 
 def test_a_composer_is_known_again_by_its_borders() -> None:
-    furniture = Furniture()
+    chrome = Chrome()
     top, bottom = "▊" + "▔" * 20 + "▎", "▊" + "▁" * 20 + "▎"
-    assert furniture.learn_borders(["said", top, "▊ draft", bottom], 2)
-    assert not furniture.learn_borders(["said", top, "▊ draft", bottom], 2), "no news"
+    assert chrome.learn_borders(["said", top, "▊ draft", bottom], 2)
+    assert not chrome.learn_borders(["said", top, "▊ draft", bottom], 2), "no news"
     parked = ["said", "more", "and more", top, "▊ ask away", bottom, "help"]
-    assert [furniture.composer_top(parked, cursor) for cursor in (1, 2, 4, 6)] == [3, 3, 3, 3]
-    assert furniture.composer_top(["said", "", "> "], 2) == 2, "it is gone"
+    assert [chrome.composer_top(parked, cursor) for cursor in (1, 2, 4, 6)] == [3, 3, 3, 3]
+    assert chrome.composer_top(["said", "", "> "], 2) == 2, "it is gone"
 
 
 @pytest.mark.parametrize("status_rows", [1, 4, 7])

@@ -72,7 +72,7 @@ def test_a_row_of_an_answer_is_never_furniture() -> None:
         profile = learn(recording, name=agent, source=agent, command=agent).profile.reading
         said = [text.text for text in seen.said if text.origin == "program"]
         assert said
-        assert not any(pattern.search(row) for row in said for pattern in (*profile.furniture, *profile.footers))
+        assert not any(pattern.search(row) for row in said for pattern in (*profile.chrome, *profile.footers))
 
 
 @pytest.mark.parametrize("program", ["cat", "bash", "less", "textual", "ink", "sqlite3", "progress"])
@@ -116,14 +116,14 @@ def test_what_makes_the_replay_worse_is_left_out_and_said(monkeypatch: pytest.Mo
     good = FoundValue("screen.furniture", r"^• Nothing of this", "it was made up too", "• Nothing of this", 1.0)
     monkeypatch.setattr("streamrelay.learning.fading", lambda _seen: iter([bad, good]))
     proposal = learn(open_recording(CORPUS / "codex" / "short"), name="codex", source="codex/short")
-    assert [pattern.pattern for pattern in proposal.profile.reading.furniture] == [good.value]
+    assert [pattern.pattern for pattern in proposal.profile.reading.chrome] == [good.value]
     assert "was left out: the replay gets worse with it" in proposal.text
 
 
 def test_a_hint_is_known_again_whatever_it_counts() -> None:
     recording = open_recording(CORPUS / "ink" / "relay")
     profile = learn(recording, name="ink", source="ink/relay", command="x").profile.reading
-    assert any(pattern.search("⠹ Thinking… (esc to interrupt · 99 tokens)") for pattern in profile.furniture)
+    assert any(pattern.search("⠹ Thinking… (esc to interrupt · 99 tokens)") for pattern in profile.chrome)
 
 
 def test_a_long_label_is_not_taken_for_the_next_one() -> None:

@@ -144,8 +144,8 @@ class _Top(NamedTuple):
     top: int
 
 
-class Furniture:
-    """The furniture of one pane, as far as it has shown itself."""
+class Chrome:
+    """The chrome of one pane, as learned so far."""
 
     def __init__(self) -> None:
         self.mark = ""
@@ -201,7 +201,7 @@ class Furniture:
                 self._learn_spinner(old, new)
 
     def tail_start(self, rows: Sequence[str], cursor: int) -> int:
-        """Return the first row of the screen that is furniture, counted from the bottom up."""
+        """Return the first row of the chrome at the bottom of the screen."""
         top = self.composer_top(rows, cursor)
         return top - min(self._status_rows, self._standing(rows, top))
 
@@ -213,14 +213,13 @@ class Furniture:
         if any(map(_says_how_to_interrupt, rows[cursor + 1 :])):
             return True
         return any(
-            _says_how_to_interrupt(row)
-            and (self.is_spinner(row) or self._spins(row) or matches(profile.furniture, row))
+            _says_how_to_interrupt(row) and (self.is_spinner(row) or self._spins(row) or matches(profile.chrome, row))
             for row in _with_open_brackets_closed(self._rows_above(rows, cursor))
         )
 
     def has_spinner(self, rows: Sequence[str], cursor: int, profile: Profile = GENERIC) -> bool:
         """Tell whether a spinner stands above the composer, whatever it says."""
-        return any(self.is_spinner(row) or matches(profile.furniture, row) for row in self._rows_above(rows, cursor))
+        return any(self.is_spinner(row) or matches(profile.chrome, row) for row in self._rows_above(rows, cursor))
 
     def is_spinner(self, row: str) -> bool:
         """Tell whether a row is one that was seen spinning."""

@@ -2,11 +2,11 @@
 
 Classic one-line questions (`[y/N]`, `Password:`) are prompt_detection's. Here are those that are painted: a list of
 choices with a pointer before one of them, or a row that names the keys to go on with. An agent's answer can hold the
-very same characters, so three things must be true at once, and each is a matter of where, not of words:
+very same characters, so three conditions must hold at once. Each is about positions, not about words:
 
 * the program *owns* the place: its cursor is hidden, or stands in the dialog (a program that merely printed a list
   leaves a visible cursor behind it);
-* nobody can type: the cursor does not stand behind a prompt, where a composer or a person's draft is;
+* no text can be typed: the cursor does not stand behind a prompt, where a composer or a person's draft is;
 * nothing follows: below the choices come only key hints, borders and remarks of the same box, to the end of the screen
   (below a transcript comes the composer).
 

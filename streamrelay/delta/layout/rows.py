@@ -23,7 +23,7 @@ class PaintedRow(NamedTuple):
     fills: bool = True
     """Whether it may go on in the next row: a program that fills its rows with blanks filled this one too."""
     skipped: bool = False
-    """Whether this row only stands for those that nobody saw: a picture vanished without having scrolled."""
+    """Whether this row only stands for rows that were never seen, because a snapshot vanished without scrolling."""
 
 
 def painted_row(text: str, wrapped: bool, columns: int) -> PaintedRow:

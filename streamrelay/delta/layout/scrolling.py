@@ -1,14 +1,13 @@
-"""How one picture of a screen became the next: by how many rows its middle moved.
+"""How far the middle of the screen scrolled between two snapshots.
 
-The alternate screen has no history, so what leaves it at the top is gone unless somebody noticed. Every row that
-stands in both pictures, once in each, votes for the distance it moved. Rows that stayed vote for nothing: a pinned
-header, a composer, a status line. One voter alone is believed only where nobody contradicts it.
+The alternate screen has no history, so rows that leave it at the top are lost unless they were recorded. Each row that
+stands exactly once in both snapshots votes for the distance that it moved. Rows that stayed do not vote: a pinned
+header, a composer, a status line. A single vote counts only if no other row contradicts it.
 
-A row of the block may be wrapped otherwise now, or take fewer rows: what left is told by the part above that row.
+A row of the moving block may be wrapped differently now, or take fewer rows; then the rows above it tell what left.
 
-Rows that move up because something above them was redrawn shorter have not scrolled: there, rows of the transcript
-stand still above the place. A header stands still as well, but it is low, and the block that moves begins right under
-it.
+Rows that move up because a block above them was redrawn shorter have not scrolled: then rows of the transcript stand
+still above them. A header stands still as well, but it has few rows, and the moving block begins right under it.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
-"""A panel beside the transcript: columns of its own on the right, where a program shows what is nobody's answer.
+"""A panel beside the transcript: columns of its own on the right, whose text is not part of any answer.
 
-A composer that is a box ends where its transcript does. Where a gutter of blanks runs beside that end from the top of
-the screen to its bottom, and behind it there is text in some rows, that text belongs to a panel.
+A boxed composer is as wide as its transcript. If a gutter of blanks runs right of it from the top of the screen to the
+bottom, and some rows have text right of the gutter, that text belongs to a panel.
 """
 
 from collections.abc import Sequence

@@ -2,14 +2,14 @@
 
 Most programs on the main screen print their transcript and repaint only what stands at its end: what leaves the screen
 is in the history. Others paint a window below the prompt they were started from and let their text scroll, or be
-replaced, inside it: there nothing goes into the history, and what leaves the window is gone unless somebody noticed.
+replaced, inside it: nothing goes into the history, and rows that leave the window are lost unless they were recorded.
 
-Which kind a program is shows itself when the message that it answers leaves the screen: if it did not go into the
-history, and stands nowhere else, there is a window. From then on what vanished at its top has been scrolled away, and
-what vanished further down was only repainted.
+The kind of a program shows when the message that it answers leaves the screen: if the message did not go into the
+history, and stands nowhere else, there is a window. From then on, rows that vanish at the top of the window have
+scrolled away, and rows that vanish further down were only repainted.
 
-A program that hides its cursor parks it in one column: a picture with the cursor in another one is half painted, unless
-the next picture has it there as well.
+A program that hides its cursor parks it in one column: a snapshot with the cursor in another column is half painted,
+unless the next snapshot has it there as well.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """Who wrote each passed line: what the ledger, the prompts and the watching's own beginning know together.
 
 In this order: what was published of the line already is left out; an injection's echo is the ledger's; what follows a
-prompt or a question at which the program rested was typed; of a line that stood begun when the watching began nobody
-knows. The rest is the program's.
+prompt or a question at which the program rested was typed; the writer of a line that had begun
+before the watching did is unknown. All other lines are the program's.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Attribution:
         return bool(self.ledger) and self.ledger.may_concern(lines)
 
     def begin(self, open_head: str) -> None:
-        """Take what stands begun at the cursor: a prompt, if it looks like one; else nobody can tell whose it is."""
+        """Take the text that stands at the cursor: a prompt if it looks like one, else a text of unknown origin."""
         if looks_like_prompt(open_head):
             self._awaited = Awaited("prompt", open_head)
             self.prompts.learn(open_head)

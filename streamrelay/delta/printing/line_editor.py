@@ -32,7 +32,7 @@ class Composer:
         return self._mode.reads_line
 
     def begin(self, open_head: str | None) -> None:
-        """Bracketed paste was asked for while the open line read `open_head`; None where nobody has looked at it."""
+        """Note that bracketed paste was enabled while the open line read `open_head`; None if the line is not known."""
         self.begin_anew()
         self.entered = self.offers_choices = False
         self._begun_on = open_head

@@ -212,7 +212,7 @@ class LineTracker:
         return lines
 
     def release(self) -> list[str]:
-        """Return what stands above the cursor and was not said: nobody waits for it to change any longer."""
+        """Return the lines above the cursor that were not said; they are no longer expected to change."""
         page = self._page
         if page is None or self._frame.alternate:
             return []

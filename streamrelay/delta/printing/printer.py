@@ -4,8 +4,8 @@ Four things delay a line. What passes in the region of a line editor is held unt
 What a program prints while it hides its cursor is held until it is done repainting it, or until it leaves the screen
 together with all rows that it may have been wrapped to.
 What a shell prints between a command's output and the next command is held until the shell reads, and is prompt then.
-And what a program prints first, having begun before our eyes, is held until it asks for input: then it was a greeting,
-said to nobody and nobody's answer.
+The first output of a program whose start was observed is held until it asks for input: then it was a greeting, which
+answers no message.
 """
 
 from collections.abc import Mapping, Sequence
@@ -124,7 +124,7 @@ class Printing:
 
     @property
     def view(self) -> ComposerView:
-        """The open line as it stands; what is behind a prompt that is not known is nobody's draft."""
+        """The open line as it stands; text behind an unknown prompt is not a draft."""
         line = self._lines.open_text().rstrip()
         typed = self.attribution.prompts.behind(line) or ""
         return ComposerView((line,), typed, typed)
@@ -416,7 +416,7 @@ class Printing:
             self._lines.keep_head()
 
     def farewell(self) -> None:
-        """A program that conversed leaves: what it prints before a line editor asks for input answers nobody."""
+        """Note that a conversing program leaves: its output before a line editor asks for input answers no message."""
         if self._greeting is None:
             self._greeting = []
 
@@ -447,7 +447,7 @@ class Printing:
                 self._speaker.say_line([Piece(line, origin, rule="greeting")], line)
 
     def say(self, lines: Sequence[str], rule: Rule = "passed") -> None:
-        """Say passed lines, each attributed to whoever wrote it; `rule` is what makes the program's final."""
+        """Say passed lines, each attributed to its writer; `rule` is what makes the program's lines final."""
         if self._greeting is not None:
             self._greet(self._greeting, lines)
             return

@@ -1,4 +1,4 @@
-"""Who wrote a line: the program, or somebody whose text it shows.
+"""Who wrote a line: the program, or a person or message whose text it shows.
 
 Every injection is entered in a ledger before it is pasted. A program shows what was typed to it in one of two ways,
 and each injection is struck off exactly once, whichever comes first:

@@ -1,10 +1,9 @@
 """What a program with a transcript answered, read off its document when a turn is over.
 
-    document now - old transcript (a common beginning) - furniture (the end) - echoes - activity - footers
+    document now - old transcript (a common beginning) - chrome (the end) - echoes - activity - footers
 
-What stands above the first echo is not an answer to it and is left out, unless the message was sent while the program
-said something that nobody we know of had asked for. Where a second message was sent meanwhile, its echo divides the
-answers.
+Rows above the first echo do not answer its message and are left out, unless the message was sent during output that
+answers no known message. If a second message was sent meanwhile, its echo divides the answers.
 """
 
 import itertools
@@ -27,8 +26,8 @@ from streamrelay.events import WitnessCompared, WitnessName
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
 _SUMMARY = regex.compile(r"\s*(?:[^\w\s\-*•●⏺#>|│┃`\"'(\[]\s.*|.*\s[·•|]\s.*|(?i:tokens?):\s.*)")
-# In a language nobody knows a duration is a number and a word of few letters, and a glyph in front of a number sums up
-# if it marks neither a list nor the answer.
+# In an unknown language, a duration is a number and a word of few letters; and a row with a number is a summary if it
+# starts with a glyph that marks neither a list nor the answer.
 _MEASURED = regex.compile(r"\d(?:[.,:]\d+)*\s?(?:\p{Han}|\p{L}{1,4}(?!\p{L}))")
 _DIVIDED = regex.compile(rf".*\s(?:[·•]|{BULLETS})\s.*")
 _LED = regex.compile(rf"\s*(?:(?![●⏺◦○▪■◆▸▹►‣⁃∙·⋅☐☑]){BULLETS}|[{LINES}])\s.*\d.*")
@@ -54,7 +53,7 @@ class Message:
     amid: bool = False
     """Whether it was sent while the program said something that answers none of them: that stands above it."""
     late: bool = False
-    """Whether nobody waits for it any more."""
+    """Whether the wait for its answer was given up."""
     wordless: bool = False
     """Whether its composer was seen to show none of its words: what the transcript shows may be a placeholder."""
 
@@ -112,7 +111,7 @@ def read_answer(
     greets: bool = False,
     cut_off: bool = False,
 ) -> Answer:
-    """Read the answer off the rows `now`, furniture at their end already left out; `before` is how they were.
+    """Read the answer off the rows `now`, without the chrome at their end; `before` is how they were.
 
     Earlier than those the transcript had rows that were `wiped`: it may show them again.
 
@@ -305,7 +304,7 @@ class _Look(NamedTuple):
             return "spinner"
         if _TIP.match(row.text) is not None:
             return "tip"
-        return "furniture_of_profile" if matches(self.profile.furniture, row.text) else None
+        return "furniture_of_profile" if matches(self.profile.chrome, row.text) else None
 
 
 class _Old(NamedTuple):

@@ -1,11 +1,11 @@
-"""The blocks of an answer: what is said, what only shows a deed, tables, numbered code.
+"""The blocks of an answer: text, tool calls, tables, numbered code.
 
 Programs with a transcript mark each block with a bullet and indent what follows under it. Bullet and indent are
-decoration; everything else keeps its layout. What shows a deed (a tool call and its output) is told apart by its frame:
-a corner under its head, a box around it, a bar left of where the text begins, an outcome (✔) for a bullet.
-What tells that an answer was broken off is the program's notice: behind a mark of its own (■, ℹ), or under a corner;
-what stands above that corner is what was said until then, unless it reads like a call: `Bash(make)`.
-A table is a row of cells for every row, whatever was drawn between them.
+decoration; everything else keeps its layout. A tool call with its output is known by its frame: a corner under its
+head, a box around it, a bar left of where the text begins, or an outcome (✔) in place of the bullet.
+A notice that the answer was broken off has a mark of its own (■, ℹ), or stands under a corner. The rows above that
+corner are the answer so far, unless they read like a tool call: `Bash(make)`.
+A table becomes one line of cells for each row; the lines drawn between the cells are left out.
 """
 
 import itertools
@@ -57,9 +57,9 @@ def blocks_of(rows: Sequence[PaintedRow], width: int, profile: Profile) -> Itera
     """Yield the blocks of painted rows; the program wraps its text at `width` columns."""
     for kind, framed in _frames(rows):
         if kind == "activity":
-            yield _deed(framed, _rule_of_frame(framed))
+            yield _tool_call(framed, _rule_of_frame(framed))
             continue
-        for part in _parted_at_deeds(framed, profile):
+        for part in _split_at_tool_calls(framed, profile):
             for block in _bulleted(part):
                 yield _read(block, width, profile)
 
@@ -67,11 +67,11 @@ def blocks_of(rows: Sequence[PaintedRow], width: int, profile: Profile) -> Itera
 def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
     head = _BULLET.fullmatch(rows[0].text)
     if head is not None and len(rows) > 1 and _CORNER.match(rows[1].text) is not None:
-        return _deed(rows, "corner")
+        return _tool_call(rows, "corner")
     if head is not None and (head["glyph"] in _OUTCOMES or _is_notice(head["glyph"], rows)):
-        return _deed(rows, "outcome")
+        return _tool_call(rows, "outcome")
     if matches(profile.activity, rows[0].text):
-        return _deed(rows, "activity_of_profile")
+        return _tool_call(rows, "activity_of_profile")
     plain = _without_line_numbers(list(_cells(_without_bullet(rows))))
     return Block("text", _trimmed(_dedented(logical_lines(plain, width))), "answer", rows)
 
@@ -95,14 +95,14 @@ def _rule_of_frame(rows: Sequence[PaintedRow]) -> Rule:
     return "bar" if SIDE.match(rows[0].text) else "corner"
 
 
-def _deed(rows: list[PaintedRow], rule: Rule) -> Block:
+def _tool_call(rows: list[PaintedRow], rule: Rule) -> Block:
     return Block("activity", _trimmed([row.text for row in rows]), rule, rows)
 
 
-def _parted_at_deeds(rows: list[PaintedRow], profile: Profile) -> Iterator[list[PaintedRow]]:
-    """Divide rows at the paragraphs that show a deed: an outcome in columns, or, without a bullet, as the profile says.
+def _split_at_tool_calls(rows: list[PaintedRow], profile: Profile) -> Iterator[list[PaintedRow]]:
+    """Split rows at the paragraphs that show a tool call: outcomes in columns, or `activity` rows without a bullet.
 
-    Paragraphs that are indented deeper than an outcome are what came of it.
+    Paragraphs that are indented deeper than an outcome are the output of that tool call.
     """
     part: list[PaintedRow] = []
     under: int | None = None

@@ -10,7 +10,7 @@ vanishes from the composer and appears above it was submitted.
 
 from collections.abc import Callable, Sequence
 
-from streamrelay.delta.layout.chrome import Furniture, has_bordered_composer
+from streamrelay.delta.layout.chrome import Chrome, has_bordered_composer
 from streamrelay.delta.layout.composer import DraftBox
 from streamrelay.delta.layout.dialog_screen import DialogScreen
 from streamrelay.delta.layout.glyphs import is_border, without_marks
@@ -25,7 +25,7 @@ from streamrelay.delta.turns import Turns
 from streamrelay.vt.engine import Cursor, Engine, Frame
 
 PICTURE = 0.008
-"""Seconds that a picture stands at least, for each to be looked at: nobody reads faster."""
+"""Seconds for which a snapshot stays on the screen at least, so that each is looked at; people read more slowly."""
 
 
 class Conversation:
@@ -36,7 +36,7 @@ class Conversation:
         self._turns = turns
         self.profile = GENERIC
         self._document = Document(engine)
-        self._furniture = Furniture()
+        self._chrome = Chrome()
         self._mark = self._document.mark()
         self.rows: list[str] = []
         """The rows of the screen, as they were looked at last."""
@@ -57,7 +57,7 @@ class Conversation:
         self._draft = ""
         self._trusted = False
         self.typed = False
-        """Set when a person's draft was submitted; whoever reads it resets it."""
+        """Set when a person's draft was submitted; the reader of this flag resets it."""
         self.works: bool | None = False
         """Whether the screen shows that the program is at work; None where that cannot be told."""
         self.has_worked = False
@@ -85,13 +85,13 @@ class Conversation:
     def _last_said(self) -> int:
         """Return the last row of the screen that is no chrome; -1 where there is none."""
         rows = self.rows
-        last = self._furniture.tail_start(rows, self._cursor) - 1
+        last = self._chrome.tail_start(rows, self._cursor) - 1
         while last >= 0 and (not rows[last].strip() or self._is_chrome(rows[last])):
             last -= 1
         return last
 
     def _is_chrome(self, row: str) -> bool:
-        return is_border(row) or self._furniture.is_spinner(row) or matches(self.profile.furniture, row)
+        return is_border(row) or self._chrome.is_spinner(row) or matches(self.profile.chrome, row)
 
     def look_anew(self, frame: Frame, *, answering: bool) -> None:
         """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
@@ -105,11 +105,11 @@ class Conversation:
     def join(self, *, is_busy: bool) -> None:
         """The watching begins with this screen, of a program that is at work if it `is_busy` or its screen shows so."""
         self.was_joined = True
-        self.was_joined_at_work = is_busy or self._furniture.shows_work(self.rows, self._cursor, self.profile)
+        self.was_joined_at_work = is_busy or self._chrome.shows_work(self.rows, self._cursor, self.profile)
 
     def look_for_work(self) -> bool | None:
         """See whether the screen shows that the program is at work; return whether it did so before."""
-        worked, self.works = self.works, self._furniture.shows_work(self.rows, self._cursor, self.profile)
+        worked, self.works = self.works, self._chrome.shows_work(self.rows, self._cursor, self.profile)
         self.has_worked = self.has_worked or self.works
         return worked
 
@@ -118,11 +118,11 @@ class Conversation:
 
         It does not stand in the place of a spinner.
         """
-        if self._furniture.shows_work(self.rows, self._cursor, self.profile):
+        if self._chrome.shows_work(self.rows, self._cursor, self.profile):
             return True
         if not draft or self.works is False:
             return False
-        return self._furniture.has_spinner(self.rows, self._cursor, self.profile) or None
+        return self._chrome.has_spinner(self.rows, self._cursor, self.profile) or None
 
     def take(
         self,
@@ -155,20 +155,20 @@ class Conversation:
             rows = self.rows
             self.in_repaint = not self._composer.is_shown(*self._place)
             if not in_dialog(rows) and not self.in_repaint:
-                self._furniture.observe(before, rows, self._cursor)
+                self._chrome.observe(before, rows, self._cursor)
                 draft = self._composer.draft(*self._place)
                 self.works = self._shows_work(draft)
                 self.has_worked = self.has_worked or self.works is True
                 self._watch_draft(rows, draft)
         elif moved and not self._composer.empty.mark and not self.awaits_draft:
-            # A composer that nobody has seen yet is where the cursor comes to rest behind its picture.
+            # A composer that was not seen yet is where the cursor comes to rest after painting it.
             self._draft = self._composer.draft(*self._place)
         is_new = stands and not (self.proved or self._sent or (self._draft and self._composer.empty.mark))
         if is_new and self._composer.holds(*self._place).mark not in {"", self._composer.empty.mark}:
             # A splash or a dialog came first, perhaps, or half of the first picture.
             self._learn_composer()
         self._document.look_through_window(
-            self._furniture.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
+            self._chrome.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
         )
         return changed
 
@@ -176,8 +176,8 @@ class Conversation:
         """Nothing is being answered: what stands on the screen now is old."""
         rows = self.rows
         self._mark = self._document.mark()
-        self._rest = rows[: self._furniture.composer_top(rows, self._cursor)]
-        self._furniture.rest(rows, self._cursor)
+        self._rest = rows[: self._chrome.composer_top(rows, self._cursor)]
+        self._chrome.rest(rows, self._cursor)
         held = spelling(self._composer.holds(*self._place).text)
         # A message that is being pasted may stand there as its placeholder.
         if not self.awaits_draft and not any(sent.may_stand_in(held) for sent in self._sent):
@@ -193,12 +193,12 @@ class Conversation:
     def _learn_composer(self) -> None:
         """Nothing is typed: what stands in the composer is no draft, nor was it one."""
         self._composer.learn_empty(*self._place)
-        self._furniture.mark, self._draft = self._composer.empty.mark, ""
+        self._chrome.mark, self._draft = self._composer.empty.mark, ""
 
     def forget_composer(self) -> None:
         """Another composer begins than the one before, if there was one: a line editor's next line, or a program's."""
         self._composer = DraftBox()
-        self._furniture.mark = ""
+        self._chrome.mark = ""
 
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
@@ -207,7 +207,7 @@ class Conversation:
         self._sent.clear()
         self._answered = self._cleared = None
         self._draft = self._message_mark = ""
-        self._furniture = Furniture()
+        self._chrome = Chrome()
 
     def inject(self, message_id: str, text: str) -> None:
         """A message is being pasted."""
@@ -218,12 +218,12 @@ class Conversation:
         del self._sent[:-MAX_MESSAGES]
 
     def submit(self, message_id: str, *, amid: bool) -> bool:
-        """The Enter behind a message is being sent, `amid` what the program says to nobody known.
+        """Note that the Enter after a message is being sent, `amid` output that answers no known message.
 
         Return whether its composer shows anything of it.
         """
-        if self.rows and self._furniture.learn_borders(self.rows, self._cursor) and not self.waits:
-            self._furniture.rest(self.rows, self._cursor)
+        if self.rows and self._chrome.learn_borders(self.rows, self._cursor) and not self.waits:
+            self._chrome.rest(self.rows, self._cursor)
         if self._cleared is not None and self._cleared.message_id == message_id:
             self._sent.append(self._cleared)
         self._cleared = None
@@ -241,7 +241,7 @@ class Conversation:
         """Whether the transcript holds less than when the last turn was over, and nothing new."""
         rows = self.rows
         before, now = self._document.since(self._mark)
-        transcript = now[: len(now) - len(rows) + self._furniture.tail_start(rows, self._cursor)]
+        transcript = now[: len(now) - len(rows) + self._chrome.tail_start(rows, self._cursor)]
         held = [sum(bool(row.text.strip()) for row in part) for part in (rows_since(before, transcript), now, before)]
         return not held[0] and held[1] < held[2]
 
@@ -260,7 +260,7 @@ class Conversation:
     def _is_composer_empty(self) -> bool:
         """Whether the cursor is in a composer, known by a mark or a border, in which nothing is typed.
 
-        What vanished from it when somebody typed, and stands there again, is its placeholder.
+        A text that vanished when a person typed and is shown again is the placeholder.
         """
         rows, top, _ = self._place
         held, empty = self._composer.holds(*self._place), self._composer.empty
@@ -272,7 +272,7 @@ class Conversation:
         return self._composer.view(self._engine, *self._place, column) if self.rows else ComposerView()
 
     def asked_at(self, rows: Sequence[str], cursor: Cursor) -> str:
-        """Return the row that ends at the cursor, unless somebody types there, or it shows what is being sent."""
+        """Return the row that ends at the cursor; empty if a person types there or it shows an outstanding message."""
         row = rows[cursor.y] if cursor.y < len(rows) else ""
         typed = DialogScreen(rows, (cursor.x, cursor.y), cursor_visible=True).is_typed_at()
         if typed or cells_of(row) > cursor.x:
@@ -289,7 +289,7 @@ class Conversation:
     def has_moved_on(self) -> bool:
         """Whether the transcript reads differently than when the last turn was over."""
         rows = self.rows
-        return not self.in_repaint and rows[: self._furniture.composer_top(rows, self._cursor)] != self._rest
+        return not self.in_repaint and rows[: self._chrome.composer_top(rows, self._cursor)] != self._rest
 
     @property
     def is_heard(self) -> bool:
@@ -308,7 +308,7 @@ class Conversation:
         is the `last` picture, what stands above a message that was never submitted is no answer, but was said.
         """
         rows = self.rows
-        self._document.look_through_window(self._furniture.composer_top(rows, self._cursor), None, self._message_in)
+        self._document.look_through_window(self._chrome.composer_top(rows, self._cursor), None, self._message_in)
         lost = self._document.lost_since(self._mark)
         before, now = self._document.since(self._mark)
         self.look_for_typed()
@@ -316,8 +316,8 @@ class Conversation:
         waiting = [sent for sent in self._sent if sent.waits and not sent.stands_as(draft)]
         stands = any(sent.waits for sent in self._sent) and not waiting
         submitted = [sent for sent in self._sent if sent.phase == "abandoned" or sent in waiting]
-        tail = self._furniture.tail_start(rows, self._cursor)
-        composer = self._furniture.composer_top(rows, self._cursor)
+        tail = self._chrome.tail_start(rows, self._cursor)
+        composer = self._chrome.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
         answer = self._read(before, now, submitted, self._mark_of_messages, cut_off=cut_off)
         self._message_mark = answer.mark or self._message_mark
@@ -377,7 +377,7 @@ class Conversation:
             now,
             [sent.message for sent in submitted],
             columns=self._document.columns,
-            is_spinner=self._furniture.is_spinner,
+            is_spinner=self._chrome.is_spinner,
             profile=self.profile,
             mark=mark,
             start=start,
@@ -392,8 +392,8 @@ class Conversation:
         """Read what was said while none of the messages was seen in the transcript, if any of it can be told.
 
         Of a program that is known to show messages, the message can be among rows that it skipped: what stands behind
-        them is its answer, if nothing there looks like a piece of a message. One that was submitted amid what it says
-        to nobody known is not accounted for as long as it skips nothing: all that is new is more of that.
+        them is its answer, if nothing there looks like a piece of a message. A message that was submitted amid output
+        that answers no known message has no answer while no row is skipped: all new rows continue that output.
         """
         amid = any(sent.amid for sent in submitted)
         search = EchoSearch([row.text for row in now])
@@ -438,12 +438,12 @@ class Conversation:
     def _place(self) -> tuple[list[str], int, int]:
         """The rows of the screen, the first one of the composer, and that of the cursor."""
         rows = self.rows
-        return rows, self._furniture.composer_top(rows, self._cursor) if rows else 0, self._cursor
+        return rows, self._chrome.composer_top(rows, self._cursor) if rows else 0, self._cursor
 
     @property
     def _mark_of_messages(self) -> str:
         """What stands in front of messages in the transcript, or else in the composer: mostly it is the same."""
-        return self._message_mark or (self._furniture.mark and self._furniture.mark + " ")
+        return self._message_mark or (self._chrome.mark and self._chrome.mark + " ")
 
     @property
     def _new(self) -> Sequence[PaintedRow]:
@@ -452,7 +452,7 @@ class Conversation:
 
     def _new_transcript(self) -> list[str]:
         """Return the text of those rows of it that stand above the composer."""
-        below = len(self.rows) - self._furniture.composer_top(self.rows, self._cursor)
+        below = len(self.rows) - self._chrome.composer_top(self.rows, self._cursor)
         return [row.text for row in self._new[:-below]]
 
     def _message_in(self, rows: Sequence[str]) -> int | None:
@@ -474,7 +474,7 @@ class Conversation:
             return
         self._sent = watch_drafts(self._sent, self._draft, draft)
         self._draft = draft
-        if drafts_shown(self._sent, rows[: self._furniture.composer_top(rows, self._cursor)], mark):
+        if drafts_shown(self._sent, rows[: self._chrome.composer_top(rows, self._cursor)], mark):
             self.look_for_typed()
 
     def look_for_typed(self) -> None:

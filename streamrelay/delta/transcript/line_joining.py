@@ -61,11 +61,12 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
 def without_earlier_pictures(
     rows: Sequence[PaintedRow], width: int
 ) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
-    """Return rows without those of earlier pictures that were left standing above them, and those.
+    """Return the rows without leftover rows of earlier paintings above them, and the leftover rows.
 
-    A program that paints a text over and over goes up by as many rows as it painted: where something else moved its
-    cursor (what somebody types, a second thread), the first rows of the picture before stay. They read as those that
-    follow, each wrapped at the same word and each in mid-sentence: rows of a log or a table may be equal too.
+    A program that repaints a text first moves the cursor up by as many rows as it painted. If something else moved the
+    cursor meanwhile (a person typing, a second thread), the first rows of the previous painting remain. Leftover rows
+    equal the rows that follow, wrapped at the same words, and each ends in mid-sentence. The last condition tells them
+    from equal rows of a log or a table.
     """
     whole, leftover = list(rows), []
     most = min(MAX_LEFT_STANDING, len(rows) // 2) if len(rows) <= MAX_COMPARED else 0
