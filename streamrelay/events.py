@@ -2,16 +2,16 @@
 
 Every event carries where it comes from and when: `seq` counts the events of one stream, `t` is seconds since that
 stream began, `at` (Unix time) and `host` are there on live streams only. `turn` numbers the answers of one pane;
-0 stands for what came before anybody spoke to the program.
+0 is output before the first message.
 
 The promises:
 
-* `Text` is one logical line, final, emitted once, never taken back. Only `origin="program"` is what the program said.
+* `Text` is one logical line, final, emitted once, never taken back. Only `origin="program"` is program output.
 * `Live` is what the screen shows of a line that is not final; for people. A `Text` with the same `line` replaces it,
   a `Retracted` takes it away.
-* `Gap` stands wherever something may have been missed, with counts where they are known.
-* `TurnEnded` says by which votes, and whether they are certain.
-* `Receipt` says how far a delivery has come, when that is known; `Injected` is what a pane's stream sees of it.
+* `Gap` marks each place where output may have been missed, with counts if they are known.
+* `TurnEnded` names the votes that ended the turn, and whether the end is certain.
+* `Receipt` reports a proved state of a delivery; `Injected` is what a pane's stream sees of it.
 """
 
 from typing import Literal
@@ -58,7 +58,7 @@ __all__ = [
     "RelayPaused",
     "RelayWithheld",
     "Retracted",
-    "StopTold",
+    "StopNotified",
     "Text",
     "Traffic",
     "TurnEnd",
@@ -93,7 +93,7 @@ WitnessOutcome = Literal["agrees", "repaired", "differs", "silent"]
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """One witness of the state of a turn: who says it, what, and since when (seconds, stream time)."""
+    """One witness's vote on a turn: the witness, its state, and since when (seconds, stream time)."""
 
     by: str
     says: Literal["busy", "idle"]
@@ -101,7 +101,7 @@ class Vote(msgspec.Struct, frozen=True):
 
 
 class Traffic(msgspec.Struct):
-    """What a conversation costs one participant: messages and their characters, sent to others and received."""
+    """The messages of one participant and their characters: sent to others, and received."""
 
     sent: int = 0
     sent_characters: int = 0
@@ -150,7 +150,7 @@ class PaneResized(Event, tag="pane_resized"):
 
 
 class ProgramChanged(Event, tag="program_changed"):
-    """Another program is in the foreground of the pane now; tmux is asked soon after the pane has printed."""
+    """Another program is in the foreground of the pane; noticed by a query to tmux soon after the pane printed."""
 
     command: str
 
@@ -169,8 +169,8 @@ class PaneClosed(Event, tag="pane_closed"):
 class Text(Event, tag="text"):
     """One logical line: final, unwrapped, without trailing blanks.
 
-    `witnesses` names who tells of it: the screen, and where it has one the agent's own record. A line that both tell of
-    is the agent's own source, in its Markdown.
+    `witnesses` names the sources that have the line: the screen, the agent's own record, or both. If both have it,
+    `text` is the agent's own source, in Markdown.
     """
 
     text: str
@@ -200,14 +200,14 @@ class TurnStarted(Event, tag="turn_started"):
 
 
 class TurnEnded(Event, tag="turn_ended"):
-    """The program has answered; where only silence says so, `certain` is false and more may follow."""
+    """The program has answered. If only silence ended the turn, `certain` is false and more output may follow."""
 
     reason: TurnEnd
     certain: bool
     votes: tuple[Vote, ...] = ()
     disagreements: int = 0
     exit_status: int | None = None
-    """How the command ended that the turn was, where the shell's marks tell (OSC 133)."""
+    """Exit status of the command that was this turn, if the shell marks it (OSC 133)."""
 
 
 class NeedsHuman(Event, tag="needs_human"):
@@ -218,16 +218,16 @@ class NeedsHuman(Event, tag="needs_human"):
 
 
 class Activity(Event, tag="activity"):
-    """What an agent's screen shows of what it does: a tool call and its output."""
+    """A tool call and its output, as the agent's screen shows them."""
 
     text: str
 
 
 class Injected(Event, tag="injected"):
-    """What a pane's own stream knows of a text that streamrelay types into it: evidence, not yet a receipt.
+    """The state of a text that streamrelay types into the pane, as the pane's stream sees it: evidence, not a receipt.
 
-    `pasting` and `entering` come before tmux is asked, so that every painted character has an explanation; `turn` of an
-    `entering` is the turn that will answer.
+    `pasting` and `entering` are emitted before the command to tmux, so that every painted character has an explanation.
+    `turn` of an `entering` is the turn that will answer.
     """
 
     message_id: str
@@ -236,7 +236,7 @@ class Injected(Event, tag="injected"):
 
 
 class Receipt(Event, tag="receipt"):
-    """How a delivery stands: each state once, in order, and only when there is proof of it."""
+    """The state of a delivery: each state once, in order, and only with proof."""
 
     message_id: str
     state: DeliveryState
@@ -246,7 +246,7 @@ class Receipt(Event, tag="receipt"):
 
 
 class Gap(Event, tag="gap"):
-    """Something may have been missed here; counts are given where they are known."""
+    """Output may have been missed here; counts are given if they are known."""
 
     reason: str
     lost_bytes: int | None = None
@@ -255,14 +255,14 @@ class Gap(Event, tag="gap"):
 
 
 class RelayOpened(Event, tag="relay_opened"):
-    """A relay hears and speaks from here on."""
+    """A relay delivers its participants' output to each other from here on."""
 
     relay: str
     participants: tuple[str, ...]
 
 
 class RelayDelivered(Event, tag="relay_delivered"):
-    """One burst of a participant went to all others."""
+    """The output of one participant went to all others."""
 
     relay: str
     message_id: str
@@ -283,7 +283,7 @@ class RelayWithheld(Event, tag="relay_withheld"):
 
 
 class RelayPaused(Event, tag="relay_paused"):
-    """A person paused the relay, or let it go on; `waiting` messages go out then."""
+    """A person paused the relay or resumed it; the `waiting` messages are delivered when it resumes."""
 
     relay: str
     paused: bool
@@ -291,7 +291,7 @@ class RelayPaused(Event, tag="relay_paused"):
 
 
 class RelayMuted(Event, tag="relay_muted"):
-    """A person muted a participant, or let it be heard again."""
+    """A person muted a participant or unmuted it."""
 
     relay: str
     participant: str
@@ -299,7 +299,7 @@ class RelayMuted(Event, tag="relay_muted"):
 
 
 class RelayLeft(Event, tag="relay_left"):
-    """A participant is gone, and the others go on."""
+    """A participant is gone; the others continue."""
 
     relay: str
     participant: str
@@ -308,7 +308,7 @@ class RelayLeft(Event, tag="relay_left"):
 
 
 class RelayClosed(Event, tag="relay_closed"):
-    """The relay ended; `reason` is the code of what ended it, `traffic` what it cost each participant."""
+    """The relay ended; `reason` is the code of the cause, `traffic` counts the messages of each participant."""
 
     relay: str
     reason: str
@@ -317,7 +317,7 @@ class RelayClosed(Event, tag="relay_closed"):
 
 
 class LinkCreated(Event, tag="link_created"):
-    """Two sessions hear each other from here on; what crosses is told as of a relay with this id."""
+    """Two sessions receive each other's output from here on, reported by relay events with this id as `relay`."""
 
     link: str
     parties: tuple[str, str]
@@ -326,14 +326,14 @@ class LinkCreated(Event, tag="link_created"):
 
 
 class LinkSpent(Event, tag="link_spent"):
-    """The last delivery of the budget was made; nothing crosses until the link is extended."""
+    """The last delivery of the budget was made; the link delivers nothing until it is extended."""
 
     link: str
     deliveries: int
 
 
 class LinkExtended(Event, tag="link_extended"):
-    """The link crosses again, until `budget` deliveries are made in all."""
+    """The link delivers again, up to `budget` deliveries in all."""
 
     link: str
     deliveries: int
@@ -341,14 +341,14 @@ class LinkExtended(Event, tag="link_extended"):
 
 
 class LinkSuspended(Event, tag="link_suspended"):
-    """One of the two is in the relay `by`, and nothing crosses meanwhile; or, with an empty `by`, no longer."""
+    """The link delivers nothing while one side is in the relay `by`; an empty `by` ends the suspension."""
 
     link: str
     by: str
 
 
 class LinkClosed(Event, tag="link_closed"):
-    """The link is gone: one side closed it (`by`, its session), or its session ended, or a person ended it."""
+    """The link is closed: by one side (`by`, its session), by the end of a session, or by a person."""
 
     link: str
     reason: str
@@ -357,8 +357,8 @@ class LinkClosed(Event, tag="link_closed"):
     traffic: dict[str, Traffic] = {}
 
 
-class StopTold(Event, tag="stop_told"):
-    """The session `caller`, which had asked for it, is told that `target` has stopped; once."""
+class StopNotified(Event, tag="stop_told"):
+    """The session `caller` got the notice it had asked for: `target` has stopped. Sent once."""
 
     caller: str
     target: str
@@ -366,9 +366,10 @@ class StopTold(Event, tag="stop_told"):
 
 
 class AgentStopped(Event, tag="agent_stopped"):
-    """An agent's own hook told that its turn is over: a vote, whatever its screen shows.
+    """An agent's own hook reported the end of its turn: a vote, whatever the screen shows.
 
-    `answer` is what it says it has answered, in its own notation, where it says so; what was seen of that is `Text`.
+    `answer` is the answer as the hook reports it, if it does, in the agent's own notation; what the screen showed is
+    `Text`.
     """
 
     agent: str
@@ -376,11 +377,11 @@ class AgentStopped(Event, tag="agent_stopped"):
 
 
 class WitnessCompared(Event, tag="witness_compared"):
-    """An agent's own record of an answer was compared with what its screen showed; it stands behind the text.
+    """An agent's own record of an answer was compared with its screen; this event follows the text of the answer.
 
-    `used` says whether the text before it is the agent's source. The numbers count lines of the source that the screen
-    `shown`, that were `filled` in because the screen could not show them or they were left out, and that are `absent`
-    from the screen; and lines of the screen that the source does not have (`extra`).
+    `used` says whether that text is the record's. The numbers count lines of the record that the screen has (`shown`),
+    lines of the record that were `filled` in because the screen lacked them, lines of the record that are `absent` from
+    the screen, and lines of the screen that the record lacks (`extra`).
     """
 
     outcome: WitnessOutcome
@@ -394,7 +395,7 @@ class WitnessCompared(Event, tag="witness_compared"):
 
 
 class GatheringOpened(Event, tag="gathering_opened"):
-    """A circle begins: who takes part, `structure` as `2-2-2`, and the question it opens with."""
+    """A gathering begins; `structure` is its number of rounds in each phase, such as `2-2-2`."""
 
     gathering: str
     rhythm: str
@@ -414,7 +415,7 @@ class GatheringPhase(Event, tag="gathering_phase"):
 
 
 class Piece(Event, tag="piece"):
-    """What becomes of the talking piece; `due_in` is when the next thing happens by itself, in seconds."""
+    """The talking piece changed its state; `due_in` is the time until its next state, in seconds."""
 
     gathering: str
     speaker: str
@@ -437,14 +438,14 @@ class Contribution(Event, tag="contribution"):
 
 
 class GatheringPaused(Event, tag="gathering_paused"):
-    """A person paused the gathering, or let it go on."""
+    """A person paused the gathering or resumed it."""
 
     gathering: str
     paused: bool
 
 
 class GatheringLeft(Event, tag="gathering_left"):
-    """A participant is gone, and the circle goes on."""
+    """A participant is gone; the gathering continues."""
 
     gathering: str
     participant: str
@@ -452,7 +453,7 @@ class GatheringLeft(Event, tag="gathering_left"):
 
 
 class GatheringClosed(Event, tag="gathering_closed"):
-    """The gathering is over; `traffic` is what it cost each participant."""
+    """The gathering is closed; `traffic` counts the messages of each participant."""
 
     gathering: str
     reason: str
@@ -465,7 +466,7 @@ AnyEvent = (
     PaneOpened | PaneResized | ProgramChanged | PaneClosed | Text | Live | Retracted | TurnStarted | TurnEnded
     | NeedsHuman | Activity | Injected | Receipt | Gap | RelayOpened | RelayDelivered
     | RelayWithheld | RelayPaused | RelayMuted | RelayLeft | RelayClosed
-    | LinkCreated | LinkSpent | LinkExtended | LinkSuspended | LinkClosed | StopTold
+    | LinkCreated | LinkSpent | LinkExtended | LinkSuspended | LinkClosed | StopNotified
     | AgentStopped | WitnessCompared
     | GatheringOpened | GatheringPhase | Piece | Contribution | GatheringPaused | GatheringLeft | GatheringClosed
 )  # fmt: skip

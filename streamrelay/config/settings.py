@@ -1,7 +1,7 @@
 """Every key of the configuration, with its type, its bounds, its default and its meaning, as plain values.
 
-The rooms have defaults of their own and know nothing of configuration; tests/config compares the two, and
-docs/configuration.md with both. Tables nest, and a key is named by its path: `link.texts.spent`.
+The packages that use these values have their own defaults and do not import the configuration. tests/config compares
+the two, and docs/configuration.md with both. Tables nest, and a key is named by its path: `link.texts.spent`.
 """
 
 from collections.abc import Iterator
@@ -32,12 +32,12 @@ class LinkTexts(Table, frozen=True, kw_only=True):
         "[From {name}] {text}"
     )
     spent: Annotated[str, _about("To both sides when the budget is spent: `{title}`, `{deliveries}`.")] = (
-        "[streamrelay] The link with {title} is spent after {deliveries} deliveries: nothing crosses until a person "
-        "extends it. No answer is needed."
+        "[streamrelay] The link with {title} is spent after {deliveries} deliveries: it delivers nothing until a "
+        "person extends it. No answer is needed."
     )
     extended: Annotated[str, _about("To both sides when the link is extended.")] = ""
     closed: Annotated[str, _about("To the other side when one closes the link.")] = (
-        "[streamrelay] {title} has closed the link: nothing crosses any more. No answer is needed."
+        "[streamrelay] {title} has closed the link: it delivers nothing more. No answer is needed."
     )
     ended: Annotated[str, _about("To the other side when one ends.")] = (
         "[streamrelay] {title} has ended, and the link with it. No answer is needed."

@@ -1,4 +1,4 @@
-"""The `Service` as a daemon does it: every call is a request on the daemon's unix socket.
+"""The client of a daemon: each call of `Service` is a request on the daemon's unix socket.
 
     async with DaemonClient(address.socket) as service:
         await service.send_message(...)
@@ -56,14 +56,17 @@ from streamrelay.web.access import PAGE, Access, OpenPage
 
 CONNECT_TIMEOUT = 5.0
 TIMEOUT = 120.0
-"""Seconds for an answer: the program of a new session may take long to start."""
+"""Seconds for an answer; the program of a new session may start slowly."""
 
 Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 Answer = TypeVar("Answer")
 
 
 class DaemonClient:
-    """A service; an async context manager. `timeout` is for one answer, in seconds."""
+    """Implements `streamrelay.service.api.Service` by requests to a daemon; an async context manager.
+
+    `timeout` is the limit for one answer, in seconds.
+    """
 
     def __init__(self, socket: Path, *, timeout: float = TIMEOUT) -> None:
         self._socket = socket
@@ -88,56 +91,56 @@ class DaemonClient:
         await self._http.aclose()
 
     async def status(self) -> Status:
-        """Say how it is."""
+        """Return the state of the service."""
         return await self._ask(operations.STATUS, operations.Nothing())
 
     async def peers(self) -> list[Peer]:
-        """List the other machines, with what waits for each and why."""
+        """List the other machines, with the envelopes that wait for each and why."""
         return await self._ask(operations.PEERS, operations.Nothing())
 
     async def sessions(self) -> list[Session]:
-        """List the sessions of the server."""
+        """List the sessions of the server: those started here, and every other pane with a program in it."""
         return await self._ask(operations.SESSIONS, operations.Nothing())
 
     async def start_session(self, request: StartSession) -> Session:
-        """Start a session."""
+        """Start a session and return it when its program is ready; if the program needs a person, an event says so."""
         return await self._ask(operations.START_SESSION, request, longer=request.patience or 0.0)
 
     async def end_session(self, session: str) -> None:
-        """End a session and all its links."""
+        """End a session and all its links; raises UsageError for one that was not started here."""
         await self._ask(operations.END_SESSION, operations.OneSession(session=session))
 
     async def hear_hook(self, report: HookReport) -> bool:
-        """Take what an agent's stop hook tells."""
+        """Take the report of an agent's stop hook; return whether a watched pane used it."""
         return await self._ask(operations.HEAR_HOOK, report)
 
     async def send_message(self, request: SendMessage) -> SendResult:
-        """Take a message."""
+        """Queue a message: once this returns, the outbox holds it, and its receipts follow as events."""
         return await self._ask(operations.SEND_MESSAGE, request)
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
-        """Say how a message stands."""
+        """Return the state of a message, one entry per target; empty for an unknown id."""
         return await self._ask(operations.GET_DELIVERY, operations.OneMessage(message_id=message_id))
 
     async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
-        """List the messages that are not submitted yet, or the latest of all."""
+        """List messages to one session or to all, oldest first: those not submitted yet, or the latest in any state."""
         return await self._ask(operations.LIST_DELIVERIES, operations.ListDeliveries(session=session, state=state))
 
     async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
-        """Cancel a message wherever it is not pasted yet."""
+        """Cancel a message wherever it is not pasted yet, for the session `by` or a person; return its state."""
         return await self._ask(operations.CANCEL_DELIVERY, operations.CancelDelivery(message_id=message_id, by=by))
 
     async def dialogs(self, session: str = "") -> list[OpenDialog]:
-        """List the dialogs that stand on the screens of the watched sessions, or of one."""
+        """List the open dialogs of the watched sessions, or of one session; a password prompt is not listed."""
         return await self._ask(operations.DIALOGS, operations.WhoseDialogs(session=session))
 
     async def answer_dialog(self, session: str, dialog: str, choice: int) -> None:
-        """Press the key of a choice in a dialog, and only while it stands."""
+        """Press the key of the choice that a person made in a dialog, if the dialog is still open."""
         chosen = operations.AnswerDialog(session=session, dialog=dialog, choice=choice)
         await self._ask(operations.ANSWER_DIALOG, chosen)
 
     async def interrupt(self, session: str, message: str = "") -> list[str]:
-        """Press the keys by which the profile of its program interrupts an answer; return them."""
+        """Press the keys that interrupt an answer, as the program's profile defines them; return the keys."""
         return await self._ask(operations.INTERRUPT, operations.Interrupt(session=session, message=message))
 
     async def links(self, session: str = "") -> list[Link]:
@@ -145,15 +148,15 @@ class DaemonClient:
         return await self._ask(operations.LINKS, operations.WhoseLinks(session=session))
 
     async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
-        """Link two sessions."""
+        """Link two sessions; if they are linked already, return that link unchanged."""
         return await self._ask(operations.CREATE_LINK, operations.CreateLink(a=a, b=b, policy=policy))
 
     async def extend_link(self, link: str, deliveries: int) -> Link:
-        """Add to a budget."""
+        """Add deliveries to a link's budget, and reopen the link if its budget was spent."""
         return await self._ask(operations.EXTEND_LINK, operations.ExtendLink(link=link, deliveries=deliveries))
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
-        """Close a link."""
+        """Close a link, for one of its sides or for a person; the other side gets a notice."""
         await self._ask(operations.CLOSE_LINK, operations.CloseLink(link=link, by=by, last_words=last_words))
 
     async def relays(self) -> list[Relay]:
@@ -161,7 +164,7 @@ class DaemonClient:
         return await self._ask(operations.RELAYS, operations.Nothing())
 
     async def create_relay(self, request: CreateRelay) -> Relay:
-        """Let sessions hear each other."""
+        """Relay the output of sessions to each other; raises SessionTaken for one in another relay or gathering."""
         return await self._ask(operations.CREATE_RELAY, request)
 
     async def stop_relay(self, relay: str) -> None:
@@ -169,71 +172,71 @@ class DaemonClient:
         await self._ask(operations.STOP_RELAY, operations.OneRelay(relay=relay))
 
     async def start_gathering(self, request: StartGathering) -> Gathering:
-        """Start the sessions of a gathering, and the gathering."""
+        """Start the sessions of a gathering, then the gathering; if one session fails, end the others again."""
         return await self._ask(operations.START_GATHERING, request)
 
     async def gatherings(self) -> list[Gathering]:
-        """List the gatherings that are held, and the last ones that were."""
+        """List the gatherings in progress and the latest finished ones, newest first."""
         return await self._ask(operations.GATHERINGS, operations.Nothing())
 
     async def gathering(self, gathering: str) -> Gathering:
-        """Say how a gathering stands."""
+        """Return the state of a gathering; raises TargetNotFound for an unknown id."""
         return await self._ask(operations.GATHERING, operations.OneGathering(gathering=gathering))
 
     async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
-        """Pass the piece on: for the named participant, or for its current holder."""
+        """Pass the talking piece on."""
         passing = operations.PassPiece(gathering=gathering, number=number, session=session)
         return await self._ask(operations.PASS_PIECE, passing)
 
     async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
-        """Say something for a person in the circle."""
+        """Speak for a person in the circle; raises UsageError if that person does not hold the piece."""
         said = operations.SayInGathering(gathering=gathering, number=number, text=text)
         return await self._ask(operations.SAY_IN_GATHERING, said)
 
     async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:
-        """Let the piece rest where it is, or go on."""
+        """Pause a gathering, or resume it."""
         return await self._ask(
             operations.PAUSE_GATHERING, operations.PauseGathering(gathering=gathering, paused=paused)
         )
 
     async def close_gathering(self, gathering: str, end_sessions: bool = False) -> Gathering:
-        """Close a gathering before its last round."""
+        """Close a gathering before its last round, after its harvest; a second call does not wait for the harvest."""
         closing = operations.CloseGathering(gathering=gathering, end_sessions=end_sessions)
         return await self._ask(operations.CLOSE_GATHERING, closing)
 
     async def gathering_transcript(self, gathering: str) -> GatheringTranscript:
-        """Return what was said in a gathering."""
+        """Return the transcript of a gathering."""
         return await self._ask(operations.GATHERING_TRANSCRIPT, operations.OneGathering(gathering=gathering))
 
     async def open_council(self, request: OpenCouncil) -> Council:
-        """Begin a session of the council, resume one, or join one that is open."""
+        """Begin a council session, resume one, or join an open one."""
         return await self._ask(operations.OPEN_COUNCIL, request)
 
     async def councils(self) -> list[Council]:
-        """List the open sessions of the council, and the latest ones that were."""
+        """List the open council sessions and the latest closed ones."""
         return await self._ask(operations.COUNCILS, operations.Nothing())
 
     async def council_transcript(self, council: str) -> CouncilTranscript:
-        """Return what was said in a session of the council."""
+        """Return the transcript of a council session; raises TargetNotFound."""
         return await self._ask(operations.COUNCIL_TRANSCRIPT, operations.OneCouncil(council=council))
 
     async def enter_council(self, council: str, text: str) -> CouncilReply:
-        """Carry out what a person types in an open session."""
+        """Handle what a person types in an open council session: a message, or a command that begins with a slash."""
         return await self._ask(operations.ENTER_COUNCIL, operations.EnterCouncil(council=council, text=text))
 
     async def rest_council(self, council: str, seconds: float = 60.0) -> bool:
-        """Wait until no member speaks in a session, so many seconds at most; return whether none does."""
+        """Wait at most `seconds` until no member of a council session speaks; return whether none does."""
         waiting = operations.RestCouncil(council=council, seconds=seconds)
         return await self._ask(operations.REST_COUNCIL, waiting, longer=seconds)
 
     async def ask_council(self, request: AskCouncil) -> CouncilAnswers:
-        """Put a question to the user's council, and return the members' answers and their dissent."""
+        """Ask the user's council a question; return the members' answers and their dissent."""
         return await self._ask(operations.ASK_COUNCIL, request, longer=request.wait_seconds)
 
     async def follow_council(self, council: str) -> AsyncGenerator[Happening]:
-        """What happens in an open session of the council, how it stands first; ends when the stream does.
+        """Yield the state of an open council session, then what happens in it; raises TargetNotFound.
 
-        Raises TargetNotFound for a session that is not open.
+        It ends when the stream does.
         """
         path = COUNCIL_EVENTS.format(council=quote(council, safe=""))
         async with aclosing(self._frames(path, {})) as frames:
@@ -241,11 +244,11 @@ class DaemonClient:
                 yield msgspec.json.decode(data, type=Happening)
 
     async def pause(self, paused: bool, of: str = "") -> None:
-        """Let nothing cross, until it is taken back."""
+        """Pause or resume the deliveries of one link or relay (`of`), or of all."""
         await self._ask(operations.PAUSE, operations.SetPause(paused=paused, of=of))
 
     async def mute(self, session: str, muted: bool) -> None:
-        """Let nothing of what a session says cross, or let it cross again."""
+        """Mute a session, so that no link or relay delivers its output, or unmute it."""
         await self._ask(operations.MUTE, operations.SetMute(session=session, muted=muted))
 
     async def stop_all(self) -> int:
@@ -253,36 +256,37 @@ class DaemonClient:
         return await self._ask(operations.STOP_ALL, operations.Nothing())
 
     async def watch(self, session: str, watched: bool) -> None:
-        """Have what a session says journaled at any rate."""
+        """Journal a session's output even if it is in no link, relay or gathering, or stop that."""
         await self._ask(operations.WATCH, operations.SetWatch(session=session, watched=watched))
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
-        """Return journaled events behind a place, oldest first."""
+        """Return the journaled events after a `seq`, oldest first, of all sessions or of one, running or ended."""
         return await self._ask(operations.READ_SINCE, operations.ReadSince(seq=seq, session=session, limit=limit))
 
     async def latest(self, limit: int = 50) -> list[Output]:
-        """Return the newest output of the sessions that are there, newest first."""
+        """Return the newest output of the running sessions, newest first, with at least the last one of each."""
         return await self._ask(operations.LATEST, operations.ReadLatest(limit=limit))
 
     async def search_history(self, search: SearchHistory) -> History:
-        """Search the journal and agents' transcripts, the best match first."""
+        """Search the journal and agents' own transcripts, the best match first."""
         return await self._ask(operations.SEARCH_HISTORY, search)
 
     async def pulse(self, request: TakePulse) -> Pulse:
-        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now."""
+        """Summarise system, sessions, repositories and pipelines, with earlier output about the current work."""
         return await self._ask(operations.PULSE, request)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
-        """Every event that is journaled, in order, from behind a place or from now on; ends when the daemon does.
+        """Yield every journaled event in order, after a `seq` or from now on; provisional events are not journaled.
 
-        A `gap` says what a reader that was too slow has lost. After DaemonLost, `after` is the last event's `seq`.
+        It ends when the daemon does. A `gap` counts the events that a slow reader has lost. After DaemonLost, continue
+        with `after` as the `seq` of the last event.
         """
         async with aclosing(self._frames(EVENTS, {} if after is None else {"after": after})) as frames:
             async for data in frames:
                 yield decode(data)
 
     async def live(self, session: str) -> AsyncIterator[list[str]]:
-        """Yield the lines of a screen that are not final, now and after every change; ends when the daemon does."""
+        """Yield the lines of a screen that are not final, now and after each change; ends when the daemon does."""
         async with aclosing(self._frames(LIVE, {"session": session})) as frames:
             async for data in frames:
                 yield msgspec.json.decode(data, type=list[str])
@@ -306,12 +310,12 @@ class DaemonClient:
         return (await self._request("GET", METRICS)).text
 
     async def open_page(self, listen: str = "") -> Access:
-        """Return where the page for browsers is served; it is from here on (`[HOST:]PORT`, or any loopback port)."""
+        """Serve the page for browsers at `listen` (`[HOST:]PORT`; any loopback port if empty); return its address."""
         response = await self._request("POST", PAGE, content=msgspec.json.encode(OpenPage(listen=listen)))
         return msgspec.json.decode(response.content, type=Access)
 
     async def is_healthy(self) -> bool:
-        """Tell whether it answers."""
+        """Tell whether the daemon answers."""
         try:
             return (await self._request("GET", HEALTH)).is_success
         except (DaemonMissing, DaemonLost):
@@ -320,7 +324,7 @@ class DaemonClient:
     async def _ask(
         self, operation: Operation[Arguments, Answer], arguments: Arguments, *, longer: float = 0.0
     ) -> Answer:
-        """Have the daemon do something that may take `longer` seconds than others."""
+        """Make a request; its answer may take `longer` seconds more than `timeout`."""
         check_encodes(arguments)
         fields: dict[str, Any] = msgspec.to_builtins(arguments)
         named = {name: quote(fields.pop(name), safe="") for name in operation.in_path}
@@ -365,7 +369,7 @@ class DaemonClient:
         query: Mapping[str, Any] | None,
         timeout: httpx.Timeout,  # noqa: ASYNC109  # of httpx
     ) -> httpx.Response:
-        """Ask once; if the daemon dies during a call that changes nothing, ask its successor."""
+        """Make a request; if the daemon dies during a call that changes nothing, ask the next daemon."""
         try:
             return await self._http.request(method, path, content=content, params=query, timeout=timeout)
         except (httpx.NetworkError, httpx.RemoteProtocolError) as error:

@@ -31,7 +31,7 @@ from streamrelay.events import (
     RelayOpened,
     RelayPaused,
     RelayWithheld,
-    StopTold,
+    StopNotified,
 )
 from streamrelay.links.link import Link
 
@@ -127,7 +127,7 @@ class EventLog:
                 self._links.pop(event.link, None)
                 fields = {"link": event.link, "reason": event.reason, "by": event.by, "deliveries": event.deliveries}
                 return "info", "link_closed", fields
-            case StopTold():
+            case StopNotified():
                 return "info", "stop_told", {"caller": event.caller, "target": event.target, "reason": event.reason}
             case _:
                 return _other(event)

@@ -37,11 +37,11 @@ class Decisions(Protocol):
 
     @property
     def paused(self) -> bool:
-        """Whether nothing crosses anything."""
+        """Whether all links and relays are paused."""
 
     @property
     def muted(self) -> set[str]:
-        """The sessions of which nothing crosses anything."""
+        """The muted sessions: no link or relay delivers their output."""
 
 
 class Decider(RelayEngine, Protocol):

@@ -67,11 +67,11 @@ class NoticeTexts(msgspec.Struct, frozen=True, kw_only=True):
 
     frame: str = FRAME
     spent: str = (
-        "[streamrelay] The link with {title} is spent after {deliveries} deliveries: nothing crosses until a person "
-        "extends it. No answer is needed."
+        "[streamrelay] The link with {title} is spent after {deliveries} deliveries: it delivers nothing until a "
+        "person extends it. No answer is needed."
     )
     extended: str = ""
-    closed: str = "[streamrelay] {title} has closed the link: nothing crosses any more. No answer is needed."
+    closed: str = "[streamrelay] {title} has closed the link: it delivers nothing more. No answer is needed."
     ended: str = "[streamrelay] {title} has ended, and the link with it. No answer is needed."
     stopped: str = "[streamrelay] {title} has stopped; what it said is in its own session."
     gone: str = "[streamrelay] {title} has ended."

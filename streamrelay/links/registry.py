@@ -23,7 +23,7 @@ from streamrelay.events import (
     LinkSpent,
     LinkSuspended,
     PaneClosed,
-    StopTold,
+    StopNotified,
     TurnEnded,
 )
 from streamrelay.links.link import Link, LinkPolicy, Listener, NoticeTexts, Party, StoredLinks, participants
@@ -337,7 +337,7 @@ class LinkRegistry:
             told = Participant(
                 listener.caller.session, listener.caller.pane, listener.caller.title, 1, listener.caller.session_name
             )
-            effects.append(PublishEvent(StopTold(caller=told.session, target=target, reason=reason)))
+            effects.append(PublishEvent(StopNotified(caller=told.session, target=target, reason=reason)))
             if template:
                 text = filled(template, title=listener.target.title, deliveries=0)
                 effects.append(Notice(listener.listener_id, (told,), text))

@@ -81,8 +81,8 @@ CONVERSING = (
     '{peer} when your turn ends, and its words reach you as "[From {peer}] ...". When you are done: close_link.'
 )
 SPENT = (
-    "That was the last delivery of your link with {peer}: nothing crosses until a person extends it. Finish what you "
-    "can alone, and tell your user what is open."
+    "That was the last delivery of your link with {peer}: it delivers nothing until a person extends it. Finish what "
+    "you can alone, and tell your user what is open."
 )
 LISTENING = "You will be told once, when it has stopped."
 ONLY_DELIVERED = (

@@ -26,8 +26,8 @@ LineVerdict = Origin | Literal["activity", "gap", "unsaid"]
 Undecided = Literal["erased", "unread"]
 
 _UNDECIDED: dict[Undecided, str] = {
-    "erased": "it stood on the screen for a while, but no longer when streamrelay read the turn",
-    "unread": "it still stands on the screen, and no turn has ended since",
+    "erased": "it was on the screen for a while, but not when streamrelay read the turn",
+    "unread": "it is still on the screen, and no turn has ended since",
 }
 _PRINTED: frozenset[Rule] = frozenset({
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "echo_at_once", "echo_late", "line_editor",

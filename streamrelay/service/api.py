@@ -1,5 +1,5 @@
 """The calls of the service. `LocalService` implements them and the daemon serves them over HTTP; its client and the MCP
-tools make them. All types are msgspec structs, so all of them cross a socket.
+tools use them. All types are msgspec structs, so that each value can be sent over a socket.
 
 A session has an opaque id. A session that streamrelay started keeps its own id for life; any other session has the id
 of its pane (`%3`), valid as long as the pane exists.
@@ -79,7 +79,7 @@ class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message to a session."""
 
     to: str
-    """A session id, a title that only one has, or a pane as tmux writes it."""
+    """A session id, a title that only one session has, or a pane as tmux writes it."""
     text: str
     caller: str = ""
     """The sender's session id. Empty for a person or a script: the message is only delivered."""
@@ -133,18 +133,18 @@ class SendResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpenDialog(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog that stands on the screen of a session."""
+    """An open dialog on the screen of a session."""
 
     session: str
     pane: str
     dialog: str
-    """Its id: the same while it stands, whichever choice it points at."""
+    """Its id: the same while the dialog is open, whichever choice is selected."""
     kind: NeedKind
     question: str
     context: Sequence[str] = ()
     """The rows above its choices, such as the command that waits for a permission."""
     choices: Sequence[str] = ()
-    """Its choices from top to bottom; none where they cannot be read."""
+    """Its choices from top to bottom; empty if they cannot be read."""
 
 
 class RelayParticipant(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,13 +223,13 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     state: Literal["present", "away", "unreachable"]
-    """`unreachable` where the broker between the two machines cannot be reached from here."""
+    """`unreachable` if the broker between the two machines cannot be reached from here."""
     waiting: Mapping[str, int] = {}
-    """How many envelopes it has not acknowledged, by what they hold."""
+    """How many envelopes it has not acknowledged, by kind."""
     lag: float = 0.0
-    """Seconds since the oldest of these was handed over."""
+    """Age of the oldest of these, in seconds."""
     why: str = ""
-    """Why they wait; empty where nothing waits."""
+    """Why they wait; empty if none waits."""
     refused: Mapping[str, int] = {}
     """How many envelopes that name it as their sender were refused since the daemon started, by reason."""
     keys: Sequence[str] = ()
@@ -244,7 +244,7 @@ class Service(Protocol):
         ...
 
     async def peers(self) -> list[Peer]:
-        """List the other machines, with what waits for each and why."""
+        """List the other machines, with the envelopes that wait for each and why."""
         ...
 
     async def sessions(self) -> list[Session]:
@@ -252,7 +252,7 @@ class Service(Protocol):
         ...
 
     async def start_session(self, request: StartSession) -> Session:
-        """Start a session; returns when its program is ready. If the program needs a person, an event says so."""
+        """Start a session and return it when its program is ready; if the program needs a person, an event says so."""
         ...
 
     async def end_session(self, session: str) -> None:
@@ -288,22 +288,23 @@ class Service(Protocol):
         ...
 
     async def dialogs(self, session: str = "") -> list[OpenDialog]:
-        """List the dialogs that stand on the screens of the watched sessions, or of one; a password is none."""
+        """List the open dialogs of the watched sessions, or of one session; a password prompt is not listed."""
         ...
 
     async def answer_dialog(self, session: str, dialog: str, choice: int) -> None:
-        """Press the key of a choice (0 is the first) in a dialog, for a person who chose it, and only while it stands.
+        """Press the key of the choice that a person made in a dialog, if the dialog is still open.
 
-        Raises DialogChanged where it is gone or takes none of its keys, and UsageError for a choice it does not have.
+        The first choice is 0. Raises DialogChanged if the dialog is gone or ignores its keys, and UsageError for a
+        choice that it does not have.
         """
         ...
 
     async def interrupt(self, session: str, message: str = "") -> list[str]:
-        """Press the keys by which the profile of its program interrupts an answer; return them.
+        """Press the keys that interrupt an answer, as the program's profile defines them; return the keys.
 
-        `message` is the text of the message that it works on. Where the program then puts that text back into its
-        composer, it is cleared, so that it is no draft; a person's draft stays. Raises NotAllowed for a program whose
-        profile names none.
+        `message` is the text of the message that the program works on. If the program puts that text back into its
+        composer, the composer is cleared, so that no draft remains; a person's draft stays. Raises NotAllowed for a
+        program whose profile has no such keys.
         """
         ...
 
@@ -320,7 +321,7 @@ class Service(Protocol):
         ...
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
-        """Close a link, for one of its sides or for a person; the other side gets a message."""
+        """Close a link, for one of its sides or for a person; the other side gets a notice."""
         ...
 
     async def relays(self) -> list[Relay]:
@@ -376,38 +377,38 @@ class Service(Protocol):
         ...
 
     async def open_council(self, request: OpenCouncil) -> Council:
-        """Begin a session of the council, resume one, or join one that is open.
+        """Begin a council session, resume one, or join an open one.
 
         Raises ConfigError, AIKeyRefused, ExtraMissing, UsageError for an unknown session or one that another process
-        holds, and NotAllowed where too many are open.
+        holds, and NotAllowed if too many are open.
         """
         ...
 
     async def councils(self) -> list[Council]:
-        """List the open sessions of the council, and the latest ones that were."""
+        """List the open council sessions and the latest closed ones."""
         ...
 
     async def council_transcript(self, council: str) -> CouncilTranscript:
-        """Return what was said in a session of the council; raises TargetNotFound."""
+        """Return the transcript of a council session; raises TargetNotFound."""
         ...
 
     async def enter_council(self, council: str, text: str) -> CouncilReply:
-        """Carry out what a person types in an open session: a message, or a command that begins with a slash.
+        """Handle what a person types in an open council session: a message, or a command that begins with a slash.
 
         Raises TargetNotFound for a session that is not open, and UsageError.
         """
         ...
 
     async def rest_council(self, council: str, seconds: float = 60.0) -> bool:
-        """Wait until no member speaks in a session, so many seconds at most; return whether none does."""
+        """Wait at most `seconds` until no member of a council session speaks; return whether none does."""
         ...
 
     def follow_council(self, council: str) -> AsyncGenerator[Happening]:
-        """What happens in an open session of the council, how it stands first; raises TargetNotFound."""
+        """Yield the state of an open council session, then what happens in it; raises TargetNotFound."""
         ...
 
     async def ask_council(self, request: AskCouncil) -> CouncilAnswers:
-        """Put a question to the user's council, and return the members' answers and their dissent.
+        """Ask the user's council a question; return the members' answers and their dissent.
 
         Raises NotAllowed for a caller that may not speak, NestedGathering for one that takes part in a council or
         gathering, and what `open_council` raises.
@@ -427,7 +428,7 @@ class Service(Protocol):
         ...
 
     async def watch(self, session: str, watched: bool) -> None:
-        """Journal a session's output although it takes part in no conversation, or stop that."""
+        """Journal a session's output even if it is in no link, relay or gathering, or stop that."""
         ...
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:

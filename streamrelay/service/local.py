@@ -3,7 +3,7 @@
     async with streamrelay.connect() as server, LocalService(server) as service:
         await service.send_message(SendMessage(to="work:0.1", text="hello"))
 
-After any end, the next start restores its state (persistence.py, restore.py).
+However it ended, the next start restores its state (persistence.py, restore.py).
 """
 
 import asyncio
@@ -155,7 +155,7 @@ class LocalService:
     # What is there
 
     async def status(self) -> Status:
-        """Say how it is."""
+        """Return the state of the service."""
         core = self._core
         sessions = await core.sessions.all()
         await core.outbox.flush()
@@ -177,11 +177,11 @@ class LocalService:
         )
 
     async def peers(self) -> list[Peer]:
-        """List the other machines, with what waits for each and why."""
+        """List the other machines, with the envelopes that wait for each and why."""
         return remote_sessions.peers(self._core)
 
     async def sessions(self) -> list[Session]:
-        """List the sessions of the server."""
+        """List the sessions of the server: those started here, and every other pane with a program in it."""
         relay_of = self._core.machine.relay_of
         return [
             msgspec.structs.replace(session, in_relay=relay_of(session.session))
@@ -189,12 +189,12 @@ class LocalService:
         ]
 
     async def start_session(self, request: StartSession) -> Session:
-        """Start a session; returns when its program is there, and was given the prompt where there is one."""
+        """Start a session and return it when its program is ready; if the program needs a person, an event says so."""
         check_encodes(request)
         return await sending.start(self._core, request)
 
     async def end_session(self, session: str) -> None:
-        """End a session that was started here, and all its links."""
+        """End a session and all its links; raises UsageError for one that was not started here."""
         await sending.end(self._core, session)
 
     async def hear_hook(self, report: HookReport) -> bool:
@@ -209,29 +209,29 @@ class LocalService:
         return await sending.send(self._core, request)
 
     async def get_delivery(self, message_id: str) -> list[Delivery]:
-        """Return the state of a message, one entry per target."""
+        """Return the state of a message, one entry per target; empty for an unknown id."""
         return await sending.last_deliveries(self._core, message_id)
 
     async def list_deliveries(self, session: str = "", state: Listed = "waiting") -> list[Delivery]:
-        """List the messages that are not submitted yet, or the latest of all, oldest first."""
+        """List messages to one session or to all, oldest first: those not submitted yet, or the latest in any state."""
         return await deliveries.listed(self._core, session, state)
 
     async def cancel_delivery(self, message_id: str, by: str = "") -> list[Delivery]:
-        """Cancel a message wherever it is not pasted yet; return its state."""
+        """Cancel a message wherever it is not pasted yet, for the session `by` or a person; return its state."""
         return await deliveries.cancel(self._core, message_id, by)
 
     # Dialogs
 
     async def dialogs(self, session: str = "") -> list[OpenDialog]:
-        """List the dialogs that stand on the screens of the watched sessions, or of one."""
+        """List the open dialogs of the watched sessions, or of one session; a password prompt is not listed."""
         return await dialogs.listed(self._core, session)
 
     async def answer_dialog(self, session: str, dialog: str, choice: int) -> None:
-        """Press the key of a choice in a dialog, and only while it stands."""
+        """Press the key of the choice that a person made in a dialog, if the dialog is still open."""
         await dialogs.answer(self._core, session, dialog, choice)
 
     async def interrupt(self, session: str, message: str = "") -> list[str]:
-        """Press the keys by which the profile of its program interrupts an answer; return them."""
+        """Press the keys that interrupt an answer, as the program's profile defines them; return the keys."""
         return await interrupts.interrupt(self._core, session, message)
 
     # Links
@@ -242,7 +242,7 @@ class LocalService:
         return [link for link in self._core.links() if not own or own in {party.session for party in link.parties}]
 
     async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
-        """Link two sessions; where they are linked already, return that link as it is."""
+        """Link two sessions; if they are linked already, return that link unchanged."""
         core = self._core
         if (link := await remote_sessions.create_link(core, a, b, policy)) is not None:
             return link
@@ -263,14 +263,14 @@ class LocalService:
         return link
 
     async def extend_link(self, link: str, deliveries: int) -> Link:
-        """Add to a budget, and open the link if it is spent."""
+        """Add deliveries to a link's budget, and reopen the link if its budget was spent."""
         core = self._core
         if not await remote_sessions.wish(core, Wish(link=link, what="extend", deliveries=deliveries)):
             await core.do(lambda now: core.machine.extend(link, deliveries, now))
         return next((one for one in core.links() if one.link_id == link), None) or core.machine.found(link)
 
     async def close_link(self, link: str, by: str = "", last_words: str = "") -> None:
-        """Close a link, for one of its sides or for a person; the other side is told."""
+        """Close a link, for one of its sides or for a person; the other side gets a notice."""
         check_encodes(last_words)
         if await remote_sessions.wish(self._core, Wish(link=link, what="close", by=by, last_words=last_words)):
             return
@@ -284,7 +284,7 @@ class LocalService:
         return [self._relay(relay_id) for relay_id in self._core.machine.relays.all]
 
     async def create_relay(self, request: CreateRelay) -> Relay:
-        """Let sessions hear each other; raises SessionTaken for one that is in another relay or circle."""
+        """Relay the output of sessions to each other; raises SessionTaken for one in another relay or gathering."""
         check_encodes(request)
         core = self._core
         sessions = [
@@ -332,49 +332,49 @@ class LocalService:
     # Gatherings
 
     async def start_gathering(self, request: StartGathering) -> Gathering:
-        """Start the sessions of a gathering, and the gathering."""
+        """Start the sessions of a gathering, then the gathering; if one session fails, end the others again."""
         check_encodes(request)
         if request.caller:
             await self._councils.check_not_member(request.caller)
         return await gatherings.start(self._core, request)
 
     async def gatherings(self) -> list[Gathering]:
-        """List the gatherings that are held, and the last ones that were, the newest first."""
+        """List the gatherings in progress and the latest finished ones, newest first."""
         return [*await remote_gatherings.all_of(self._core), *gatherings.all_of(self._core)]
 
     async def gathering(self, gathering: str) -> Gathering:
-        """Say how a gathering stands."""
+        """Return the state of a gathering; raises TargetNotFound for an unknown id."""
         if there := remote_gatherings.home_of(self._core, gathering):
             return await remote_gatherings.view(self._core, there)
         return gatherings.view(self._core, gathering)
 
     async def pass_piece(self, gathering: str, number: int | None = None, session: str = "") -> Gathering:
-        """Pass the piece on: for the named participant, or for its current holder."""
+        """Pass the talking piece on."""
         if there := remote_gatherings.home_of(self._core, gathering):
             return await remote_gatherings.pass_piece(self._core, there, number, session)
         return await gatherings.pass_piece(self._core, gathering, number, session)
 
     async def say_in_gathering(self, gathering: str, number: int, text: str) -> Gathering:
-        """Say something for a person in the circle."""
+        """Speak for a person in the circle; raises UsageError if that person does not hold the piece."""
         check_encodes(text)
         if there := remote_gatherings.home_of(self._core, gathering):
             return await remote_gatherings.say(self._core, there, number, text)
         return await gatherings.say(self._core, gathering, number, text)
 
     async def pause_gathering(self, gathering: str, paused: bool) -> Gathering:  # as the service's callers say it
-        """Let the piece rest where it is, or go on."""
+        """Pause a gathering, or resume it."""
         if there := remote_gatherings.home_of(self._core, gathering):
             return await remote_gatherings.wish(self._core, there, "pause" if paused else "resume")
         return await gatherings.pause(self._core, gathering, paused=paused)
 
     async def close_gathering(self, gathering: str, end_sessions: bool = False) -> Gathering:
-        """Close a gathering before its last round."""
+        """Close a gathering before its last round, after its harvest; a second call does not wait for the harvest."""
         if there := remote_gatherings.home_of(self._core, gathering):
             return await remote_gatherings.wish(self._core, there, "close")
         return await gatherings.close(self._core, gathering, end_sessions=end_sessions)
 
     async def gathering_transcript(self, gathering: str) -> GatheringTranscript:
-        """Return what was said in a gathering."""
+        """Return the transcript of a gathering."""
         if there := remote_gatherings.home_of(self._core, gathering):
             return await remote_gatherings.transcript(self._core, there)
         return gatherings.transcript(self._core, gathering)
@@ -382,34 +382,34 @@ class LocalService:
     # The council
 
     async def open_council(self, request: OpenCouncil) -> Council:
-        """Begin a session of the council, resume one, or join one that is open."""
+        """Begin a council session, resume one, or join an open one."""
         check_encodes(request)
         return await self._councils.open(request)
 
     async def councils(self) -> list[Council]:
-        """List the open sessions of the council, and the latest ones that were."""
+        """List the open council sessions and the latest closed ones."""
         return await self._councils.all()
 
     async def council_transcript(self, council: str) -> CouncilTranscript:
-        """Return what was said in a session of the council."""
+        """Return the transcript of a council session; raises TargetNotFound."""
         return await self._councils.transcript(council)
 
     async def enter_council(self, council: str, text: str) -> CouncilReply:
-        """Carry out what a person types in an open session."""
+        """Handle what a person types in an open council session: a message, or a command that begins with a slash."""
         check_encodes(text)
         return await self._councils.enter(council, text)
 
     async def rest_council(self, council: str, seconds: float = 60.0) -> bool:
-        """Wait until no member speaks in a session, so many seconds at most; return whether none does."""
+        """Wait at most `seconds` until no member of a council session speaks; return whether none does."""
         return await self._councils.rest(council, seconds)
 
     async def ask_council(self, request: AskCouncil) -> CouncilAnswers:
-        """Put a question to the user's council, and return the members' answers and their dissent."""
+        """Ask the user's council a question; return the members' answers and their dissent."""
         check_encodes(request)
         return await self._councils.ask(request)
 
     def follow_council(self, council: str) -> AsyncGenerator[Happening]:
-        """Return what happens in an open session, how it stands first."""
+        """Yield the state of an open council session, then what happens in it; raises TargetNotFound."""
         return self._councils.follow(council)
 
     # People
@@ -438,7 +438,7 @@ class LocalService:
         return count + await remote_sessions.close_all(self._core)
 
     async def watch(self, session: str, watched: bool) -> None:  # as the service's callers say it
-        """Have what a session says journaled whether or not it takes part in anything."""
+        """Journal a session's output even if it is in no link, relay or gathering, or stop that."""
         found = await self._core.find(session)
         if watched:
             await self._core.admit(found, allow_shell=True)
@@ -452,12 +452,12 @@ class LocalService:
     # What was
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
-        """Return journaled events behind a place, oldest first, of all sessions or of one, ended or not."""
+        """Return the journaled events after a `seq`, oldest first, of all sessions or of one, running or ended."""
         place = await self._core.place(session) if session else None
         return await self._core.journal.since(seq, limit=limit, place=place)
 
     async def latest(self, limit: int = 50) -> list[Output]:
-        """Return the newest output of the sessions that are there, newest first, and at least the last of each."""
+        """Return the newest output of the running sessions, newest first, with at least the last one of each."""
         sessions = [session.session for session in await self._core.sessions.all()]
         return await self._core.journal.latest(sessions, limit=limit)
 
@@ -471,18 +471,18 @@ class LocalService:
         return await self._core.history.search(search, place)
 
     async def pulse(self, request: TakePulse) -> Pulse:
-        """Gather how system, sessions, repositories and pipelines are, and what was said before of what goes on now."""
+        """Summarise system, sessions, repositories and pipelines, with earlier output about the current work."""
         return await pulse.pulse(self._core, scope=request.scope, parts=request.parts, among=request.among)
 
     async def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
-        """Every event that is journaled, in order, from behind a place or from now on; provisional ones are not."""
+        """Yield every journaled event in order, after a `seq` or from now on; provisional events are not journaled."""
         async with contextlib.aclosing(self.batches(after)) as batches:
             async for batch in batches:
                 for event in batch:
                     yield event
 
     def batches(self, after: int | None = None) -> AsyncGenerator[list[AnyEvent], None]:
-        """Do the same, with all that waits at once."""
+        """Yield the same events in batches: all that wait at once."""
         return self._core.feed.batches(after)
 
     async def live(self, session: str) -> AsyncGenerator[list[str], None]:

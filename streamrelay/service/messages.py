@@ -127,14 +127,14 @@ def check_last_words(link: Link, session: str, words: str, settings: UserDecisio
 
 
 _HINTS = {
-    "paused": "what you say in your own session waits, and crosses when the pause is over",
+    "paused": "what you say in your own session waits, and is delivered when the pause is over",
     "spent": "finish what you can alone, and tell your user what is open: they can type streamrelay extend {link} N",
-    "rate": "say it in your own session: what is said there waits, and crosses in its time",
+    "rate": "say it in your own session: it waits there, and is delivered when the rate allows it",
     "muted": "finish what you can alone, and tell your user what is open",
-    "suspended": "the link goes on when that is over",
-    "checkpoint": "a text that begins so is a note to oneself: begin otherwise what the other one is to hear",
+    "suspended": "the link continues when that is over",
+    "checkpoint": "a text with this beginning counts as a private note: begin the text for your peer differently",
 }
-_NOTHING_NEW = "say something new, or nothing and go on with your work"
+_NOTHING_NEW = "say something new, or continue your work without an answer"
 
 
 def notice(sending: OutgoingMessage, frame: str) -> Notice:

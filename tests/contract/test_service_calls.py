@@ -12,6 +12,7 @@ import pytest
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.operations import OPERATIONS, Nothing, Operation
 from streamrelay.service.api import Service
+from streamrelay.service.local import LocalService
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = {name: value for name, value in vars(Service).items() if inspect.iscoroutinefunction(value)}
@@ -42,6 +43,13 @@ def test_an_operation_has_the_arguments_and_the_answer_of_its_call(operation: Op
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_the_client_has_each_call_with_the_same_signature(name: str) -> None:
     assert inspect.signature(getattr(DaemonClient, name)) == inspect.signature(CALLS[name])
+
+
+@pytest.mark.parametrize("implementation", [DaemonClient, LocalService], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_an_implementation_describes_a_call_as_the_service_does(name: str, implementation: type) -> None:
+    summary, described = (inspect.getdoc(vars(kind)[name]) or "" for kind in (Service, implementation))
+    assert described.partition("\n")[0] == summary.partition("\n")[0] != ""
 
 
 def test_tools_for_agents_make_calls_of_the_service_only() -> None:

@@ -44,7 +44,7 @@ from streamrelay.events import (
     RelayPaused,
     RelayWithheld,
     Retracted,
-    StopTold,
+    StopNotified,
     Text,
     Traffic,
     TurnEnded,
@@ -104,7 +104,7 @@ EVENTS: list[Event] = [
     LinkClosed(
         link="link-1", reason="closed", by="$1", deliveries=9, traffic={"ann (1)": Traffic(4, 90, 5, 260)}, **COMMON
     ),
-    StopTold(caller="$1", target="$2", reason="signal", **COMMON),
+    StopNotified(caller="$1", target="$2", reason="signal", **COMMON),
     AgentStopped(agent="claude", answer="**Done.**", **COMMON),
     WitnessCompared(outcome="agrees", witnesses=("transcript",), used=True, shown=4, **COMMON),
     GatheringOpened(

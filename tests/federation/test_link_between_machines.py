@@ -89,7 +89,7 @@ async def test_either_side_closes_it_with_last_words(machines: Machines, closes:
         await getattr(machines, there).until_heard(
             other,
             f"[From {by}@{closes}] farewell",
-            f"[streamrelay] {by}@{closes} has closed the link: nothing crosses any more. No answer is needed.",
+            f"[streamrelay] {by}@{closes} has closed the link: it delivers nothing more. No answer is needed.",
         )
         await until_no_link(alpha)
         await until_no_link(beta)
@@ -111,7 +111,7 @@ async def test_a_link_is_closed_on_both_machines_even_if_the_last_message_is_ref
             return (await beta.get_delivery("m1"))[0].reason == "not_allowed"
 
         await wait_until_async(refused, PATIENCE, "the message to be refused")
-        closed = "[streamrelay] Bob@beta has closed the link: nothing crosses any more. No answer is needed."
+        closed = "[streamrelay] Bob@beta has closed the link: it delivers nothing more. No answer is needed."
         await machines.alpha.until_heard("Ann", closed)
         assert [event.by for event in await journaled(alpha, LinkClosed)] == [link.parties[1].session]
 
@@ -218,8 +218,8 @@ async def test_who_closes_a_spent_link_does_not_begin_another_on_either_machine(
 
 def notice(title: str, deliveries: int) -> str:
     return (
-        f"[streamrelay] The link with {title} is spent after {deliveries} deliveries: nothing crosses until a person "
-        "extends it. No answer is needed."
+        f"[streamrelay] The link with {title} is spent after {deliveries} deliveries: it delivers nothing until a "
+        "person extends it. No answer is needed."
     )
 
 

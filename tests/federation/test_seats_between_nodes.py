@@ -6,7 +6,7 @@ Ann and Dora are on alpha, which keeps the relays; Bob and Carl are on beta.
 import pytest
 
 from streamrelay.errors import InGathering, SessionTaken
-from streamrelay.events import LinkSuspended, Receipt, RelayClosed, RelayDelivered, RelayLeft, StopTold, Text
+from streamrelay.events import LinkSuspended, Receipt, RelayClosed, RelayDelivered, RelayLeft, StopNotified, Text
 from streamrelay.links.link import Party
 from streamrelay.relay.rules import Participant, Rules
 from tests.federation.test_between_nodes import ANN, BOB, CARL, DORA, Side, Two
@@ -174,7 +174,7 @@ def test_a_listener_is_told_once_that_a_session_elsewhere_has_stopped() -> None:
     two.beta.says("%2", "done again")
     two.settle()
     assert typed(two.alpha) == ["[streamrelay] Bob@beta has stopped; what it said is in its own session."]
-    assert len(two.alpha.kinds(StopTold)) == 1
+    assert len(two.alpha.kinds(StopNotified)) == 1
     assert not two.beta.node.panes
     assert not two.beta.machine.relay_of(BOB.session)
 

@@ -13,7 +13,7 @@ from streamrelay.events import (
     LinkSuspended,
     PaneClosed,
     RelayWithheld,
-    StopTold,
+    StopNotified,
     Text,
     TurnEnded,
     TurnStarted,
@@ -200,7 +200,7 @@ def test_a_listener_is_told_once_that_its_target_stopped():
     registry = LinkRegistry()
     assert registry.listen(ANN, BOB, listener_id="n1")
     effects = turn(registry, BOB, "what I say is mine")
-    assert told(effects) == [StopTold(caller="s-ann", target="s-bob", reason="signal")]
+    assert told(effects) == [StopNotified(caller="s-ann", target="s-bob", reason="signal")]
     (notice,) = [e for e in effects if isinstance(e, Notice)]
     assert (notice.message_id, notice.listeners[0].pane) == ("n1", "%1")
     assert notice.text == "[streamrelay] Bob's work has stopped; what it said is in its own session."
@@ -223,7 +223,7 @@ def test_a_link_and_a_listener_are_never_there_both():
     registry.listen(ANN, BOB, listener_id="n1")
     registry.create(BOB, ANN, link_id="l", at=0.0)
     agents(registry)
-    assert not any(isinstance(event, StopTold) for event in told(turn(registry, BOB, "hello")))
+    assert not any(isinstance(event, StopNotified) for event in told(turn(registry, BOB, "hello")))
     assert not registry.listen(ANN, BOB, listener_id="n2")
 
 
@@ -313,4 +313,4 @@ def test_links_go_on_as_they_were_stored():
     assert msgspec.json.encode(again.stored()) == data
     effects = turn(again, BOB, "two")
     assert [e.message_id for e in effects if isinstance(e, Deliver)] == ["l-2"]
-    assert [type(event) for event in told(effects)] == [LinkSpent, StopTold]
+    assert [type(event) for event in told(effects)] == [LinkSpent, StopNotified]

@@ -20,7 +20,7 @@ from streamrelay.errors import (
     TargetNotFound,
     UsageError,
 )
-from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopTold
+from streamrelay.events import LinkClosed, LinkCreated, LinkSuspended, Receipt, RelayDelivered, StopNotified
 from streamrelay.links.link import LinkPolicy
 from streamrelay.relay.rules import Rules
 from streamrelay.service import sending
@@ -67,7 +67,7 @@ async def test_a_direct_message_delivers_and_links_once(stage: Stage):
         (link,) = await service.links(ann)
         assert (link.link_id, link.policy.budget) == (first.link, 3)
         assert len(await journaled(service, LinkCreated)) == 1
-        assert await journaled(service, StopTold) == []
+        assert await journaled(service, StopNotified) == []
         await answered(service, "m1")
 
 
@@ -88,7 +88,7 @@ async def test_an_indirect_message_delivers_and_the_caller_is_told_once(stage: S
         assert (plain.link, plain.listening) == ("", False)
         await answered(service, "m2")
         assert stage.heard("Ann") == [told, "only this"]
-        assert len(await journaled(service, StopTold)) == 1
+        assert len(await journaled(service, StopNotified)) == 1
 
 
 @pytest.mark.requirement("LNK-01c")
@@ -129,7 +129,7 @@ async def test_last_words_are_delivered_and_the_link_is_closed(stage: Stage, cap
         assert (closed.link, closed.by, closed.reason) == (link.link_id, ann, "closed")
         await stage.until_heard(
             "Bob", "[From Ann] farewell",
-            "[streamrelay] Ann has closed the link: nothing crosses any more. No answer is needed.",
+            "[streamrelay] Ann has closed the link: it delivers nothing more. No answer is needed.",
         )  # fmt: skip
         again = await service.send_message(SendMessage(to="Bob", text="still?", caller=ann, close_link=True))
         assert "no link with Bob" in again.warning
@@ -242,7 +242,7 @@ async def test_a_session_is_started_as_a_peer_and_its_links_end_with_it(stage: S
         assert bob.session != bob.pane
         await stage.until_heard("Bob", "[From Ann] begin")
         await stage.until_heard("Ann", "[From Bob] answer 1")
-        assert await journaled(service, StopTold) == []
+        assert await journaled(service, StopNotified) == []
         (link,) = await service.links(bob.session)
         assert {party.session for party in link.parties} == {ann, bob.session}
         cy = await service.start_session(structs.replace(request, arguments=[str(stage.folder / "Cy")], title="Cy"))

@@ -160,7 +160,7 @@ def test_closing_is_for_links_that_are_there(kept: Kept) -> None:
     assert sent.closed
     assert [type(event) for event in told(effects)] == [LinkClosed]
     assert [effect.text for effect in effects if isinstance(effect, Notice)] == [
-        "[From Bob] bye", "[streamrelay] Bob has closed the link: nothing crosses any more. No answer is needed.",
+        "[From Bob] bye", "[streamrelay] Bob has closed the link: it delivers nothing more. No answer is needed.",
     ]  # fmt: skip
     assert not kept.machine.send(closing, link_id="", at=0.0, now=0.0)[0].closed
 
@@ -300,7 +300,7 @@ def test_last_words_cross_where_a_message_would(kept: Kept):
     kept.machine.mute("s-Ann", muted=True)
     effects = kept.machine.close_link("l-Ann-Bob", "s-Ann")
     assert [effect.text for effect in effects if isinstance(effect, Notice)] == [
-        "[streamrelay] Ann has closed the link: nothing crosses any more. No answer is needed."
+        "[streamrelay] Ann has closed the link: it delivers nothing more. No answer is needed."
     ]
 
 
