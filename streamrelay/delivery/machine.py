@@ -14,9 +14,11 @@ machine reports the reason. After the paste it waits until the program has paint
 some programs turn an Enter during a paste into a line feed. Then it sends Enter, unless a question has come up.
 
 If the composer still holds the text `CONFIRM` seconds later and no turn has begun, the machine sends Enter once more,
-but never a third time. A question that came up after the Enter may have taken it as its answer, and looks like the
-start of a turn; in that case only the composer counts. While the machine follows a submitted message to its answer, it
-already types the next one, unless the program must finish first.
+but never a third time. A program that has not taken a message yet may still be starting, so it gets `STARTING` seconds.
+A text that stays in the composer may still be submitted, by a slow program or by a person, so the machine follows it
+for `UNSUBMITTED` more seconds and then reports `unconfirmed`, never `failed`. A question that came up after the Enter
+may have taken it as its answer, and looks like the start of a turn; in that case only the composer counts. While the
+machine follows a submitted message to its answer, it already types the next one, unless the program must finish first.
 """
 
 from collections import deque
@@ -41,6 +43,11 @@ PICTURE_REST = 0.016
 RESUMED = 5.0
 """Seconds in which the stream must see the paste of an earlier process: a new stream knows little."""
 CONFIRM = 2.0
+STARTING = 8.0
+"""Seconds between the two Enters for a program that has not taken a message yet. OpenCode 1.18.33 keeps the text in its
+composer until its server has created a session, and ignores each Enter before it has loaded its models."""
+UNSUBMITTED = 30.0
+"""Seconds after the second Enter in which a text in the composer may still be submitted."""
 UNHEARD = 10.0
 """Seconds in which a program that must finish first has to begin its answer."""
 LOOK_AGAIN = 0.25
@@ -91,6 +98,8 @@ class DeliveryMachine:
         self._current: InFlight | None = None
         self._followed: deque[FollowedTurn] = deque(maxlen=MAX_FOLLOWED)
         self._due: float | None = None
+        self._takes_messages = False
+        """Whether the program has taken a message, so that it is no longer starting."""
 
     @property
     def idle(self) -> bool:
@@ -343,15 +352,20 @@ class DeliveryMachine:
             self._due = now + LOOK_AGAIN
             return self._hold_others("needs_human", now)
         if not stands or (started and not current.asked):
+            self._takes_messages = self._takes_messages or started or bool(current.shown)
             self._current = None
             self._due = now
             return []
-        if now < current.since + CONFIRM:
-            self._due = current.since + CONFIRM
+        until = current.since + (CONFIRM if self._takes_messages or current.asked else STARTING)
+        if current.attempts == 1 and now >= until:
+            return self._enter(current, look)
+        if current.attempts == 1:
+            self._due = until
             return []
-        if current.attempts > 1:
-            return self._end("failed", "not_submitted")
-        return self._enter(current, look)
+        if now >= current.since + UNSUBMITTED:
+            return self._end("unconfirmed", "not_submitted")
+        self._due = now + LOOK_AGAIN
+        return self._hold_others("draft", now)
 
     def _is_answering(self, now: float) -> bool:
         """Return whether an answer to a sent message is in progress or still expected."""

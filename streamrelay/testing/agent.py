@@ -8,6 +8,7 @@ It paints as `transcript_program` does, and has their ways with input, each of t
 * `--digest`: an Enter that comes so soon after a paste is a new line;
 * `--paint-delay`: its composer shows a paste late; `--folds-from`: as a placeholder;
 * `--deaf N`: it overhears the first N Enters;
+* `--loads S`: its composer keeps the first message until S seconds after the Enter, and ignores each Enter meanwhile;
 * `--mid-turn queue`: a message that comes while it works is taken up afterwards; `abort`: it throws its answer away;
 * Escape while it works: it breaks off its answer, and says so;
 * `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered;
@@ -94,6 +95,7 @@ class Script(msgspec.Struct, frozen=True):
     paint_delay: float = 0.0
     works: float = 0.1
     deaf: int = 0
+    loads: float = 0.0
     folds_from: int = 5
     mid_turn: Literal["queue", "abort"] = "queue"
     witness: SignalKind | None = "title"
@@ -129,6 +131,7 @@ class Agent:
         self._composer = RawComposer()
         self._draft = script.draft
         self._deaf = script.deaf
+        self._loaded_at: float | None = None if script.loads > 0 else 0.0
         self._pasted_at = float("-inf")
         self._paint_at: float | None = None
         self._queue: deque[tuple[str, str]] = deque()
@@ -198,6 +201,8 @@ class Agent:
         due = [] if self._paint_at is None else [self._paint_at]
         if self._answering is not None:
             due.append(now + _TURN)
+        if self._loaded_at:
+            due.append(self._loaded_at)
         return max(0.0, min(due) - now) if due else None
 
     def _take(self, data: bytes) -> None:
@@ -231,6 +236,10 @@ class Agent:
         if self._deaf > 0 or not self._draft:
             self._deaf -= 1
             return
+        if self._loaded_at is None:
+            self._loaded_at = time.monotonic() + self._script.loads
+        if self._loaded_at:
+            return
         self._show_draft()
         message, shown, self._draft = self._draft, self._shown(self._draft), ""
         self._pastes += 1
@@ -258,6 +267,9 @@ class Agent:
             return
         if self._paint_at is not None and now >= self._paint_at:
             self._show_draft()
+        if self._loaded_at and now >= self._loaded_at:
+            self._loaded_at = 0.0
+            self._submit()
         if self._answering is None:
             return
         if now < self._until:

@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 import streamrelay
 from streamrelay.agents import AgentProfile, parse_profile
+from streamrelay.delivery.machine import CONFIRM
 from streamrelay.delivery.message import DeliveryPolicy, Message, Progress
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.writer import PaneWriter
@@ -146,18 +148,36 @@ async def test_each_state_is_told_in_order_and_the_text_is_exact(
 @pytest.mark.requirement("DLV-02b")
 @pytest.mark.parametrize("deaf", [1, 2])
 async def test_an_enter_that_was_overheard_is_sent_once_more_and_never_a_third_time(
-    agent: AgentPane, deaf: int
+    agent: AgentPane, private_tmux: PrivateTmux, deaf: int
 ) -> None:
     agent.start("--deaf", str(deaf))
     async with agent.writer() as (writer, _):
         await writer.put(Message("m1", "hello"))
-        await agent.until("m1", "answered", "failed")
-    if deaf == 1:
-        assert agent.states() == WHOLE
-        assert agent.messages() == ["hello"]
-    else:
-        assert (agent.states()[-1], agent.reasons()[-1]) == ("failed", "not_submitted")
-        assert agent.messages() == []
+        await writer.put(Message("m2", "again"))
+        if deaf == 2:
+            await wait_until_async(lambda: "draft" in agent.reasons("m2"), PATIENCE)
+            await asyncio.sleep(CONFIRM)
+            assert agent.messages() == []
+            assert agent.states()[-1] == "submitted"
+            # A person presses the Enter that is missing.
+            private_tmux.run("send-keys", "-t", agent.pane, "Enter")
+        await agent.until("m2", "answered", "failed")
+    assert agent.states() == agent.states("m2") == WHOLE
+    assert agent.messages() == ["hello", "again"]
+
+
+@pytest.mark.requirement("DLV-01a", "DLV-02b")
+async def test_a_message_that_an_agent_keeps_while_it_loads_is_submitted_once_and_answered(agent: AgentPane) -> None:
+    loads = 2 * CONFIRM + 1
+    agent.start("--loads", str(loads))
+    async with agent.writer() as (writer, _):
+        began = time.monotonic()
+        await writer.put(Message("m1", "hello"))
+        await writer.put(Message("m2", "again"))
+        await agent.until("m2", "answered", "failed")
+    assert agent.states() == agent.states("m2") == WHOLE
+    assert agent.messages() == ["hello", "again"]
+    assert agent.of("message")[0].at >= began + loads
 
 
 @pytest.mark.requirement("DLV-03a")

@@ -12,7 +12,9 @@ from streamrelay.delivery.machine import (
     MIN_WAIT,
     PICTURE_REST,
     RESUMED,
+    STARTING,
     UNHEARD,
+    UNSUBMITTED,
     DeliveryMachine,
     Enter,
     PaneView,
@@ -67,19 +69,47 @@ def test_a_program_that_paints_nothing_gets_its_enter_at_last() -> None:
     assert pane.told() == ["queued", "pasted", "submitted"]
 
 
+def taking(pane: Pane) -> None:
+    """Let the program take a first message, so that it is not starting any more."""
+    pane.put("m0")
+    pane.deliver("m0")
+    pane.answer("m0", 1)
+
+
 @pytest.mark.requirement("DLV-02b")
-def test_one_retry_of_enter_where_the_text_still_stands_and_no_turn_has_begun() -> None:
+@pytest.mark.parametrize("is_starting", [True, False])
+def test_one_retry_of_enter_where_the_text_still_stands_and_no_turn_has_begun(is_starting: bool) -> None:
     pane = Pane()
+    if not is_starting:
+        taking(pane)
+    before = pane.count(Enter)
     pane.put("m1", "m2")
     pane.deliver("m1")
-    pane.look(after=CONFIRM - 0.1)
-    assert pane.count(Enter) == 1
+    pane.look(after=(STARTING if is_starting else CONFIRM) - 0.1)
+    assert pane.count(Enter) == before + 1
     pane.look(after=0.2)
-    assert pane.count(Enter) == 2
-    pane.look(after=CONFIRM + 0.1)
-    assert pane.count(Enter) == 2
-    assert pane.told()[-1] == "failed not_submitted"
+    assert pane.count(Enter) == before + 2
+    pane.look(after=UNSUBMITTED - 0.1)
+    assert pane.count(Enter) == before + 2
+    assert pane.told() == ["queued", "pasted", "painted", "submitted"]
     assert pane.told("m2") == ["queued", "queued draft"]
+    pane.look(after=0.2)
+    assert pane.count(Enter) == before + 2
+    assert pane.told()[-1] == "unconfirmed not_submitted"
+
+
+@pytest.mark.requirement("DLV-01a")
+@pytest.mark.parametrize("after", [CONFIRM, 2 * CONFIRM + 1, STARTING + CONFIRM, STARTING + UNSUBMITTED - 1])
+def test_a_message_that_a_starting_agent_submits_late_is_answered_and_never_failed(after: float) -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.deliver("m1")
+    for _ in range(int(after)):
+        pane.look(after=1.0)
+    pane.answer("m1", 1)
+    assert pane.told() == ["queued", "pasted", "painted", "submitted", "turn_started", "answered signal"]
+    assert pane.count(Enter) == (1 if after < STARTING else 2)
+    assert pane.machine.rests
 
 
 @pytest.mark.parametrize("seen", ["the box is empty", "a turn has begun"])
@@ -265,7 +295,7 @@ def test_a_message_whose_program_ends_before_its_answer_is_unconfirmed() -> None
 
 @pytest.mark.requirement("DLV-01a")
 @pytest.mark.parametrize("reason", ["needs_human", "not_submitted"])
-def test_nothing_is_told_of_an_answer_after_the_message_has_failed(reason: str) -> None:
+def test_nothing_is_told_of_an_answer_after_the_last_receipt(reason: str) -> None:
     pane = Pane(DeliveryPolicy(needs_human="fail"))
     pane.put("m1")
     if reason == "needs_human":
@@ -276,11 +306,12 @@ def test_nothing_is_told_of_an_answer_after_the_message_has_failed(reason: str) 
         pane.look(DIALOG, after=3 * MAX_WAIT)
     else:
         pane.deliver("m1")
-        pane.look(after=CONFIRM)
-        pane.look(after=CONFIRM)
-    assert pane.told()[-1] == f"failed {reason}"
+        pane.look(after=STARTING)
+        pane.look(after=UNSUBMITTED)
+    last = f"{'failed' if reason == 'needs_human' else 'unconfirmed'} {reason}"
+    assert pane.told()[-1] == last
     pane.answer("m1", 1)
-    assert pane.told()[-1] == f"failed {reason}"
+    assert pane.told()[-1] == last
     assert pane.machine.rests
 
 
