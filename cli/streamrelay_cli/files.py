@@ -15,7 +15,7 @@ def write_private(path: Path, text: str, *, force: bool) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        hint = "a folder is never replaced" if path.is_dir() else "--force replaces it"
-        raise UsageError(f"{path} is there already", hint=hint) from error
+        hint = "name a file that is not a folder" if path.is_dir() else "use --force to replace it"
+        raise UsageError(f"file exists: {path}", hint=hint) from error
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error

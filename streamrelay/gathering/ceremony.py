@@ -63,8 +63,8 @@ class Ceremony:
         self.gathering_id = gathering_id
         self.plan = plan
         self.members = (*speakers(members), harvester(members))
-        self.standing = CeremonyState(traffic={member.label: Traffic() for member in self.members})
-        self._told = GatheringMessages(gathering_id, plan, self.members, texts, self.standing)
+        self.state = CeremonyState(traffic={member.label: Traffic() for member in self.members})
+        self._told = GatheringMessages(gathering_id, plan, self.members, texts, self.state)
         self._harvester = harvester(members)
         self._by_number = {member.number: member for member in self.members}
 
@@ -77,17 +77,17 @@ class Ceremony:
         Without `now`, the old clock continues.
         """
         ceremony = cls(stored.gathering, stored.plan, stored.members, texts)
-        standing = msgspec.convert(msgspec.to_builtins(stored.standing), CeremonyState)
-        ceremony.standing = ceremony._told.standing = standing
+        state = msgspec.convert(msgspec.to_builtins(stored.state), CeremonyState)
+        ceremony.state = ceremony._told.state = state
         ceremony._told.record = list(record[: stored.entries])
         if now is not None:
-            standing.move(now - standing.now)
+            state.move(now - state.now)
         return ceremony
 
     def stored(self) -> StoredGathering:
         """Return an independent copy of the state, without the record."""
-        standing = msgspec.convert(msgspec.to_builtins(self.standing), CeremonyState)
-        return StoredGathering(self.gathering_id, self.plan, self.members, standing, len(self._told.record))
+        state = msgspec.convert(msgspec.to_builtins(self.state), CeremonyState)
+        return StoredGathering(self.gathering_id, self.plan, self.members, state, len(self._told.record))
 
     @property
     def record(self) -> Sequence[RecordEntry]:
@@ -97,12 +97,12 @@ class Ceremony:
     @property
     def closed(self) -> bool:
         """Whether it is over."""
-        return bool(self.standing.closed)
+        return bool(self.state.closed)
 
     @property
     def holder(self) -> Member | None:
         """The member who holds the piece, if one does."""
-        tenure = self.standing.tenure
+        tenure = self.state.tenure
         return None if tenure is None else self._by_number[tenure.speaker]
 
     @property
@@ -114,88 +114,88 @@ class Ceremony:
 
     def begin(self, now: float, pulse: str = "") -> list[Effect]:
         """Send all seeds, announce the first round, and give the piece to the first speaker; does so only once."""
-        if self.standing.round or self.closed:
+        if self.state.round or self.closed:
             return []
-        self.standing.now = self.standing.began = now
+        self.state.now = self.state.began = now
         seeds = [self._told.seed(member, pulse) for member in self.present]
         return [self._told.opened(), *seeds, *self._begin_round("inhale", 1, now)]
 
     def handle(self, happening: AnyHappening, now: float) -> list[Effect]:
         """Take a happening; raises PieceNotHeld if a member passes the piece without holding it."""
-        standing = self.standing
+        state = self.state
         if isinstance(happening, Passed):
             self._check_holder(happening.number)
         if self.closed:
             return []
-        if not standing.round:
+        if not state.round:
             return self._left(happening.number, happening.reason, now) if isinstance(happening, Left) else []
-        standing.now = now
+        state.now = now
         if isinstance(happening, Sensed):
-            standing.signals = happening.signals
+            state.signals = happening.signals
             return []
-        if standing.paused_at is not None:
+        if state.paused_at is not None:
             return self._hold(happening)
         return self._take(happening, now)
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None without a pending deadline."""
-        standing = self.standing
-        if self.closed or standing.paused_at is not None:
+        state = self.state
+        if self.closed or state.paused_at is not None:
             return None
-        due = standing.tenure.due if standing.tenure else standing.harvest_due
-        rests = standing.harvest_rests
+        due = state.tenure.due if state.tenure else state.harvest_due
+        rests = state.harvest_rests
         return due if rests is None or due is None else min(due, rests)
 
     def advance(self, now: float) -> list[Effect]:
         """Advance the clock and do what is due."""
         effects: list[Effect] = []
         while (due := self.deadline()) is not None and due <= now:
-            self.standing.now = now
-            tenure = self.standing.tenure
-            effects += self._complete(self.standing.closing) if tenure is None else self._due(tenure, now)
+            self.state.now = now
+            tenure = self.state.tenure
+            effects += self._complete(self.state.closing) if tenure is None else self._due(tenure, now)
         return effects
 
     # What people decide
 
     def pause(self, now: float) -> list[Effect]:
         """Stop the clock and hold all happenings until `resume`."""
-        standing = self.standing
-        if self.closed or not standing.round or standing.paused_at is not None:
+        state = self.state
+        if self.closed or not state.round or state.paused_at is not None:
             return []
-        standing.now = standing.paused_at = now
+        state.now = state.paused_at = now
         return [self._told.paused(True)]
 
     def resume(self, now: float) -> list[Effect]:
         """Handle the held happenings, then continue with the time that was left."""
-        standing = self.standing
-        if standing.paused_at is None:
+        state = self.state
+        if state.paused_at is None:
             return []
-        standing.shift(now - standing.paused_at)
-        standing.paused_at, standing.now = None, now
+        state.shift(now - state.paused_at)
+        state.paused_at, state.now = None, now
         effects: list[Effect] = [self._told.paused(False)]
-        held, standing.held = standing.held, []
+        held, state.held = state.held, []
         for happening in held:
             effects += [] if self.closed else self._take(happening, now)
         return effects
 
     def close(self, now: float, reason: str = "stopped") -> list[Effect]:
         """Go to the close and ask for the harvest; during the close, end without waiting for the harvest."""
-        standing = self.standing
+        state = self.state
         if self.closed:
             return []
         effects = self.resume(now)
-        if standing.closed:
+        if state.closed:
             return effects
-        standing.now = now
-        if not standing.round or standing.phase == "close":
+        state.now = now
+        if not state.round or state.phase == "close":
             return [*effects, *self._complete(reason)]
-        standing.closing = reason
+        state.closing = reason
         return [*effects, *self._let_go("closed"), *self._come_to_close(now)]
 
     # The circle
 
     def _take(self, happening: AnyHappening, now: float) -> list[Effect]:
-        tenure = self.standing.tenure
+        tenure = self.state.tenure
         holds = tenure is not None and getattr(happening, "number", 0) == tenure.speaker
         match happening:
             case Said():
@@ -203,11 +203,11 @@ class Ceremony:
             case Stopped(number=number, answers=answers):
                 if tenure is not None and holds and answers and answers == tenure.last_prompt:
                     return self._pass("last_words", now)
-                if number == self._harvester.number and self.standing.harvest_rests is not None:
-                    return self._complete(self.standing.closing)
+                if number == self._harvester.number and self.state.harvest_rests is not None:
+                    return self._complete(self.state.closing)
             case Reached(number=number, prompt=prompt):
-                if prompt in self.standing.taken_back:
-                    self.standing.heard[number] = self.standing.taken_back.pop(prompt)
+                if prompt in self.state.taken_back:
+                    self.state.heard[number] = self.state.taken_back.pop(prompt)
                 return self._reached(prompt, now) if holds else []
             case Passed():
                 return self._pass("tool", now) if holds else []
@@ -219,7 +219,7 @@ class Ceremony:
 
     def _hold(self, happening: AnyHappening) -> list[Effect]:
         """Hold a happening until the pause ends, and at most `MAX_HELD` outputs."""
-        held = self.standing.held
+        held = self.state.held
         if isinstance(happening, Said) and len(held) >= MAX_HELD:
             why = f"{MAX_HELD} outputs already wait for the end of the pause"
             return [self._told.withheld(happening, "too_many_waiting", why)]
@@ -227,36 +227,36 @@ class Ceremony:
         return []
 
     def _begin_round(self, phase: Phase, number: int, now: float) -> list[Effect]:
-        standing = self.standing
-        standing.phase, standing.round = phase, number
-        standing.to_speak = [member.number for member in self.present if member.role == "speaker"]
+        state = self.state
+        state.phase, state.round = phase, number
+        state.to_speak = [member.number for member in self.present if member.role == "speaker"]
         return [*self._told.announce(), *self._give(now)]
 
     def _give(self, now: float) -> list[Effect]:
         """Give the piece to the next speaker, of this round or of the next."""
-        standing = self.standing
-        if not standing.to_speak:
+        state = self.state
+        if not state.to_speak:
             return self._begin_next_round(now)
-        member = self._by_number[standing.to_speak.pop(0)]
-        heard = standing.heard.get(member.number, 0)
+        member = self._by_number[state.to_speak.pop(0)]
+        heard = state.heard.get(member.number, 0)
         prompt = self._told.turn(member)
-        standing.tenure = Tenure(
+        state.tenure = Tenure(
             member.number, now + self.plan.reach_seconds, turn_prompt=prompt.message_id, heard_before=heard
         )
         return [prompt, self._told.piece("given")]
 
     def _begin_next_round(self, now: float) -> list[Effect]:
-        standing = self.standing
+        state = self.state
         if not any(member.role == "speaker" for member in self.present):
-            standing.closing = standing.closing or "no_speakers"
+            state.closing = state.closing or "no_speakers"
             return self._come_to_close(now)
-        if standing.round < self.plan.breath.rounds(standing.phase):
-            return self._begin_round(standing.phase, standing.round + 1, now)
-        following = BREATH[BREATH.index(standing.phase) + 1 :] if standing.phase != "close" else ()
+        if state.round < self.plan.breath.rounds(state.phase):
+            return self._begin_round(state.phase, state.round + 1, now)
+        following = BREATH[BREATH.index(state.phase) + 1 :] if state.phase != "close" else ()
         return self._begin_round(following[0], 1, now) if following else self._come_to_close(now)
 
     def _reached(self, prompt: str, now: float) -> list[Effect]:
-        tenure = self.standing.tenure
+        tenure = self.state.tenure
         if tenure is None or not prompt:
             return []
         if prompt == tenure.beat_prompt:
@@ -296,40 +296,40 @@ class Ceremony:
 
     def _let_go(self, how: PassedHow) -> list[Effect]:
         """Take the piece from its holder, and withdraw prompts that have not reached it."""
-        tenure = self.standing.tenure
+        tenure = self.state.tenure
         if tenure is None:
             return []
-        if tenure.turn_prompt and (told := self.standing.heard.get(tenure.speaker, 0)) > tenure.heard_before:
+        if tenure.turn_prompt and (told := self.state.heard.get(tenure.speaker, 0)) > tenure.heard_before:
             # The holder has not got the digest in the withdrawn prompt.
-            self.standing.taken_back[tenure.turn_prompt] = told
-            self.standing.heard[tenure.speaker] = tenure.heard_before
+            self.state.taken_back[tenure.turn_prompt] = told
+            self.state.heard[tenure.speaker] = tenure.heard_before
         late = tuple(prompt for prompt in (tenure.turn_prompt, tenure.beat_prompt) if prompt)
         passed = self._told.piece("passed", how)
         self._told.enter("passed", tenure.speaker, how)
-        self.standing.tenure = None
+        self.state.tenure = None
         return [*([WithdrawPrompts(tenure.speaker, late)] if late else []), passed]
 
     def _left(self, number: int, reason: str, now: float) -> list[Effect]:
-        standing = self.standing
-        if number not in self._by_number or number in standing.gone:
+        state = self.state
+        if number not in self._by_number or number in state.gone:
             return []
-        standing.gone[number] = reason
-        standing.to_speak = [each for each in standing.to_speak if each != number]
+        state.gone[number] = reason
+        state.to_speak = [each for each in state.to_speak if each != number]
         effects: list[Effect] = [self._told.left(number, reason)]
-        if standing.tenure is not None and standing.tenure.speaker == number:
+        if state.tenure is not None and state.tenure.speaker == number:
             return [*effects, *self._pass("left", now)]
-        if standing.phase == "close" and number == self._harvester.number:
-            return [*effects, *self._complete(standing.closing)]
+        if state.phase == "close" and number == self._harvester.number:
+            return [*effects, *self._complete(state.closing)]
         return effects
 
     # Output of members
 
     def _said(self, said: Said, now: float) -> list[Effect]:
         text = content(said.text.split("\n"))
-        tenure = self.standing.tenure
+        tenure = self.state.tenure
         if not text or said.number not in self._by_number:
             return []
-        if self.standing.harvest_due is not None and said.number == self._harvester.number:
+        if self.state.harvest_due is not None and said.number == self._harvester.number:
             return self._harvest(text, said.whole, now)
         if tenure is None or said.number != tenure.speaker:
             return [self._told.withheld(said, "without_piece", "the speaker did not hold the piece")]
@@ -355,23 +355,23 @@ class Ceremony:
     # The close
 
     def _come_to_close(self, now: float) -> list[Effect]:
-        standing = self.standing
-        standing.phase, standing.round, standing.to_speak = "close", 1, []
+        state = self.state
+        state.phase, state.round, state.to_speak = "close", 1, []
         effects = self._told.announce()
-        if self._harvester.number in standing.gone:
-            return [*effects, *self._complete(standing.closing)]
-        standing.harvest_due = now + self.plan.harvest_seconds
+        if self._harvester.number in state.gone:
+            return [*effects, *self._complete(state.closing)]
+        state.harvest_due = now + self.plan.harvest_seconds
         return [*effects, self._told.harvest_prompt()]
 
     def _harvest(self, text: str, whole: bool, now: float) -> list[Effect]:
-        self.standing.harvest_rests = now + HARVEST_REST
+        self.state.harvest_rests = now + HARVEST_REST
         told = self._told.harvest(text)
-        return [*told, *(self._complete(self.standing.closing) if whole else [])]
+        return [*told, *(self._complete(self.state.closing) if whole else [])]
 
     def _complete(self, reason: str) -> list[Effect]:
-        standing = self.standing
-        standing.closed = reason or "complete"
-        standing.harvest_due = standing.harvest_rests = None
+        state = self.state
+        state.closed = reason or "complete"
+        state.harvest_due = state.harvest_rests = None
         return self._told.closed()
 
     def _check_holder(self, number: int) -> None:

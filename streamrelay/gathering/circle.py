@@ -152,7 +152,7 @@ class Circle:
     def has(self, pane: str) -> bool:
         """Return whether a member takes part from a pane and has not left."""
         seat = self._by_pane.get(pane)
-        return seat is not None and seat.number not in self.ceremony.standing.gone
+        return seat is not None and seat.number not in self.ceremony.state.gone
 
     @property
     def present(self) -> list[CircleSeat]:
@@ -162,7 +162,7 @@ class Circle:
     @property
     def people_elsewhere(self) -> list[CircleSeat]:
         """The seats of people on the pages of other machines."""
-        gone = self.ceremony.standing.gone
+        gone = self.ceremony.state.gone
         return [seat for seat in self.seats.values() if seat.node and seat.number not in gone]
 
     # What is heard
@@ -243,7 +243,7 @@ class Circle:
                 f"participant {number} of {self.gathering_id} is not a person",
                 hint="an agent speaks in its own session",
             )
-        harvests = self.ceremony.standing.harvest_due is not None and number == self.ceremony.members[-1].number
+        harvests = self.ceremony.state.harvest_due is not None and number == self.ceremony.members[-1].number
         if self._speaker != number and not harvests:
             raise PieceNotHeld(f"{seat.name} does not hold the piece now")
         return self._happen(steps.Said(number, text, whole=harvests), now)

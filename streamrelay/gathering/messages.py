@@ -40,9 +40,9 @@ class GatheringMessages:
     """Makes and counts the messages of one gathering."""
 
     def __init__(
-        self, gathering: str, plan: Plan, members: Sequence[Member], texts: PromptTexts, standing: CeremonyState
+        self, gathering: str, plan: Plan, members: Sequence[Member], texts: PromptTexts, state: CeremonyState
     ) -> None:
-        self.standing = standing
+        self.state = state
         self.record: list[RecordEntry] = []
         self._gathering = gathering
         self._plan = plan
@@ -54,7 +54,7 @@ class GatheringMessages:
     @property
     def present(self) -> tuple[Member, ...]:
         """The members who have not left."""
-        return tuple(member for member in self._members if member.number not in self.standing.gone)
+        return tuple(member for member in self._members if member.number not in self.state.gone)
 
     def label(self, number: int) -> str:
         """Return a member's name and number, as people see it."""
@@ -68,19 +68,19 @@ class GatheringMessages:
 
     def turn(self, member: Member) -> Prompt:
         """Give a speaker the piece, with the contributions that it has not got yet."""
-        standing = self.standing
-        head = self._prompts.turn(member, standing.phase, standing.round, self._since(member))
+        state = self.state
+        head = self._prompts.turn(member, state.phase, state.round, self._since(member))
         return self._prompt(member, "turn", head, self._digest(member))
 
     def beat(self, member: Member, beat: int) -> Prompt:
         """Ask a speaker whether it still has something to say."""
-        standing = self.standing
-        text = self._prompts.beat(member, standing.phase, standing.round, beat, self._signals())
+        state = self.state
+        text = self._prompts.beat(member, state.phase, state.round, beat, self._signals())
         return self._prompt(member, "beat", text)
 
     def last_words(self, member: Member) -> Prompt:
         """Ask a speaker for its last words."""
-        text = self._prompts.last_words(member, self.standing.phase, self.standing.round)
+        text = self._prompts.last_words(member, self.state.phase, self.state.round)
         return self._prompt(member, "last", text)
 
     def harvest_prompt(self) -> Prompt:
@@ -105,8 +105,8 @@ class GatheringMessages:
 
     def announce(self) -> list[Effect]:
         """Announce a round to all members, with the earlier contributions for those who get them only now."""
-        standing = self.standing
-        phase, number = standing.phase, standing.round
+        state = self.state
+        phase, number = state.phase, state.round
         self.enter("phase")
         rounds = self._plan.breath.rounds(phase)
         told = PublishGatheringEvent(
@@ -144,7 +144,7 @@ class GatheringMessages:
         self, state: Literal["given", "begun", "beat", "last_words", "passed"], how: str = ""
     ) -> PublishGatheringEvent:
         """Report a change of the tenure; a member must hold the piece."""
-        tenure = self.standing.tenure
+        tenure = self.state.tenure
         assert tenure is not None  # noqa: S101  # called only during a tenure
         return PublishGatheringEvent(
             Piece(
@@ -153,14 +153,14 @@ class GatheringMessages:
                 state=state,
                 beat=tenure.beat,
                 beats=self._plan.beats_per_turn,
-                due_in=None if state == "passed" else tenure.due - self.standing.now,
+                due_in=None if state == "passed" else tenure.due - self.state.now,
                 how=how,
             )
         )
 
     def withheld(self, said: Said, reason: WithheldReason, why: str) -> PublishGatheringEvent:
         """Report an output that is not delivered."""
-        counts = self.standing.withheld
+        counts = self.state.withheld
         counts[reason] = counts.get(reason, 0) + 1
         event = RelayWithheld(
             relay=self._gathering, speaker=self.label(said.number), reason=reason, why=why, count=counts[reason],
@@ -182,22 +182,22 @@ class GatheringMessages:
 
     def closed(self) -> list[Effect]:
         """Report the end of the gathering."""
-        standing = self.standing
-        self.enter("closed", text=standing.closed)
+        state = self.state
+        self.enter("closed", text=state.closed)
         closed = GatheringClosed(
             gathering=self._gathering,
-            reason=standing.closed,
+            reason=state.closed,
             contributions=sum(entry.kind == "said" for entry in self.record),
             harvested=any(entry.kind == "harvest" for entry in self.record),
-            traffic=standing.traffic,
+            traffic=state.traffic,
         )
-        return [PublishGatheringEvent(closed), Closed(standing.closed)]
+        return [PublishGatheringEvent(closed), Closed(state.closed)]
 
     def enter(self, kind: EntryKind, number: int = 0, text: str = "", message_id: str = "") -> None:
         """Append an entry to the record."""
-        standing = self.standing
+        state = self.state
         entry = RecordEntry(
-            t=round(standing.now - standing.began, 3), kind=kind, phase=standing.phase, round=standing.round,
+            t=round(state.now - state.began, 3), kind=kind, phase=state.phase, round=state.round,
             number=number, text=text, message_id=message_id,
         )  # fmt: skip
         self.record.append(entry)
@@ -205,13 +205,13 @@ class GatheringMessages:
     # Parts of messages
 
     def _say(self, kind: Literal["said", "harvest"], speaker: Member, text: str) -> list[Effect]:
-        standing = self.standing
+        state = self.state
         message_id = self._number()
         self.enter(kind, speaker.number, text, message_id)
-        standing.traffic[speaker.label].spoke(len(text))
+        state.traffic[speaker.label].spoke(len(text))
         contribution = Contribution(
-            gathering=self._gathering, message_id=message_id, speaker=speaker.label, phase=standing.phase,
-            round=standing.round, text=text,
+            gathering=self._gathering, message_id=message_id, speaker=speaker.label, phase=state.phase,
+            round=state.round, text=text,
         )  # fmt: skip
         return [PublishGatheringEvent(contribution)]
 
@@ -226,18 +226,18 @@ class GatheringMessages:
 
     def _count(self, members: Sequence[Member], text: str) -> None:
         for member in members:
-            self.standing.traffic[member.label].heard(len(text))
+            self.state.traffic[member.label].heard(len(text))
 
     def _number(self) -> str:
-        self.standing.messages += 1
-        return f"{self._gathering}-{self.standing.messages}"
+        self.state.messages += 1
+        return f"{self._gathering}-{self.state.messages}"
 
     def _digest(self, member: Member) -> str:
         """Return the others' contributions that a member has not got, and mark them as delivered."""
         if self._plan.listening == "each":
             return ""
-        begin = self.standing.heard.get(member.number, 0)
-        self.standing.heard[member.number] = len(self.record)
+        begin = self.state.heard.get(member.number, 0)
+        self.state.heard[member.number] = len(self.record)
         return conversation([entry for entry in self.record[begin:] if entry.number != member.number], self._members)
 
     def _since(self, member: Member) -> str:
@@ -253,11 +253,11 @@ class GatheringMessages:
 
     def _signals(self) -> str:
         """Return a line about the state of the circle and the current work."""
-        standing, breath = self.standing, self._plan.breath
-        later = BREATH[BREATH.index(standing.phase) + 1 :] if standing.phase != "close" else ()
-        rounds = breath.rounds(standing.phase)
-        left = rounds - standing.round + sum(breath.rounds(phase) for phase in later)
-        here = f"{len(self.present)} in the circle; {standing.phase}, round {standing.round} of {rounds}"
+        state, breath = self.state, self._plan.breath
+        later = BREATH[BREATH.index(state.phase) + 1 :] if state.phase != "close" else ()
+        rounds = breath.rounds(state.phase)
+        left = rounds - state.round + sum(breath.rounds(phase) for phase in later)
+        here = f"{len(self.present)} in the circle; {state.phase}, round {state.round} of {rounds}"
         after = f"{counted(left, 'more round')} after it" if left else "the last one"
-        sensed = " ".join(standing.signals.split()).rstrip(".")
+        sensed = " ".join(state.signals.split()).rstrip(".")
         return f"{here}, {after}.{f' {sensed}.' if sensed else ''}"

@@ -115,5 +115,5 @@ class StoredGathering(msgspec.Struct, frozen=True):
     gathering: str
     plan: Plan
     members: tuple[Member, ...]
-    standing: CeremonyState
+    state: CeremonyState = msgspec.field(name="standing")
     entries: int

@@ -32,7 +32,7 @@ class GatheringExport(msgspec.Struct, frozen=True, kw_only=True):
     trail: str = ""
 
 
-def transcript(
+def export(
     gathering: str, plan: Plan, members: Sequence[Member], record: Sequence[RecordEntry], *, started_at: float = 0.0
 ) -> GatheringExport:
     """Return the export of a gathering."""

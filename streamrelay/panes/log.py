@@ -21,7 +21,7 @@ from streamrelay.delta.stream import DeltaStream
 from streamrelay.errors import RecordingError
 from streamrelay.events import Event, PaneClosed
 from streamrelay.recordings.control_stream import ControlRecording
-from streamrelay.recordings.writer import line_of
+from streamrelay.recordings.writer import encode_entry
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
 
@@ -100,7 +100,7 @@ class PaneLog:
     def take(self, entry: Input) -> None:
         """Write an entry; logging goes on when the last listener leaves."""
         if self._descriptor >= 0 and not (isinstance(entry, Ended) and entry.reason == "recording_ended"):
-            self._write(line_of(entry))
+            self._write(encode_entry(entry))
 
     def discard(self) -> None:
         """Delete the log."""
@@ -118,7 +118,7 @@ class PaneLog:
             while view:
                 view = view[os.write(self._descriptor, view) :]
         except OSError as error:
-            logger.warning("%s cannot be written, and is given up: %s", self.path, error.strerror)
+            logger.warning("stop logging to %s: cannot write: %s", self.path, error.strerror)
             with contextlib.suppress(OSError):
                 self.discard()
         self.size += len(data)

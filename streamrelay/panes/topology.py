@@ -43,14 +43,14 @@ class TopologyTracker:
 
     def __init__(self, connection: PaneConnection) -> None:
         self._connection = connection
-        self._looks = ProcessPoller(self._look)
+        self._process_poller = ProcessPoller(self._query_processes)
         self._changed: set[str] = set()
         self._sessions_changed = False
         self._settling = False
 
     def stop(self) -> None:
         """Stop polling: no pane is connected."""
-        self._looks.stop()
+        self._process_poller.stop()
 
     def handle(self, events: Sequence[ControlEvent], read_at: float) -> None:
         """Take what was read of the hub's client, and when (loop time)."""
@@ -59,7 +59,7 @@ class TopologyTracker:
                 connected = self._connection.panes.get(event.pane)
                 if connected is not None:
                     connected.pipeline.output(event.data, read_at)
-                    self._looks.printed(event.pane)
+                    self._process_poller.note_output(event.pane)
                 elif self._connection.hub is not None:
                     self._connection.pause(self._connection.hub, event.pane)
             else:
@@ -175,18 +175,18 @@ class TopologyTracker:
                 else:
                     now |= await self._connection.find_again([info.pane])
 
-    def _look(self, panes: Sequence[str]) -> None:
+    def _query_processes(self, panes: Sequence[str]) -> None:
         connected = [pane for pane in panes if pane in self._connection.panes]
 
         def answered(result: CommandResult) -> None:
-            self._looks.answered()
+            self._process_poller.note_reply()
             for look in parse_process_states(result.lines):
                 self._looked(look)
 
         try:
             self._connection.client().request(poll_line(connected), answered)
         except StreamrelayError:
-            self._looks.answered()
+            self._process_poller.note_reply()
 
     def _looked(self, look: ProcessState) -> None:
         connected = self._connection.panes.get(look.pane)

@@ -373,4 +373,4 @@ def _own_council() -> tuple[CouncilConfig, Sequence[Pinned]]:
 
 
 def _refuse_file(path: Path, _text: str) -> NoReturn:
-    raise UsageError(f"{path} cannot be written from here", hint="in a terminal: streamrelay council export last FILE")
+    raise UsageError(f"cannot write {path} from here", hint="in a terminal: streamrelay council export last FILE")

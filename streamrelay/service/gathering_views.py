@@ -1,8 +1,7 @@
-"""Views of a gathering: its state, its transcript, its export. Pure."""
+"""Convert a gathering to what callers of the service see: its state, its transcript, its export. Pure."""
 
 from streamrelay.gathering.circle import Circle
-from streamrelay.gathering.transcript import GatheringExport, as_markdown
-from streamrelay.gathering.transcript import transcript as export
+from streamrelay.gathering.transcript import GatheringExport, as_markdown, export
 from streamrelay.service.gathering_api import (
     Gathering,
     GatheringMember,
@@ -12,10 +11,11 @@ from streamrelay.service.gathering_api import (
 )
 
 
-def shown(circle: Circle, now: float, at: float) -> Gathering:
-    """Return the state of a gathering. `now` is the time of its clock in seconds, `at` the same moment as Unix time."""
+def describe(circle: Circle, now: float, unix_now: float) -> Gathering:
+    """Return the state of a gathering at a moment: `now` on its clock, `unix_now` in Unix time (both in seconds)."""
     ceremony = circle.ceremony
-    plan, standing, tenure = ceremony.plan, ceremony.standing, ceremony.standing.tenure
+    plan, state = ceremony.plan, ceremony.state
+    tenure = state.tenure  # the current speaker's time with the talking piece
     return Gathering(
         gathering=circle.gathering_id,
         rhythm=plan.rhythm,
@@ -27,13 +27,13 @@ def shown(circle: Circle, now: float, at: float) -> Gathering:
         listening=plan.listening,
         opening_question=plan.question,
         state=_state(circle),
-        reason=standing.closed or standing.closing,
-        phase=standing.phase,
-        round=standing.round,
-        rounds=plan.breath.rounds(standing.phase),
+        reason=state.closed or state.closing,
+        phase=state.phase,
+        round=state.round,
+        rounds=plan.breath.rounds(state.phase),
         speaker=None if tenure is None else tenure.speaker,
         beat=0 if tenure is None else tenure.beat,
-        next_beat_at=None if tenure is None or standing.paused_at is not None else at + tenure.due - now,
+        next_beat_at=None if tenure is None or state.paused_at is not None else unix_now + tenure.due - now,
         started_at=circle.started_at,
         closed_at=circle.closed_at,
         harvest="\n\n".join(entry.text for entry in ceremony.record if entry.kind == "harvest"),
@@ -41,8 +41,8 @@ def shown(circle: Circle, now: float, at: float) -> Gathering:
     )
 
 
-def transcript(circle: Circle, now: float, at: float) -> GatheringTranscript:
-    """Return the transcript of a gathering. `now` and `at` are those of `shown`."""
+def describe_transcript(circle: Circle, now: float, unix_now: float) -> GatheringTranscript:
+    """Return the transcript of a gathering, with its state at a moment (see `describe`)."""
     names = {number: seat.name for number, seat in circle.seats.items()}
     entries = [
         TranscriptEntry(
@@ -57,29 +57,29 @@ def transcript(circle: Circle, now: float, at: float) -> GatheringTranscript:
         for entry in circle.ceremony.record
     ]
     return GatheringTranscript(
-        gathering=shown(circle, now, at), entries=entries, markdown=as_markdown(exported(circle))
+        gathering=describe(circle, now, unix_now), entries=entries, markdown=as_markdown(export_circle(circle))
     )
 
 
-def exported(circle: Circle) -> GatheringExport:
+def export_circle(circle: Circle) -> GatheringExport:
     """Return the export of a gathering."""
     ceremony = circle.ceremony
     return export(circle.gathering_id, ceremony.plan, ceremony.members, ceremony.record, started_at=circle.started_at)
 
 
 def _state(circle: Circle) -> GatheringState:
-    standing = circle.ceremony.standing
+    state = circle.ceremony.state
     if circle.closed:
         return "closed"
-    if standing.paused_at is not None:
+    if state.paused_at is not None:
         return "paused"
-    return "harvesting" if standing.phase == "close" else "running"
+    return "harvesting" if state.phase == "close" else "running"
 
 
 def _member(circle: Circle, number: int) -> GatheringMember:
-    seat, standing = circle.seats[number], circle.ceremony.standing
-    member = next(one for one in circle.ceremony.members if one.number == number)
-    traffic = standing.traffic.get(member.label)
+    seat, state = circle.seats[number], circle.ceremony.state
+    member = next(member for member in circle.ceremony.members if member.number == number)
+    traffic = state.traffic.get(member.label)
     return GatheringMember(
         number=number,
         name=seat.name,
@@ -89,7 +89,7 @@ def _member(circle: Circle, number: int) -> GatheringMember:
         pane=seat.pane,
         agent=seat.agent or member.agent,
         started_here=seat.started_here,
-        gone=standing.gone.get(number, ""),
+        gone=state.gone.get(number, ""),
         contributions=0 if traffic is None else traffic.sent,
         prompts=0 if traffic is None else traffic.received,
         asked=circle.asked.get(number, ""),

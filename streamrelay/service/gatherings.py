@@ -29,8 +29,7 @@ from streamrelay.relay.session import checked_name
 from streamrelay.service import remote_gatherings, remote_sessions, sending
 from streamrelay.service.core import Core, new_id
 from streamrelay.service.gathering_api import Gathering, GatheringTranscript, Invited, StartGathering
-from streamrelay.service.gathering_views import exported, shown
-from streamrelay.service.gathering_views import transcript as as_transcript
+from streamrelay.service.gathering_views import describe, describe_transcript, export_circle
 from streamrelay.service.messages import check_may_speak
 from streamrelay.service.pulse import pulse
 from streamrelay.sessions.commands import mark_gathering
@@ -90,7 +89,7 @@ async def start(core: Core, request: StartGathering) -> Gathering:
         sensing.cancel()
         await asyncio.shield(_end_all(core, [session.session for session in started.values()]))
         raise
-    return shown(circle, asyncio.get_running_loop().time(), time.time())
+    return describe(circle, asyncio.get_running_loop().time(), time.time())
 
 
 def _check_may_open(core: Core, request: StartGathering, caller: Session | None) -> None:
@@ -100,14 +99,14 @@ def _check_may_open(core: Core, request: StartGathering, caller: Session | None)
 
 def view(core: Core, gathering_id: str) -> Gathering:
     """Return a gathering as it stands; raises TargetNotFound."""
-    return shown(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
+    return describe(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
 
 
 def all_of(core: Core) -> list[Gathering]:
     """Return all gatherings: those that are held, and the last ones that were, the newest first."""
     now, at = asyncio.get_running_loop().time(), time.time()
     circles = sorted(core.machine.circles.all.values(), key=lambda circle: (not circle.closed, circle.started_at))
-    return [shown(circle, now, at) for circle in reversed(circles)]
+    return [describe(circle, now, at) for circle in reversed(circles)]
 
 
 async def pass_piece(core: Core, gathering_id: str, number: int | None, session: str) -> Gathering:
@@ -173,7 +172,7 @@ async def close(core: Core, gathering_id: str, *, end_sessions: bool) -> Gatheri
 
 def transcript(core: Core, gathering_id: str) -> GatheringTranscript:
     """Return what was said in a gathering; raises TargetNotFound."""
-    return as_transcript(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
+    return describe_transcript(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
 
 
 # What it takes to begin
@@ -186,7 +185,7 @@ def _plan(core: Core, request: StartGathering) -> Plan:
     return plan_for(
         rhythm,
         previous="" if before is None else before.gathering_id,
-        trail="" if before is None else exported(before).trail,
+        trail="" if before is None else export_circle(before).trail,
         structure=request.structure,
         inhale_rounds=request.inhale_rounds,
         hold_rounds=request.hold_rounds,
@@ -382,7 +381,7 @@ async def _settle(core: Core, circle: Circle) -> None:
 
 def _export(folder: Path, circle: Circle) -> None:
     """Write transcript and harvest of a gathering into files that only the user can read."""
-    value = exported(circle)
+    value = export_circle(circle)
     folder.mkdir(mode=0o700, exist_ok=True)
     for suffix, text in ((".md", as_markdown(value)), (".json", as_json(value))):
         path = folder / f"{circle.gathering_id}{suffix}"

@@ -433,7 +433,7 @@ class ServiceMachine:
 
     def is_running(self, of: str) -> bool:
         """Whether it is held and not paused."""
-        return self.is_held(of) and self.circles.all[of].ceremony.standing.paused_at is None
+        return self.is_held(of) and self.circles.all[of].ceremony.state.paused_at is None
 
     def stop(self, of: str, now: float) -> list[Effect]:
         """End a relay, or close a gathering early; raises TargetNotFound."""

@@ -88,7 +88,7 @@ def test_init_check_hold_list_export_and_resume(run: Run, tmp_path: Path) -> Non
     assert len(json.loads((tmp_path / "talk.json").read_text())["messages"]) == 4
     refused = run("export", session["id"], "talk.json")
     assert refused.returncode == 2
-    assert "is there already" in refused.stderr
+    assert "file exists" in refused.stderr
     assert run("export", "council-none").returncode == 2
 
 

@@ -89,7 +89,7 @@ def test_a_gathering_is_held_from_the_command_line(hall: Hall, tmp_path: Path) -
     file = tmp_path / "told.md"
     hall.asks("gather", "transcript", gathering, "-o", str(file))
     assert file.read_text() == told["markdown"]
-    assert "is there already" in hall.asks("gather", "transcript", gathering, "-o", str(file), code=2)
+    assert "file exists" in hall.asks("gather", "transcript", gathering, "-o", str(file), code=2)
     assert "closed (stopped)" in hall.asks("gather", "status")
     assert hall.asks("gather", "list") == hall.asks("gather", "status")
     (listed,) = hall.shown("gather", "list")

@@ -124,7 +124,7 @@ def test_render_makes_a_moving_picture(tmp_path, capsys):
     assert render(str(cast)).startswith(f"{picture}: 2 screens in 3.0 s, 20x3")
     assert picture.stat().st_mode & 0o777 == 0o600
     assert "<title>talk.cast</title>" in picture.read_text()
-    with pytest.raises(errors.UsageError, match="is there already"):
+    with pytest.raises(errors.UsageError, match="file exists"):
         render(str(cast))
     assert "2 screens in 0.5 s" in render(str(cast), "--force", "--max-pause", "1", "--speed", "2", "--title", "<&>")
     assert "<title>&lt;&amp;&gt;</title>" in picture.read_text()

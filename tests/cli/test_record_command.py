@@ -109,7 +109,7 @@ def test_a_pane_that_the_daemon_types_into_is_refused_before_there_is_a_file(pri
     [
         (("work", "there.jsonl"), "--force", 30),
         (("work", "a.cast"), ".jsonl.gz", 30),
-        (("work", "missing/a.jsonl"), "cannot be written", 30),
+        (("work", "missing/a.jsonl"), "cannot write", 30),
         (("nowhere", "a.jsonl"), "nowhere", 20),
     ],
 )

@@ -71,7 +71,7 @@ class Circle:
 
     def run(self, until: float = 100_000.0) -> None:
         """Run to the end, or for some seconds since the beginning."""
-        if not self.ceremony.standing.round:
+        if not self.ceremony.state.round:
             self.take(self.ceremony.begin(self.now, "History signals: none."))
         while not self.ceremony.closed:
             due = self.ceremony.deadline()

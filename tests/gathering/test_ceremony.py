@@ -198,7 +198,7 @@ class TestHearing:
             for text in ("a" * 60, "b" * 60, "c", "d")
         ]
         assert heard == [["a" * 60], ["b" * 40 + "\n[… 20 more characters are left out]"], [], []]
-        assert ceremony.standing.withheld == {"too_much": 2}
+        assert ceremony.state.withheld == {"too_much": 2}
         # It can still pass, and the next tenure has room again.
         assert states(ceremony.handle(Said(REX, "I pass."), 2.0))[-1] == ("Mo (4)", "given")
 

@@ -137,7 +137,7 @@ class TestPause:
         ceremony.pause(1.0)
         effects = [e for n in range(MAX_HELD + 5) for e in ceremony.handle(Said(REX, f"{n}"), 2.0)]
         assert [e.reason for e in told(effects, RelayWithheld)] == ["too_many_waiting"] * 5
-        assert len(ceremony.standing.held) == MAX_HELD
+        assert len(ceremony.state.held) == MAX_HELD
 
     def test_the_piece_can_be_passed_in_a_pause_once(self, circle):
         ceremony = circle().ceremony
@@ -154,7 +154,7 @@ class TestPause:
         ceremony.handle(Said(REX, "Before the end."), 2.0)
         effects = ceremony.close(3.0)
         assert told(effects, Contribution)[0].text == "Before the end."
-        assert ceremony.standing.phase == "close"
+        assert ceremony.state.phase == "close"
 
 
 class TestRestart:

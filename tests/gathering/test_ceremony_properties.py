@@ -39,10 +39,10 @@ WORDS = st.sampled_from(["a thought {}", "I pass.", "", "   \n ", "more of it {}
 PHASES = ("inhale", "hold", "exhale")
 
 
-def left(standing: CeremonyState) -> float:
+def left(state: CeremonyState) -> float:
     """How much time a pause holds."""
-    due = standing.tenure.due if standing.tenure else standing.harvest_due
-    return 0.0 if due is None or standing.paused_at is None else due - standing.paused_at
+    due = state.tenure.due if state.tenure else state.harvest_due
+    return 0.0 if due is None or state.paused_at is None else due - state.paused_at
 
 
 class Circle(RuleBasedStateMachine):
@@ -115,7 +115,7 @@ class Circle(RuleBasedStateMachine):
     @rule(who=WHO)
     @precondition(lambda self: len(self.gone) < 2)
     def leave(self, who):
-        paused = self.ceremony.standing.paused_at is not None
+        paused = self.ceremony.state.paused_at is not None
         self.happen(Left(who, "pane_gone"))
         if not paused:
             self.gone.add(who)
@@ -138,7 +138,7 @@ class Circle(RuleBasedStateMachine):
 
     @rule()
     def pause(self):
-        due, paused = self.ceremony.deadline(), self.ceremony.standing.paused_at
+        due, paused = self.ceremony.deadline(), self.ceremony.state.paused_at
         self.take(self.ceremony.pause(self.now))
         assert self.ceremony.deadline() is None
         if paused is None and due is not None:
@@ -146,32 +146,32 @@ class Circle(RuleBasedStateMachine):
 
     @rule()
     def resume(self):
-        standing = self.ceremony.standing
-        if standing.paused_at is not None and not standing.held and not self.ceremony.closed:
+        state = self.ceremony.state
+        if state.paused_at is not None and not state.held and not self.ceremony.closed:
             self.take(self.ceremony.resume(self.now))
             assert self.ceremony.deadline() == pytest.approx(self.now + self.left), "the time that was left is left"
         self.take(self.ceremony.resume(self.now))
-        self.gone |= set(self.ceremony.standing.gone)
+        self.gone |= set(self.ceremony.state.gone)
 
     @rule()
     @precondition(lambda self: self.spoken > 25)
     def close(self):
         self.stopped = True
         self.take(self.ceremony.close(self.now))
-        self.gone |= set(self.ceremony.standing.gone)
+        self.gone |= set(self.ceremony.state.gone)
 
     @rule(new_clock=st.booleans())
     def restart(self, new_clock):
         kept = msgspec.json.encode((self.ceremony.stored(), list(self.ceremony.record)))
         stored, record = msgspec.json.decode(kept, type=tuple[StoredGathering, list[RecordEntry]])
-        due, before = self.ceremony.deadline(), stored.standing.now
+        due, before = self.ceremony.deadline(), stored.state.now
         if new_clock:
             self.now = 7.0
         self.ceremony = Ceremony.restored(stored, record, TEXTS, self.now if new_clock else None)
         if due is not None:
             assert self.ceremony.deadline() == pytest.approx(due + (self.now - before if new_clock else 0.0))
         assert self.ceremony.deadline() is not None or due is None
-        assert left(self.ceremony.standing) == pytest.approx(left(stored.standing)), "the time that was left is left"
+        assert left(self.ceremony.state) == pytest.approx(left(stored.state)), "the time that was left is left"
 
     # What has to be true
 
@@ -184,7 +184,7 @@ class Circle(RuleBasedStateMachine):
             match effect:
                 case Prompt():
                     self.prompts.append(effect)
-                    assert effect.to not in self.ceremony.standing.gone or self.ceremony.standing.paused_at is None
+                    assert effect.to not in self.ceremony.state.gone or self.ceremony.state.paused_at is None
                     assert effect.kind in (
                         {"seed", "harvest"} if effect.to == HARVESTER else {"seed", "turn", "beat", "last"}
                     )
@@ -213,13 +213,13 @@ class Circle(RuleBasedStateMachine):
 
     @invariant()
     def who_stays_has_had_its_tenures(self):
-        standing = self.ceremony.standing
-        if self.stopped or standing.closing:
+        state = self.ceremony.state
+        if self.stopped or state.closing:
             return
-        done = PHASES[: PHASES.index(standing.phase)] if standing.phase in PHASES else PHASES
+        done = PHASES[: PHASES.index(state.phase)] if state.phase in PHASES else PHASES
         for phase in done:
             for number in SPEAKERS:
-                if number not in standing.gone:
+                if number not in state.gone:
                     assert self.given[number, phase] == self.ceremony.plan.breath.rounds(phase)
 
     @invariant()
@@ -229,15 +229,15 @@ class Circle(RuleBasedStateMachine):
             label = f"{'H' if number == HARVESTER else f'P{number}'} ({number})"
             heard = [e.text.partition("\n[… ")[0] for e in told if isinstance(e, Contribution) and e.speaker == label]
             withheld = [e.text for e in told if isinstance(e, RelayWithheld) and e.speaker == label]
-            waiting = [h.text for h in self.ceremony.standing.held if isinstance(h, Said) and h.number == number]
+            waiting = [h.text for h in self.ceremony.state.held if isinstance(h, Said) and h.number == number]
             count = len(heard) + len(withheld) + sum(bool(text.strip()) for text in waiting)
             if not self.ceremony.closed and number not in self.gone:
                 assert count == len(self.said[number])
 
     @invariant()
     def something_is_due_unless_it_rests(self):
-        standing = self.ceremony.standing
-        if not self.ceremony.closed and standing.paused_at is None:
+        state = self.ceremony.state
+        if not self.ceremony.closed and state.paused_at is None:
             assert self.ceremony.deadline() is not None
 
     def teardown(self):
@@ -265,7 +265,7 @@ class Circle(RuleBasedStateMachine):
         if self.ceremony.plan.listening == "each":
             return
         for number in (*SPEAKERS, HARVESTER):
-            if number in self.ceremony.standing.gone:
+            if number in self.ceremony.state.gone:
                 continue
             digests = [
                 effect.text.removeprefix(effect.head)

@@ -17,9 +17,9 @@ from streamrelay.gathering.transcript import (
     as_json,
     as_markdown,
     conversation,
+    export,
     passed_words,
     trail,
-    transcript,
 )
 
 HARVEST = """## Todos
@@ -47,7 +47,7 @@ def exported(circle) -> GatheringExport:
     played.at(3630.0, played.ceremony.resume)
     played.run()
     ceremony = played.ceremony
-    return transcript("g", ceremony.plan, ceremony.members, ceremony.record, started_at=1_700_000_000.0)
+    return export("g", ceremony.plan, ceremony.members, ceremony.record, started_at=1_700_000_000.0)
 
 
 @pytest.mark.requirement("GAT-17")
@@ -109,7 +109,7 @@ def test_a_gathering_that_runs_has_a_transcript_too(circle):
     played = circle()
     played.run(until=10.0)
     ceremony = played.ceremony
-    running = transcript("g", ceremony.plan, ceremony.members, ceremony.record)
+    running = export("g", ceremony.plan, ceremony.members, ceremony.record)
     assert (running.closed, running.harvest, running.trail) == ("", "", "")
     assert as_markdown(running).endswith("## Inhale, round 1 of 2\n")
 

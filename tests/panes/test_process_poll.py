@@ -5,39 +5,39 @@ from collections.abc import Sequence
 
 from streamrelay.panes.process_poll import ProcessPoller, ProcessState, parse_process_states
 
-EVERY = 0.01
+INTERVAL = 0.01
 
 
 class Rounds:
     """Answers every look. The pane `clock` prints whenever it is looked at, and so is looked at in every round."""
 
     def __init__(self, end: int) -> None:
-        self.looks = ProcessPoller(self._look, every=EVERY)
+        self.poller = ProcessPoller(self._query, interval=INTERVAL)
         self.seen: list[set[str]] = []
         self.over = asyncio.Event()
         self._end = end
 
-    def _look(self, panes: Sequence[str]) -> None:
+    def _query(self, panes: Sequence[str]) -> None:
         self.seen.append(set(panes))
         if len(self.seen) == self._end:
-            self.looks.stop()
+            self.poller.stop()
             self.over.set()
         else:
-            self.looks.answered()
-            self.looks.printed("clock")
+            self.poller.note_reply()
+            self.poller.note_output("clock")
 
 
 async def test_a_pane_is_looked_at_in_the_first_round_and_the_third_after_it_printed() -> None:
     rounds = Rounds(end=6)
-    rounds.looks.printed("clock")
-    rounds.looks.printed("%1")
+    rounds.poller.note_output("clock")
+    rounds.poller.note_output("%1")
     await rounds.over.wait()
     assert [number for number, panes in enumerate(rounds.seen, 1) if "%1" in panes] == [1, 3]
 
 
 async def test_a_pane_that_prints_on_is_looked_at_in_every_round() -> None:
     rounds = Rounds(end=4)
-    rounds.looks.printed("clock")
+    rounds.poller.note_output("clock")
     await rounds.over.wait()
     assert rounds.seen == [{"clock"}] * 4
 
@@ -46,31 +46,31 @@ async def test_the_rounds_go_on_where_none_has_to_be_looked_at() -> None:
     seen: list[Sequence[str]] = []
     done = asyncio.Event()
 
-    def look(panes: Sequence[str]) -> None:
+    def query(panes: Sequence[str]) -> None:
         seen.append(panes)
-        looks.answered()
+        poller.note_reply()
         if len(seen) == 2:
             done.set()
 
-    looks = ProcessPoller(look, every=EVERY)
-    looks.printed("%1")
+    poller = ProcessPoller(query, interval=INTERVAL)
+    poller.note_output("%1")
     await done.wait()
-    await asyncio.sleep(5 * EVERY)
+    await asyncio.sleep(5 * INTERVAL)
     assert seen == [["%1"], ["%1"]]
 
 
 async def test_nothing_is_asked_while_an_answer_is_owed() -> None:
     seen: list[Sequence[str]] = []
-    looks = ProcessPoller(seen.append, every=EVERY)
-    looks.printed("%1")
-    await asyncio.sleep(5 * EVERY)
-    looks.printed("%2")
-    await asyncio.sleep(5 * EVERY)
+    poller = ProcessPoller(seen.append, interval=INTERVAL)
+    poller.note_output("%1")
+    await asyncio.sleep(5 * INTERVAL)
+    poller.note_output("%2")
+    await asyncio.sleep(5 * INTERVAL)
     assert seen == [["%1"]]
-    looks.answered()
+    poller.note_reply()
     while len(seen) < 2:
-        await asyncio.sleep(EVERY)
-    looks.stop()
+        await asyncio.sleep(INTERVAL)
+    poller.stop()
     assert set(seen[1]) == {"%2"}  # the second round of %1
 
 

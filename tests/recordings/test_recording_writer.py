@@ -31,7 +31,7 @@ from streamrelay.delta.inputs import (
 from streamrelay.errors import RecordingError
 from streamrelay.events import PaneClosed, PaneOpened, TurnEnded
 from streamrelay.recordings import RecordingWriter, open_recording, replay
-from streamrelay.recordings.writer import line_of
+from streamrelay.recordings.writer import encode_entry
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
 from tests.sampling import examples
 
@@ -93,7 +93,7 @@ def test_nobody_else_can_read_it_and_nothing_is_replaced_unasked(tmp_path, name)
     written(path, ALL)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     before = path.read_bytes()
-    with pytest.raises(RecordingError, match="is there already") as refused:
+    with pytest.raises(RecordingError, match="file exists") as refused:
         RecordingWriter(path)
     assert "--force" in refused.value.hint
     assert path.read_bytes() == before
@@ -138,7 +138,7 @@ def test_what_was_written_is_read_though_its_writer_was_killed(tmp_path, name):
     path.write_bytes(at_kill)
     assert list(open_recording(path).entries()) == ALL[:4]
     if name.endswith(".jsonl"):
-        path.write_bytes(at_kill + line_of(ALL[4])[:-5])
+        path.write_bytes(at_kill + encode_entry(ALL[4])[:-5])
         assert list(open_recording(path).entries()) == ALL[:4]
 
 
@@ -168,10 +168,10 @@ def test_a_deadline_that_an_earlier_version_did_not_have_passes_too(tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        line_of(BEGAN).replace(b'"columns":20', b'"columns":2000000000'),
-        line_of(BEGAN).replace(b'"lines":2', b'"lines":0'),
-        line_of(BEGAN).replace(b'"entry":"began"', b'"entry":"unheard_of"'),
-        line_of(BEGAN).replace(b'"rows":["', b'"rows":["!'),
+        encode_entry(BEGAN).replace(b'"columns":20', b'"columns":2000000000'),
+        encode_entry(BEGAN).replace(b'"lines":2', b'"lines":0'),
+        encode_entry(BEGAN).replace(b'"entry":"began"', b'"entry":"unheard_of"'),
+        encode_entry(BEGAN).replace(b'"rows":["', b'"rows":["!'),
         b"{}\n",
         b"\xff\n",
     ],
@@ -185,6 +185,6 @@ def test_nonsense_is_an_error(tmp_path, line):
 
 def test_a_packed_file_that_is_no_gzip_is_an_error(tmp_path):
     path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(line_of(BEGAN))[:20])
+    path.write_bytes(gzip.compress(encode_entry(BEGAN))[:20])
     with pytest.raises(RecordingError):
         open_recording(path)

@@ -20,8 +20,8 @@ def _param(message: ChatMessage) -> MessageParam:
 class AnthropicClient(VendorClient):
     """A member served by Anthropic."""
 
-    refusals = (anthropic.APIStatusError,)
-    faults = (anthropic.AnthropicError, httpx2.HTTPError)
+    status_errors = (anthropic.APIStatusError,)
+    other_errors = (anthropic.AnthropicError, httpx2.HTTPError)
 
     def __init__(
         self, member: str, model: str, key: str, *, base_url: str = "", max_tokens: int = 4096, wait: float = FIRST_WAIT
@@ -40,8 +40,8 @@ class AnthropicClient(VendorClient):
             async for piece in stream.text_stream:
                 yield piece
             final = await stream.get_final_message()
-        self._is_whole = final.stop_reason is not None
-        if self._is_whole:
+        self._is_complete = final.stop_reason is not None
+        if self._is_complete:
             self.usage = Usage(final.usage.input_tokens, final.usage.output_tokens)
 
     async def _find_model(self) -> None:

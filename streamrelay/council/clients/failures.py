@@ -1,4 +1,4 @@
-"""What an SDK raised, as one of ours. No text of the vendor's goes in: it can quote the conversation, or the key."""
+"""The AIError for an SDK's exception, without the vendor's text: that can quote the conversation or the key."""
 
 from http import HTTPStatus
 
@@ -7,15 +7,15 @@ from streamrelay.errors import AIError, AIKeyRefused, AIRequestRefused, AIUnavai
 _LATER = frozenset({408, 409, 425, 429})
 
 
-def failure(member: str, status: int | None, kind: str = "") -> AIError:
-    """Return the error for an HTTP status, or for what went wrong without one, of which `kind` is the name."""
+def error_for(member: str, status: int | None, kind: str = "") -> AIError:
+    """Return the error for an HTTP status, or for a failure without one, named by `kind`."""
     data: dict[str, object] = {"member": member, "status": status}
     if status is None:
         return AIUnavailable(f"{member} cannot be reached ({kind})", data=data)
     phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "unknown status"
-    said = f"{member}: its vendor answers {status} {phrase}"
+    message = f"{member}: its vendor answers {status} {phrase}"
     if status in {401, 403}:
-        return AIKeyRefused(said, data=data)
+        return AIKeyRefused(message, data=data)
     if status in _LATER or status >= 500:
-        return AIUnavailable(said, data=data)
-    return AIRequestRefused(said, data=data)
+        return AIUnavailable(message, data=data)
+    return AIRequestRefused(message, data=data)

@@ -18,8 +18,8 @@ _ROLES: Final = MappingProxyType({"user": "user", "assistant": "model"})
 class GoogleClient(VendorClient):
     """A member served by Google."""
 
-    refusals = (errors.APIError,)
-    faults = (errors.UnknownApiResponseError, httpx2.HTTPError)
+    status_errors = (errors.APIError,)
+    other_errors = (errors.UnknownApiResponseError, httpx2.HTTPError)
 
     def __init__(
         self, member: str, model: str, key: str, *, base_url: str = "", max_tokens: int = 4096, wait: float = FIRST_WAIT
@@ -41,7 +41,9 @@ class GoogleClient(VendorClient):
             if chunk.usage_metadata is not None:
                 counted = chunk.usage_metadata
                 self.usage = Usage(counted.prompt_token_count or 0, counted.candidates_token_count or 0)
-            self._is_whole = self._is_whole or any(candidate.finish_reason for candidate in chunk.candidates or ())
+            self._is_complete = self._is_complete or any(
+                candidate.finish_reason for candidate in chunk.candidates or ()
+            )
 
     async def _find_model(self) -> None:
         await self._sdk.aio.models.get(model=self._model)

@@ -20,8 +20,8 @@ def _param(message: ChatMessage) -> ChatCompletionMessageParam:
 class OpenAIClient(VendorClient):
     """A member served over OpenAI's protocol, at `base_url` if not by OpenAI itself."""
 
-    refusals = (openai.APIStatusError,)
-    faults = (openai.OpenAIError, httpx2.HTTPError)
+    status_errors = (openai.APIStatusError,)
+    other_errors = (openai.OpenAIError, httpx2.HTTPError)
 
     def __init__(
         self, member: str, model: str, key: str, *, base_url: str = "", max_tokens: int = 4096, wait: float = FIRST_WAIT
@@ -43,7 +43,7 @@ class OpenAIClient(VendorClient):
                 for choice in chunk.choices:
                     if choice.delta.content:
                         yield choice.delta.content
-                    self._is_whole = self._is_whole or choice.finish_reason is not None
+                    self._is_complete = self._is_complete or choice.finish_reason is not None
                 if chunk.usage is not None:
                     self.usage = Usage(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
 

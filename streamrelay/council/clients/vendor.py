@@ -1,4 +1,8 @@
-"""The base of the vendors' clients: three attempts, our errors for the SDK's, whole answers, the health check."""
+"""Base class of the clients that use a vendor's SDK.
+
+It retries a request (three attempts), translates the SDK's exceptions to AIError, raises if an answer is incomplete,
+and does the health check.
+"""
 
 import logging
 from abc import abstractmethod
@@ -7,7 +11,7 @@ from contextlib import aclosing, contextmanager
 from typing import ClassVar, Final
 
 from streamrelay.council.clients.contract import AIClient, ChatMessage
-from streamrelay.council.clients.failures import failure
+from streamrelay.council.clients.failures import error_for
 from streamrelay.council.clients.retrying import FIRST_WAIT, stream_with_retries
 from streamrelay.errors import AIError, AIUnavailable
 
@@ -15,18 +19,18 @@ _SDK_LOGGERS: Final = ("anthropic", "openai", "google_genai", "httpx2", "httpcor
 
 
 class VendorClient(AIClient):
-    """A member served over its vendor's SDK. A subclass reads the SDK's stream, and names what the SDK raises."""
+    """A client that uses a vendor's SDK. A subclass reads the SDK's stream and names the SDK's exceptions."""
 
-    refusals: ClassVar[tuple[type[Exception], ...]]
-    """What the SDK raises for an answer with an HTTP status."""
-    faults: ClassVar[tuple[type[Exception], ...]]
-    """What the SDK raises where there is no such answer."""
+    status_errors: ClassVar[tuple[type[Exception], ...]]
+    """The SDK's exceptions for a response with an HTTP error status."""
+    other_errors: ClassVar[tuple[type[Exception], ...]]
+    """The SDK's exceptions without a status: no connection, no response, an unreadable one."""
 
     def __init__(self, member: str, model: str, *, wait: float = FIRST_WAIT) -> None:
-        """Take the member's name, its model as the vendor writes it, and the seconds before the second attempt."""
+        """Take the member's name, the vendor's name of its model, and the seconds to wait before the second attempt."""
         self._member, self._model, self._wait = member, model, wait
-        self._is_whole = False
-        """Whether the vendor has said that the answer is over."""
+        self._is_complete = False
+        """Whether the vendor has marked the answer as complete."""
         for name in _SDK_LOGGERS:
             # At DEBUG, anthropic 2 logs the whole conversation; its variable ANTHROPIC_LOG sets that level.
             if (logger := logging.getLogger(name)).level < logging.WARNING:
@@ -34,15 +38,15 @@ class VendorClient(AIClient):
 
     @abstractmethod
     def _pieces(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
-        """Ask once and yield the answer; set `usage`, and `_is_whole` when the vendor says that it is over."""
+        """Make one request and yield its answer in pieces; set `usage`, and `_is_complete` at the vendor's end mark."""
 
     @abstractmethod
     async def _find_model(self) -> None:
-        """Ask the vendor for the model; raises what the SDK raises."""
+        """Request the description of the model; raise the SDK's exceptions."""
 
     @abstractmethod
     def _status(self, error: Exception) -> int | None:
-        """Return the HTTP status of one of the `refusals`."""
+        """Return the HTTP status of one of the `status_errors`."""
 
     async def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
         """See `AIClient`."""
@@ -56,27 +60,30 @@ class VendorClient(AIClient):
     async def health_check(self) -> bool:
         """See `AIClient`."""
         try:
-            with self._mapped():
+            with self._sdk_errors_translated():
                 await self._find_model()
         except AIError:
             return False
         return True
 
     async def _attempt(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
-        self.usage, self._is_whole = None, False
-        with self._mapped():
+        self.usage, self._is_complete = None, False
+        with self._sdk_errors_translated():
             async with aclosing(self._pieces(messages, system_prompt)) as pieces:
                 async for piece in pieces:
                     yield piece
-        if not self._is_whole:
-            raise AIUnavailable(f"{self._member}: the answer ended without its end", data={"member": self._member})
+        if not self._is_complete:
+            raise AIUnavailable(
+                f"{self._member}: the answer is incomplete: its stream ended without an end mark",
+                data={"member": self._member},
+            )
 
     @contextmanager
-    def _mapped(self) -> Iterator[None]:
-        faults: tuple[type[Exception], ...] = (*self.faults, OSError, ValueError)
+    def _sdk_errors_translated(self) -> Iterator[None]:
+        others: tuple[type[Exception], ...] = (*self.other_errors, OSError, ValueError)
         try:
             yield
-        except self.refusals as error:
-            raise failure(self._member, self._status(error)) from error
-        except faults as error:
-            raise failure(self._member, None, type(error).__name__) from error
+        except self.status_errors as error:
+            raise error_for(self._member, self._status(error)) from error
+        except others as error:
+            raise error_for(self._member, None, type(error).__name__) from error
