@@ -5,7 +5,8 @@
     │   ├── TmuxMissing          the tmux binary cannot be run
     │   ├── TmuxTooOld           older than the oldest supported version
     │   ├── NoServer             no tmux server listens on the socket
-    │   ├── ServerLost           the server or its connection went away while in use
+    │   ├── ServerLost           the server went away while in use
+    │   │   └── ConnectionLost   only the connection to it ended; the server may still run
     │   ├── CommandFailed        tmux rejected a command; carries tmux's own message
     │   ├── CommandTimeout       tmux did not answer a command in time
     │   ├── BadCommand           the command cannot be written as one line of tmux's language
@@ -66,6 +67,7 @@ __all__ = [
     "CommandFailed",
     "CommandTimeout",
     "ConfigError",
+    "ConnectionLost",
     "DaemonLost",
     "DaemonMissing",
     "DaemonRunning",
@@ -172,11 +174,22 @@ class NoServer(TmuxError):
 
 
 class ServerLost(TmuxError):
-    """The server, or the connection to it, went away while in use."""
+    """The server went away while in use."""
 
     code = "server_lost"
     exit_code = 14
     default_hint = "start tmux again and repeat the command; `streamrelay doctor` names known crashes of this tmux"
+
+
+class ConnectionLost(ServerLost):
+    """The connection to the server ended before a command was answered; the server may still run.
+
+    tmux may have carried the command out.
+    """
+
+    code = "connection_lost"
+    exit_code = 53
+    default_hint = "look whether tmux has carried the command out, and repeat it if not"
 
 
 class CommandFailed(TmuxError):

@@ -43,6 +43,8 @@ from streamrelay.control.transport import MAX_READ, Transport, TransportName
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
 _NOTHING = command_line(("display-message", "-p", ""))
+_BY_OTHERS: frozenset[EndReason] = frozenset({"detached", "session_gone", "moved"})
+"""How other clients end a connection whose server runs on."""
 _STRAYS = 20
 """Lines of the client program's own words that are kept until it is attached."""
 
@@ -55,9 +57,9 @@ class ControlClient:
     was complete included, and never a reply; with them the event loop's time of the read they came in. `room` tells
     how many bytes it takes at once (`control.transport`). `flags` are further client flags, as `pause-after=30`.
 
-    Entering raises errors.TmuxMissing, NoServer, ServerLost, TargetNotFound, CommandFailed (tmux's own words) and
-    CommandTimeout.
-    Leaving detaches; outstanding requests are answered with errors.ServerLost.
+    Entering raises errors.TmuxMissing, NoServer, ServerLost, ConnectionLost (the client was detached at once),
+    TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
+    Leaving detaches; outstanding requests are answered with errors.ConnectionLost.
     """
 
     def __init__(
@@ -105,6 +107,11 @@ class ControlClient:
         return None if self._transport is None else self._transport.pid
 
     @property
+    def ended(self) -> bool:
+        """Whether the connection has ended, so that it takes no more commands."""
+        return self._finished
+
+    @property
     def outstanding(self) -> int:
         """How many requests are written and not answered."""
         return len(self._requests)
@@ -143,6 +150,8 @@ class ControlClient:
         said = self._transport.stderr or strays or self._words or ""
         if (reply := self._attach_reply) is not None and not reply.ok:
             raise refusal(reply.text, command=self._arguments)
+        if self._session and (await self.closed).reason in _BY_OTHERS:
+            raise lost(self._words)
         raise self._tmux.refused(self._transport.status, said, command=self._arguments)
 
     async def _start(self, server: ServerInfo | None) -> Transport:
@@ -183,7 +192,7 @@ class ControlClient:
         """Stop reading, and return what runs commands in any thread, without the event loop in between.
 
         No event comes any more; the client can only be closed, after the end of what it lent (`BlockingCommands.end`).
-        Raises errors.ServerLost where the connection has ended.
+        Raises errors.ConnectionLost where the connection has ended.
         """
         if self._finished or self._transport is None:
             raise lost(self._words)
@@ -195,7 +204,7 @@ class ControlClient:
         """Write one line of commands; `on_reply` is called with what became of it, at its place in the stream.
 
         Raises errors.BadCommand for what is not one line, errors.CommandTimeout where too many requests wait already,
-        errors.ServerLost where the connection has ended.
+        errors.ConnectionLost where the connection has ended.
         """
         if self._finished:
             raise lost(self._words)
@@ -208,7 +217,7 @@ class ControlClient:
         """Write one line of commands and return what became of it; waits for a slot where too many wait already.
 
         Raises errors.CommandFailed with tmux's own words, errors.CommandTimeout after `timeout` seconds (tmux may
-        still run the line), errors.BadCommand and errors.ServerLost.
+        still run the line), errors.BadCommand and errors.ConnectionLost.
         """
         answer: asyncio.Future[CommandResult] = asyncio.get_running_loop().create_future()
 

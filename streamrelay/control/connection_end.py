@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from streamrelay import errors
+from streamrelay.control.requests import SERVER_ENDED
 from streamrelay.control.tmux import IDENTIFICATION_FIXED, ServerInfo, Tmux, Version
 
 EndReason = Literal["left", "detached", "session_gone", "moved", "too_far_behind", "server_lost", "failed"]
@@ -16,8 +17,7 @@ EndReason = Literal["left", "detached", "session_gone", "moved", "too_far_behind
 _WORDS: Final[tuple[tuple[str, EndReason], ...]] = (
     ("too far behind", "too_far_behind"),
     ("detached", "detached"),
-    ("lost server", "server_lost"),
-    ("server exited", "server_lost"),
+    *((words, "server_lost") for words in SERVER_ENDED),
 )
 
 _TIMEOUT: Final = 2.0

@@ -27,12 +27,15 @@ from streamrelay import errors
 from streamrelay.control.protocol import Reply
 from streamrelay.control.quoting import check_line
 
+SERVER_ENDED = ("lost server", "server exited")
+"""How the words of `%exit` begin if the server has ended (tmux 3.3a client.c, client_exit_message)."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
     """The result of one line: its blocks in order, and the first error, if any.
 
-    `error` is errors.CommandFailed with tmux's own words, or errors.ServerLost if no answer can come any more.
+    `error` is errors.CommandFailed with tmux's own words, or the error of `lost` if no answer can come any more.
     """
 
     line: str
@@ -134,7 +137,7 @@ class RequestQueue:
             request.blocks.append(reply)
 
     def fail(self, words: str | None) -> None:
-        """Fail the pending commands with errors.ServerLost; `words` say why. Every callback runs even if one raises."""
+        """Fail the pending commands as `lost`; `words` say why. Every callback runs even if one raises."""
         with ExitStack() as stack:
             for request in reversed(self._waiting):
                 stack.callback(request.answer, lost(words))
@@ -143,6 +146,10 @@ class RequestQueue:
 
 
 def lost(words: str | None) -> errors.ServerLost:
-    """Return the error for a command without an answer; `words` are those of `%exit`, None without an `%exit`."""
+    """Return the error for a command without an answer; `words` are those of `%exit`, None without an `%exit`.
+
+    It is ConnectionLost unless the words name the server.
+    """
     why = "its client died" if words is None else words or "no reason given"
-    return errors.ServerLost(f"the connection to tmux ended: {why}", data={"reason": words})
+    kind = errors.ServerLost if why.startswith(SERVER_ENDED) else errors.ConnectionLost
+    return kind(f"the connection to tmux ended: {why}", data={"reason": words})

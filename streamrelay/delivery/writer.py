@@ -329,9 +329,10 @@ class PaneWriter:
     async def _typed(self, line: str, mark: DeliveryMark, typed: Collection[Fate]) -> bool:
         """Let tmux type a line; return False if it did not. Raises an error that rules typing out.
 
-        `typed` are the states in which an earlier writer's line has typed the text already.
+        `typed` are the states in which the line has typed the text already: an earlier writer sent it, or the
+        connection ended before tmux answered.
         """
-        result = await self._server.command(self._pane, line)
+        result = await self._server.command(self._pane, line, repeatable=True)
         refusal = next((read for block in result.blocks if (read := read_refusal(block.lines)) is not None), None)
         if refusal is None:
             self._moved = 0
@@ -402,7 +403,7 @@ class PaneWriter:
 
     async def _read_marks(self) -> DeliveryMarks:
         asked = f"display-message -p -t {self._pane} '{QUERY_MARKS}'"
-        answer = await self._server.command(self._pane, asked)
+        answer = await self._server.command(self._pane, asked, repeatable=True)
         started, pasted, entered = (*answer.lines[-1].decode(errors="replace").split("\t"), "", "")[:3]
         info = self._server.info
         self._server_key = server_key(info.address, info.pid, started)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from streamrelay.control import CommandResult, ConnectionEnd, ControlEvent, ServerInfo, Tmux, TransportName
 from streamrelay.delta.profiles import Profile
-from streamrelay.errors import NoServer, PaneGone, TmuxError, UsageError
+from streamrelay.errors import ConnectionLost, NoServer, PaneGone, ServerLost, StreamrelayError, UsageError
 from streamrelay.panes.backoff import Backoff
 from streamrelay.panes.connection import ConnectedPane, PaneConnection
 from streamrelay.panes.hub import Hub
@@ -52,6 +52,8 @@ class Attachments:
         self._connection = PaneConnection(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
         self._follower = TopologyTracker(self._connection)
         self._patience = Backoff()
+        self._former: Hub | None = None
+        """The lost hub whose panes are being connected through another one."""
         self._unheard = asyncio.Event()
         """Set when the last listener has left, which stops a reconnect."""
 
@@ -76,31 +78,54 @@ class Attachments:
         already. The same holds for `log`, the log of a single pane, whose entries are replayed into the stream first.
         Raises PaneGone if one of the panes is gone; then none is watched.
         """
-        async with self._connection.changing:
-            pipelines, new = [], []
-            for info in infos:
-                connected = self._connection.panes.get(info.pane)
-                if connected is None:
-                    told = tap if log is None else log.take
-                    new.append(self._pipeline(info, told))
-                elif tap is not None or log is not None:
-                    raise UsageError(
-                        f"pane {info.pane} is watched already", hint="record it before anything watches it"
-                    )
-                pipelines.append(new[-1] if connected is None else connected.pipeline)
-                pipelines[-1].add_listener(listener)
-                if log is not None:
-                    _resume(pipelines[-1], log)
+        pipelines: list[PanePipeline] = []
+        try:
+            async with self._connection.steady():
+                new = []
+                for info in infos:
+                    connected = self._connection.panes.get(info.pane)
+                    if connected is None:
+                        told = tap if log is None else log.take
+                        connected = self._connection.panes[info.pane] = ConnectedPane(self._pipeline(info, told))
+                        new.append(connected.pipeline)
+                    elif tap is not None or log is not None:
+                        raise UsageError(
+                            f"pane {info.pane} is watched already", hint="record it before anything watches it"
+                        )
+                    pipelines.append(connected.pipeline)
+                    connected.pipeline.add_listener(listener)
+                    if log is not None:
+                        _resume(connected.pipeline, log)
+                gone, lost = await self._connect(new)
+            if lost is not None:
+                await lost.succeeded.wait()
+                if self._connection.hub is None:
+                    raise ServerLost("the connection to the tmux server ended and could not be made again")
+                gone = [one for one in new if one.closed]
+            if gone:
+                pane = gone[0].info.pane
+                raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
+        except BaseException:
+            for pipeline in pipelines:
+                pipeline.remove_listener(listener)
+            await self.unwatch(pipeline.info.pane for pipeline in pipelines)
+            raise
+        return pipelines
+
+    async def _connect(self, new: Sequence[PanePipeline]) -> tuple[list[PanePipeline], Hub | None]:
+        """Connect new panes; return those that are gone.
+
+        If another client ends the connection meanwhile, also return the lost hub: its successor connects the panes.
+        """
+        while True:
             try:
-                if gone := await self._connection.connect(new):
-                    pane = gone[0].info.pane
-                    raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
-            except BaseException:
-                for pipeline in pipelines:
-                    pipeline.remove_listener(listener)
-                await self._connection.drop(pipeline.info.pane for pipeline in pipelines)
-                raise
-            return pipelines
+                return await self._connection.connect(new), None
+            except ConnectionLost:
+                if (lost := self._connection.hub) is not None:
+                    return [], lost
+                if (wait := self._patience.wait(asyncio.get_running_loop().time())) is None:
+                    raise
+                await asyncio.sleep(wait)
 
     def _pipeline(self, info: PaneInfo, tap: InputRecorder | None) -> PanePipeline:
         injections = None if self.server is None else InjectionLog(self.server, info.pane)
@@ -133,10 +158,31 @@ class Attachments:
             raise PaneGone(f"pane {pane} no longer exists", data={"pane": pane})
         return connected.pipeline
 
-    async def command(self, pane: str, line: str) -> CommandResult:
-        """Send a command line over the control client of a pane."""
-        self.pipeline(pane)
-        return await self._connection.client().command(line)
+    async def command(self, pane: str, line: str, *, repeatable: bool) -> CommandResult:
+        """Send a command line over the control client of a pane.
+
+        If the connection ends before tmux answers, a `repeatable` line is sent again over the next one: the second time
+        it must do nothing, or the same. Raises ConnectionLost for another line, ServerLost if there is no next
+        connection, and PaneGone if the pane is not watched.
+        """
+        while True:
+            hub = await self._hub(pane)
+            try:
+                return await hub.client.command(line)
+            except ConnectionLost:
+                if not repeatable:
+                    raise
+
+    async def _hub(self, pane: str) -> Hub:
+        """Return the hub through which a pane is connected; wait for the successor of a lost one."""
+        while True:
+            hub = self._former or self._connection.hub
+            if hub is None or (hub.client.ended and hub.succeeded.is_set()):
+                raise ServerLost("the connection to the tmux server ended and could not be made again")
+            self.pipeline(pane)
+            if not hub.client.ended:
+                return hub
+            await hub.succeeded.wait()
 
     async def check(self, pane: str) -> SelfCheckResult | None:
         """Compare a watched pane's screen with tmux's; None if the pane goes away or is being resized."""
@@ -174,27 +220,32 @@ class Attachments:
 
     async def _outlive(self, hub: Hub) -> None:
         """Wait for the unexpected end of a hub, and connect its panes through another hub."""
-        self.end = await hub.client.closed
-        async with self._connection.changing:
-            if self._connection.hub is not hub:
-                return
-            self._connection.hub = None
-            await hub.aclose()
-            self._unheard.clear()
-            if self._connection.is_heard:
-                await until_first(self._reconnect(hub), self._last_listener_left())
+        try:
+            self.end = await hub.client.closed
+            async with self._connection.changing:
+                if self._connection.hub is not hub:
+                    return
+                self._former, self._connection.hub = hub, None
+                try:
+                    await hub.aclose()
+                    self._unheard.clear()
+                    if self._connection.is_heard:
+                        await until_first(self._reconnect(hub), self._last_listener_left())
+                finally:
+                    self._former = None
+        finally:
+            hub.succeeded.set()
 
     async def _reconnect(self, former: Hub) -> None:
         """Connect the panes of a lost hub through another one; close them if that fails."""
-        connected = list(self._connection.panes.values())
         while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
             await asyncio.sleep(wait)
             try:
-                await self._connect_again(connected, former.server)
+                await self._connect_again(former.server)
             except NoServer:
                 await self._connection.abandon()
                 break
-            except TmuxError as error:
+            except StreamrelayError as error:
                 logger.info("connecting to tmux again failed: %s", error)
                 await self._connection.abandon()
             else:
@@ -205,26 +256,21 @@ class Attachments:
     async def _last_listener_left(self) -> None:
         await self._unheard.wait()
 
-    async def _connect_again(self, connected: Sequence[ConnectedPane], server: str) -> None:
-        """Open a hub and connect panes through it; close those that are gone.
+    async def _connect_again(self, server: str) -> None:
+        """Open a hub and connect all panes through it; close those that are gone.
 
         Raises NoServer if another server answers than theirs, since its panes have the same ids.
         """
         if (await self._connection.opened()).server != server:
             raise NoServer("another tmux server has replaced the connected one")
         listed = await self.panes()
-        self._connection.panes = {one.pipeline.info.pane: one for one in connected if not one.pipeline.closed}
-        self._connection.close([pane for pane in self._connection.panes if pane not in listed], "pane_gone")
-        going_on = list(self._connection.panes.values())
-        self._connection.panes = {}
-        try:
-            for one in going_on:
-                one.pipeline.missed("detached")
-                one.pipeline.update(listed[one.pipeline.info.pane][0])
-            self._connection.close_all(await self._connection.connect([one.pipeline for one in going_on]))
-        except BaseException:
-            self._connection.panes = {one.pipeline.info.pane: one for one in going_on}
-            raise
+        panes = self._connection.panes
+        self._connection.close([pane for pane in panes if pane not in listed], "pane_gone")
+        for pane, one in list(panes.items()):
+            panes[pane] = ConnectedPane(one.pipeline)
+            one.pipeline.disconnected()
+            one.pipeline.update(listed[pane][0])
+        self._connection.close_all(await self._connection.connect([one.pipeline for one in panes.values()]))
 
     def _handle(self, events: Sequence[ControlEvent], read_at: float) -> None:
         self._follower.handle(events, read_at)

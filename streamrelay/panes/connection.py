@@ -8,7 +8,7 @@ The connection therefore pauses each pane that it hears of but does not watch.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -18,6 +18,7 @@ from streamrelay.control.hub import FOLLOW_DEATHS, end_abandoned
 from streamrelay.errors import (
     CommandFailed,
     CommandTimeout,
+    ConnectionLost,
     ServerLost,
     StreamrelayError,
     TargetNotFound,
@@ -53,8 +54,8 @@ class ConnectedPane:
     """A pane whose output the connection receives."""
 
     pipeline: PanePipeline
-    window: str
-    """The window that the hub holds for this pane."""
+    window: str = ""
+    """The window that the hub holds for this pane; empty before it holds one."""
 
 
 class PaneConnection:
@@ -78,7 +79,7 @@ class PaneConnection:
         self.panes: dict[str, ConnectedPane] = {}
         self.scheduler: RenderScheduler[PaneRuntime] = RenderScheduler(hold=self._hold, failed=self._failed)
         self.changing = asyncio.Lock()
-        """Held by the task that changes which panes are connected."""
+        """Held by the task that changes which panes are connected; see `steady`."""
         self._tmux = tmux
         self._transport: TransportName = transport
         self._handle = handle
@@ -87,6 +88,17 @@ class PaneConnection:
         self._tasks: set[asyncio.Task[None]] = set()
         self._paused: set[str] = set()
         self._follows_deaths = False
+
+    @contextlib.asynccontextmanager
+    async def steady(self) -> AsyncIterator[None]:
+        """Hold `changing` at a moment at which no panes of a lost hub wait for another one."""
+        while True:
+            async with self.changing:
+                hub = self.hub
+                if hub is None or not hub.client.ended or hub.succeeded.is_set():
+                    yield
+                    return
+            await hub.succeeded.wait()
 
     async def query(self, *commands: Sequence[str]) -> list[str]:
         """Run tmux commands in one line and return their output, over the control client if there is one."""
@@ -101,9 +113,9 @@ class PaneConnection:
         return (await self._tmux.run(*words[1:])).splitlines()
 
     def client(self) -> ControlClient:
-        """Return the control client of the hub; raise ServerLost if there is none."""
+        """Return the control client of the hub; raise ConnectionLost if there is none."""
         if self.hub is None:
-            raise ServerLost("the connection to tmux ended")
+            raise ConnectionLost("the connection to tmux ended")
         return self.hub.client
 
     async def opened(self) -> Hub:
@@ -294,7 +306,7 @@ class PaneConnection:
         """Query a pane's state; return what `use` makes of the reply at its place in the stream, [] for a gone pane.
 
         `refused` is called if the query could not be sent. Raises CommandTimeout then, or without a reply, and
-        ServerLost if the connection ends first, which says nothing about the pane.
+        ConnectionLost if the connection ends first, which says nothing about the pane.
         """
         used: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
 

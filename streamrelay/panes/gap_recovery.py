@@ -64,9 +64,11 @@ class GapRecovery:
 
     def note(self, reason: str) -> None:
         """Note that output is missing from here on; the first reason stays."""
-        if reason == "detached":
-            self._asked.clear()  # their connection has ended
         self.reason = self.reason or reason
+
+    def disconnected(self) -> None:
+        """Forget the pending queries: the connection has ended."""
+        self._asked.clear()
 
     def question(self, pane: str, now: float, *, seeded: bool) -> str:
         """Return the command line that queries the pane's state and, after a gap, the missing output.

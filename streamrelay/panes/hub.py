@@ -73,6 +73,8 @@ class Hub:
             transport=transport,
             opening=opening(self.name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
         )
+        self.succeeded = asyncio.Event()
+        """Set when the panes of this hub, which was lost, go on through another hub or are closed."""
         self.server = ""
         """The identity of the server, since pane ids are unique only within one."""
         self._held: Counter[str] = Counter()
@@ -87,7 +89,8 @@ class Hub:
     async def open(self) -> Self:
         """Create the session, end sessions that dead processes left, and step behind every session of the user.
 
-        Raises the errors of `ControlClient.open`, and ServerLost if the server ends meanwhile.
+        Raises the errors of `ControlClient.open`, ConnectionLost if its client is ended meanwhile, and ServerLost if
+        the server is.
         """
         server = self._info = await self._tmux.probe()
         try:

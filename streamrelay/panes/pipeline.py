@@ -161,6 +161,11 @@ class PanePipeline(PaneRuntime):
         if self._seeded and not self.closed:
             self._missing.note(reason)
 
+    def disconnected(self) -> None:
+        """Note that the connection has ended: pending queries stay unanswered, and output is missing from here on."""
+        self._missing.disconnected()
+        self.missed("detached")
+
     @property
     def has_moved(self) -> bool:
         """Whether output may arrive late because the pane has moved."""
@@ -276,6 +281,9 @@ class PanePipeline(PaneRuntime):
         """End the stream, after its last events."""
         self.catch_up()
         if self.closed:
+            return
+        if not self._seeded:
+            self.discard()
             return
         # A pane that left its window and is nowhere has ended; its end reports whether all its output was heard.
         if self._missing.reason is not None and not self.has_moved:

@@ -321,6 +321,6 @@ class Server:
         """
         return await self._attachments.query(*commands)
 
-    async def command(self, pane: str, line: str) -> CommandResult:
-        """Send a command line over the control client of a watched pane."""
-        return await self._attachments.command(pane, line)
+    async def command(self, pane: str, line: str, *, repeatable: bool = False) -> CommandResult:
+        """Send a command line over the control client of a watched pane; see `Attachments.command`."""
+        return await self._attachments.command(pane, line, repeatable=repeatable)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from streamrelay.control import BlockingCommands, ControlClient, Tmux
-from streamrelay.errors import BadCommand, CommandFailed, ServerLost
+from streamrelay.errors import BadCommand, CommandFailed, ConnectionLost, ServerLost
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.threads import LoopThread
 
@@ -67,7 +67,7 @@ def test_the_end_of_tmux_or_of_the_connection_answers_what_waits(private_tmux: P
         lent.commands.drain()  # it reads nothing while a command runs, and does not wait
         lent.commands.end()
         waiting.join(30)
-        assert [type(getattr(answer, "error", None)) for answer in answers] == [ServerLost]
+        assert [type(getattr(answer, "error", None)) for answer in answers] == [ConnectionLost]
     finally:
         lent.close()
     other = Lent(private_tmux, "work")

@@ -64,17 +64,19 @@ async def test_a_client_that_ends_while_it_asks_how_panes_stand_says_nothing_of_
         await says.until(lambda s: s.said[-1:] == ["40"])
         ask, ended = PanePipeline.question, []
 
+        def end(pid):
+            """Kill a client, and wait until tmux, which writes to its pipe until then, has noticed."""
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: str(pid) not in private_tmux.run("list-clients", "-F", "#{client_pid}").split())
+
         def question(pipeline):
             if len(ended) < 2:
                 ended.append(server._attachments._connection.client().pid)
-                os.kill(ended[-1], signal.SIGKILL)
-                wait_until(
-                    lambda: str(ended[-1]) not in private_tmux.run("list-clients", "-F", "#{client_pid}").split()
-                )
+                end(ended[-1])
             return ask(pipeline)
 
         monkeypatch.setattr(PanePipeline, "question", question)
-        os.kill(client_pid(private_tmux), signal.SIGKILL)
+        end(client_pid(private_tmux))
         send(private_tmux, pane, "41 80")
         await says.until(lambda s: s.said[-1:] == ["80"])
         assert len(set(ended)) == 2
