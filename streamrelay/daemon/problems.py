@@ -18,7 +18,6 @@ _STATUS: tuple[tuple[type[StreamrelayError], int], ...] = (
     (errors.ServerLost, 503),
     (errors.StorageError, 507),
     (errors.TmuxError, 502),
-    (errors.ConfigError, 500),
     (errors.RecordingError, 500),
 )
 _REFUSED = 409
@@ -45,7 +44,7 @@ def error_of(problem: Problem) -> StreamrelayError:
 
 
 def status_of(error: StreamrelayError) -> int:
-    """Return the HTTP status of an error: 409 if the state of a pane, session or link forbids the call."""
+    """Return the HTTP status of an error: 409 if a pane, session, link or configuration forbids the call."""
     if type(error) is StreamrelayError:
         return 500
     return next((status for kind, status in _STATUS if isinstance(error, kind)), _REFUSED)

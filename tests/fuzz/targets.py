@@ -22,8 +22,10 @@ from streamrelay.recordings import open_recording, replay
 from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.fuzz import stream
 from streamrelay.vt import TmuxScreen
+from tests.fuzz import stream_inputs
 
 MAX_INPUT = 4096
+LIVE = Path(__file__).parents[1] / "corpus" / "live"
 
 
 class Target(NamedTuple):
@@ -87,6 +89,9 @@ JSONC = b'{"a": [1, /* c */ "b"], // d\n "e": {"f": null,},}'
 TARGETS: Mapping[str, Target] = MappingProxyType({
     "protocol": Target(read_control_stream, (CONTROL, b"\x1bP1000p" + CONTROL.replace(b"\n", b"\r\n"))),
     "terminal": Target(feed_terminal, tuple(stream(random.Random(seed)) for seed in range(8))),
+    "stream": Target(
+        stream_inputs.live, (*stream_inputs.samples(LIVE, random.Random(1), MAX_INPUT), *stream_inputs.EXTRA)
+    ),
     "asciicast": Target(lambda data: read_recording(data, ".cast"), (CAST,)),
     "recording": Target(lambda data: read_recording(data, ".jsonl"), (RECORDED,)),
     "configuration": Target(lambda data: read_toml(text_of(data), file="x", kind="user"), (SETTINGS,)),

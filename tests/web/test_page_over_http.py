@@ -292,7 +292,7 @@ async def frames_of(reader: asyncio.StreamReader, frames: FrameReader) -> list[t
 
 
 @pytest.mark.requirement("OPS-05c")
-async def test_a_reader_that_does_not_read_holds_nobody_up_and_loses_nothing(port: Port) -> None:
+async def test_a_reader_that_does_not_read_delays_no_other_and_loses_nothing(port: Port) -> None:
     big = "x" * 10_000
     async with port.raw() as (slow, writer), port.client() as client:
         writer.write(
