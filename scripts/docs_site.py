@@ -59,6 +59,7 @@ NAVIGATION: dict[str, dict[str, str]] = {
         "The terminal": "terminal.md",
         "Requirements": "requirements.md",
         "Benchmarks": "benchmarks.md",
+        "Judge your own reader": "judge.md",
         "Comparison with other tools": "comparison.md",
     },
 }

@@ -1,9 +1,9 @@
 """Fidelity: what came out of recorded sessions, against what their programs said.
 
-Every recording is heard by the stream, by the screen alone and with the agent's own record as a second witness, and by
-the usual ways of doing without a stream. One scorer judges them all; docs/benchmarks.md says what each figure means.
-Without a folder there are three tables: recorded answers, whole lives of agents, and every fifth of these lives, which
-are looked at by no one who makes rules.
+Every recording is heard by the stream, by the screen alone and with the agent's own record as a second witness, by the
+usual ways of doing without a stream, and by any command of your own (`--reader`, docs/judge.md). One scorer judges them
+all; docs/benchmarks.md says what each figure means. Without a folder there are three tables: recorded answers, whole
+lives of agents, and every fifth of these lives, which are looked at by no one who makes rules.
 """
 
 import argparse
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from benchmarks import measuring
 from benchmarks.fidelity import presenting
-from benchmarks.fidelity.judging import Judged, judge_all, recordings
+from benchmarks.fidelity.judging import Judged, Way, judge_all, recordings, way_name
+from benchmarks.fidelity.reader import DEFAULT_SECONDS, CommandReader
 from benchmarks.fidelity.summary import Summary
 from benchmarks.fidelity.ways import HEARERS, WITHOUT_PROFILES
 from benchmarks.measuring import ROOT, Report
@@ -34,6 +35,13 @@ def options() -> argparse.ArgumentParser:
         "--ways", nargs="+", choices=[*HEARERS], default=usual, metavar="WAY", help=f"default: {', '.join(usual)}"
     )
     parser.add_argument("--without-profiles", action="store_true", help=f"add the way {WITHOUT_PROFILES!r}")
+    parser.add_argument(
+        "--reader", action="append", default=[], metavar="NAME=COMMAND",
+        help="also hear every recording through this command, which prints JSON Lines; {dir} is the recording",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reader-seconds", type=float, default=DEFAULT_SECONDS, help="its time for one recording (%(default)s)"
+    )
     parser.add_argument("--workers", type=int, default=2, help="processes (%(default)s)")
     parser.add_argument("--output", type=Path, help="write fidelity.md, with every recording, and the plot here")
     parser.add_argument("--document", type=Path, help="renew the generated part of this file, and the plot beside it")
@@ -64,15 +72,22 @@ def summaries(judged: Sequence[Judged], ways: Sequence[str]) -> dict[str, Summar
 def measure(arguments: argparse.Namespace) -> Report:
     """Judge everything the options ask for; write the files they name."""
     asked = {*arguments.ways, *([WITHOUT_PROFILES] if arguments.without_profiles else [])}
-    ways = [way for way in HEARERS if way in asked]
+    ways: list[Way] = [way for way in HEARERS if way in asked]
+    try:
+        ways += [CommandReader.parse(option, arguments.reader_seconds) for option in arguments.reader]
+    except ValueError as error:
+        raise SystemExit(f"--reader: {error}") from error
+    names = [way_name(way) for way in ways]
+    if len({*names}) < len(names):
+        raise SystemExit(f"--reader: two ways have the same name: {', '.join(names)}")
     kinds = corpora(arguments)
     if not any(kinds.values()):
         raise SystemExit(f"no recording to judge in {arguments.corpus or CORPUS}")
     judged_of = {kind: judge_all(folders, ways, workers=arguments.workers) for kind, folders in kinds.items()}
-    totals_of = {kind: summaries(judged, ways) for kind, judged in judged_of.items()}
+    totals_of = {kind: summaries(judged, names) for kind, judged in judged_of.items()}
     judged = next(iter(judged_of.values()))
     programs = {
-        program: summaries([row for row in judged if row.program == program], ways)
+        program: summaries([row for row in judged if row.program == program], names)
         for program in dict.fromkeys(row.program for row in judged)
     }
     every = [row for rows in judged_of.values() for row in rows]

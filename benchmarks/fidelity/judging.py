@@ -9,9 +9,13 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from benchmarks.fidelity.reader import CommandReader
 from benchmarks.fidelity.scoring import Score, Truth, score
 from benchmarks.fidelity.ways import HEARERS, WITH_WITNESSES
 from streamrelay.recordings import open_recording
+
+Way = str | CommandReader
+"""One of ours by its name, or a command."""
 
 _FULL_SCREEN = frozenset({"less", "vim", "fzf"})
 """Programs of which nothing is to be relayed."""
@@ -50,16 +54,23 @@ def name(folder: Path) -> str:
     return f"{folder.parent.name}/{folder.name}"
 
 
-def judge(folder: Path, way: str) -> Judged:
+def way_name(way: Way) -> str:
+    """Return what a way is called in the tables."""
+    return way if isinstance(way, str) else way.name
+
+
+def judge(folder: Path, way: Way) -> Judged:
     """Hear one recording and judge what was heard."""
     truth = Truth.of(folder)
+    if not isinstance(way, str):
+        return Judged(name(folder), way.name, score(truth, way.events(folder)))
     if way == WITH_WITNESSES and truth.agent:
         # What was never painted is in the record.
         truth = msgspec.structs.replace(truth, unpainted=[])
     return Judged(name(folder), way, score(truth, [*HEARERS[way](open_recording(folder), truth)]))
 
 
-def judge_all(folders: Iterable[Path], ways: Iterable[str], *, workers: int) -> list[Judged]:
+def judge_all(folders: Iterable[Path], ways: Iterable[Way], *, workers: int) -> list[Judged]:
     """Judge every recording in every way, with a progress bar on standard error; in the order given."""
     jobs = [(folder, way) for folder in folders for way in ways]
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
@@ -71,15 +82,15 @@ def judge_all(folders: Iterable[Path], ways: Iterable[str], *, workers: int) -> 
         futures = {pool.submit(judge, *job): job for job in jobs}
         for future in as_completed(futures):
             folder, way = futures[future]
-            bar.update(task, advance=1, description=f"{name(folder)}, {way}")
+            bar.update(task, advance=1, description=f"{name(folder)}, {way_name(way)}")
     return [_outcome(future, *job) for future, job in futures.items()]
 
 
-def _outcome(future: Future[Judged], folder: Path, way: str) -> Judged:
+def _outcome(future: Future[Judged], folder: Path, way: Way) -> Judged:
     """Return the result; a recording that cannot be heard, for whatever reason, has the score of nothing."""
     error = future.exception()
     if error is None:
         return future.result()
     if isinstance(error, BrokenExecutor):  # a worker died: that tells of the machine, and not of this recording
         raise error
-    return Judged(name(folder), way, Score(), f"{type(error).__name__}: {error}")
+    return Judged(name(folder), way_name(way), Score(), f"{type(error).__name__}: {error}")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 from benchmarks.fidelity.judging import Judged
 from benchmarks.fidelity.summary import Summary
@@ -16,6 +17,8 @@ COLOURS = {
     "polling at once": "#f6ad55",
     "stripping": "#999999",
 }
+READER_COLOURS = ("#805ad5", "#d53f8c", "#38b2ac", "#b7791f")
+"""Of readers that are not ours, in their order; the fifth has the colour of the first."""
 PLOT = "fidelity.svg"
 _BLOCK = re.compile(r"(<!-- fidelity: [^\n]*-->\n).*?(<!-- end of fidelity -->)", re.DOTALL)
 
@@ -90,12 +93,14 @@ def plot(programs: Mapping[str, Summaries]) -> str:
     recall = [[summaries[way].recall for way in ways] for summaries in programs.values()]
     precision = [[summaries[way].precision for way in ways] for summaries in programs.values()]
 
+    colours = COLOURS | dict(zip((way for way in ways if way not in COLOURS), cycle(READER_COLOURS), strict=False))
+
     def width(share: float) -> float:
         return 220 * share
 
     return bars(
         [*programs],
-        [(way, COLOURS[way]) for way in ways],
+        [(way, colours[way]) for way in ways],
         [
             Panel("recall: share of what was said that came out", recall, width, digits=3),
             Panel("precision: share of what came out that was said", precision, width, digits=3),

@@ -1,4 +1,4 @@
-"""Every file of examples/ runs as it stands, against a real tmux."""
+"""Every file of examples/ runs as it stands, against a real tmux; tests/benchmarks runs the reader for the judge."""
 
 import asyncio
 import importlib.util
@@ -34,7 +34,7 @@ def run(private_tmux: PrivateTmux, name: str, *arguments: str, status: int = 0) 
 def test_each_example_is_tried_here_or_with_the_readme() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {
         "watch.py", "ask.py", "ask_without_asyncio.py", "two_agents.py", "ship_logs.py", "replay.py",
-        "textual_widget.py", "pytest_fixture.py", "libtmux_pane.py",
+        "textual_widget.py", "pytest_fixture.py", "libtmux_pane.py", "reader_to_judge.py",
     }  # fmt: skip
 
 
