@@ -96,6 +96,15 @@ class Sent:
         return (self.text,)
 
 
+def standing_in(sent: Sequence[Sent], draft: str) -> Sent | None:
+    """Return the message that stands in a composer with this draft; None if none does.
+
+    A composer may show only the first paragraph, which in a relay is the speaker's name: several messages of one
+    speaker look alike there. Each is pasted into an empty composer, so only the last of them can stand in it.
+    """
+    return next((each for each in reversed(sent) if each.stands_as(draft)), None)
+
+
 def shown_late(sent: Sequence[Sent], draft: str, transcript: Callable[[], Sequence[str]], mark: str) -> Sent | None:
     """Return the message that a composer shows only after its Enter: the text there is no draft of a person.
 

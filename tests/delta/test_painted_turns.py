@@ -41,6 +41,36 @@ def test_a_message_that_was_given_up_and_one_that_waits_are_both_answered(look) 
     assert talk.pane.said() == ["nought", "one", "two"]
 
 
+@pytest.mark.requirement("DEL-02c", "DEL-05")
+@pytest.mark.parametrize("look", LOOKS, ids=name)
+@pytest.mark.parametrize("is_behind", [False, True], ids=["composer-empty", "next-in-composer"])
+def test_messages_that_begin_with_the_same_name_are_told_apart_while_one_stands_in_the_composer(
+    look, is_behind: bool
+) -> None:
+    """The program queues messages of one speaker and answers two in one picture, as after a lost connection."""
+    talk = Talk(replace(look, lines=24))
+    talk.sends("zero")
+    talk.answers("nought")
+    first, second, third = (f"Bob@beta (2):\n\nBob says {number}." for number in range(1, 4))
+    talk.sends(first)
+    talk.asks(second)
+    talk.program.queues()
+    talk.paints(talk.program.works())
+    if is_behind:
+        talk.pane.pastes(third)
+        talk.paints(talk.program.drafts(third), rest=0.12)
+    picture = talk.program.says("one") + talk.program.rests() + talk.program.shows(second)
+    talk.paints(picture + talk.program.says("two") + talk.program.rests(), rest=15.0)
+    assert talk.heard()[2:] == [
+        ("injected", "Bob@beta (2):"),
+        ("injected", "Bob says 1."),
+        ("program", "one"),
+        ("injected", "Bob@beta (2):"),
+        ("injected", "Bob says 2."),
+        ("program", "two"),
+    ]
+
+
 @pytest.mark.requirement("DEL-04c")
 @pytest.mark.parametrize("look", LOOKS, ids=name)
 def test_what_is_typed_at_a_shell_counts_no_turn_of_the_agent_started_there(look) -> None:

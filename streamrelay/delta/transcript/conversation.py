@@ -15,7 +15,15 @@ from streamrelay.delta.layout.composer import DraftBox
 from streamrelay.delta.layout.dialog_screen import DialogScreen
 from streamrelay.delta.layout.glyphs import is_border, without_marks
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
-from streamrelay.delta.messages import MAX_MESSAGES, Sent, drafts_shown, drafts_vanished, shown_late, watch_drafts
+from streamrelay.delta.messages import (
+    MAX_MESSAGES,
+    Sent,
+    drafts_shown,
+    drafts_vanished,
+    shown_late,
+    standing_in,
+    watch_drafts,
+)
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.profiles import GENERIC, matches
 from streamrelay.delta.transcript.answers import Answer, Passage, read_answer, rows_since
@@ -313,7 +321,8 @@ class Conversation:
         before, now = self._document.since(self._mark)
         self.look_for_typed()
         draft = self._composer.draft(*self._place)
-        waiting = [sent for sent in self._sent if sent.waits and not sent.stands_as(draft)]
+        standing = standing_in(self._sent, draft)
+        waiting = [sent for sent in self._sent if sent.waits and sent is not standing]
         stands = any(sent.waits for sent in self._sent) and not waiting
         submitted = [sent for sent in self._sent if sent.phase == "abandoned" or sent in waiting]
         tail = self._chrome.tail_start(rows, self._cursor)
@@ -351,7 +360,7 @@ class Conversation:
         if answer.accounted:
             self._answered = submitted[answer.accounted - 1]
             count = self._sent.index(self._answered) + 1
-            kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent.stands_as(draft)]
+            kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent is standing]
             self._sent[:count] = kept
             for sent in self._sent:
                 sent.amid = False
