@@ -10,6 +10,7 @@ It paints as `transcript_program` does, and has their ways with input, each of t
 * `--deaf N`: it overhears the first N Enters;
 * `--loads S`: its composer keeps the first message until S seconds after the Enter, and ignores each Enter meanwhile;
 * `--mid-turn queue`: a message that comes while it works is taken up afterwards; `abort`: it throws its answer away;
+* `--answers-to ': Bob'`: it answers only messages that end so, and takes up the others without a word;
 * Escape while it works: it breaks off its answer, and says so;
 * `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered;
   which one, `--asks` says (`QUESTIONS`), or one after the other (`any`); `--asks-amid-work`: only while it answers.
@@ -109,6 +110,8 @@ class Script(msgspec.Struct, frozen=True):
     answer: str = ""
     answers: str = ""
     """The file that holds them."""
+    answers_to: str = ""
+    """The end of the messages that it answers."""
 
 
 def read_got(path: Path) -> list[LogEntry]:
@@ -275,12 +278,8 @@ class Agent:
         if now < self._until:
             self._write(self._program.works())
             return
-        self._answered += 1
-        text = self._texts[(self._answered - 1) % len(self._texts)].replace("{number}", str(self._answered))
-        if self._broken_off:
-            self._broken_off, text = False, INTERRUPTED
-        self._record("said", text)
-        self._write(self._program.says(text))
+        if self._answering.rstrip().endswith(self._script.answers_to):
+            self._answer()
         self._answering = None
         if self._queue:
             self._begin(*self._queue.popleft())
@@ -288,6 +287,14 @@ class Agent:
                 self._show_draft()
         else:
             self._write(self._program.rests())
+
+    def _answer(self) -> None:
+        self._answered += 1
+        text = self._texts[(self._answered - 1) % len(self._texts)].replace("{number}", str(self._answered))
+        if self._broken_off:
+            self._broken_off, text = False, INTERRUPTED
+        self._record("said", text)
+        self._write(self._program.says(text))
 
     def _show_draft(self) -> None:
         self._paint_at = None

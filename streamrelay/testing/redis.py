@@ -12,7 +12,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,10 +32,14 @@ class PrivateRedis:
     Entering raises UsageError where there is no redis-server.
     """
 
-    def __init__(self, binary: str | None = None, *options: str) -> None:
-        """`options` are words of redis-server's command line, as `--maxmemory 1mb`."""
+    def __init__(self, binary: str | None = None, *options: str, within: Sequence[str] = ()) -> None:
+        """`options` are words of redis-server's command line, as `--maxmemory 1mb`.
+
+        `within` is a command that runs the server somewhere else, as `ip netns exec NAME`.
+        """
         self.binary = binary or redis_binary()
         self._options = options
+        self._within = tuple(within)
         # A unix socket's path may have some 100 bytes.
         self._temporary = tempfile.TemporaryDirectory(prefix=DIRECTORY_PREFIX, dir="/tmp")  # made anew
         self.directory = Path(self._temporary.name)
@@ -61,14 +65,25 @@ class PrivateRedis:
 
     def start(self) -> None:
         """Start it, with what it had before; returns when it answers."""
-        words = [_SERVER, "--port", "0", "--unixsocket", str(self.socket_path), "--dir", str(self.directory)]
+        # redis-check-rdb is the same program, and goes by the name under which it is run.
+        server = self.directory / _SERVER
+        if not server.is_symlink():
+            server.symlink_to(shutil.which(self.binary) or self.binary)
+        words = [
+            *self._within,
+            str(server),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(self.socket_path),
+            "--dir",
+            str(self.directory),
+        ]
         words += ["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--daemonize", "no", *self._options]
         log = self.directory / "log"
         try:
             with log.open("ab") as output:
-                self._process = subprocess.Popen(
-                    words, executable=self.binary, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-                )
+                self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         except OSError as error:
             raise UsageError(f"{self.binary} cannot be run: {error.strerror}", hint=HINT) from error
         try:

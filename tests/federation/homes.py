@@ -1,18 +1,23 @@
 """Machines as people have them: a daemon each with a home, a tmux server and agents of its own, one broker for all."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.testing.agent import PROFILE, read_got
+from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
-from tests.federation.conftest import KEYS, peer_keys
+from tests.federation.conftest import KEYS, NODES, peer_keys
+from tests.federation.network import Network
 from tests.service.conftest import PATIENCE, Stage
 
 COMMAND = Path(sys.executable).with_name("streamrelay")
@@ -21,9 +26,17 @@ COMMAND = Path(sys.executable).with_name("streamrelay")
 class Home(Stage):
     """A machine with a home of its own, and a daemon for its tmux server."""
 
-    def __init__(self, node: str, peer: str, tmux: PrivateTmux, folder: Path, url: str) -> None:
+    def __init__(
+        self, node: str, peer: str, tmux: PrivateTmux, folder: Path, url: str, *, within: Sequence[str] = (),
+        has_own_clock: bool = False,
+    ) -> None:  # fmt: skip
+        """`within` is a command that runs the daemon somewhere else, as `ip netns exec NAME`.
+
+        A machine that `has_own_clock` shows another time of day after `move_clock`, if libfaketime is installed.
+        """
         super().__init__(tmux, folder)
         self.node = node
+        self._within = tuple(within)
         profiles = folder / "config" / "streamrelay" / "agents.d"
         profiles.mkdir(parents=True)
         (profiles / "sprite.toml").write_text(PROFILE)
@@ -41,10 +54,31 @@ class Home(Stage):
             "XDG_RUNTIME_DIR": str(tmux.directory),
             "STREAMRELAY_SOCKET_PATH": tmux.socket_path,
         }
+        library = faketime_library() if has_own_clock else None
+        self.clock_file = None if library is None else folder / "clock"
+        """Says by how much the machine's clock is off; None if nothing can move it."""
+        if self.clock_file is not None:
+            self.move_clock(0)
+            self.environment |= {
+                "LD_PRELOAD": str(library),
+                "FAKETIME_TIMESTAMP_FILE": str(self.clock_file),
+                "FAKETIME_CACHE_DURATION": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            }
+
+    def move_clock(self, seconds: int) -> None:
+        """Let the machine's time of day be off by so many seconds; its monotonic clock goes on as it was."""
+        assert self.clock_file is not None
+        self.clock_file.write_text(f"{seconds:+d}\n")
 
     def types_command(self, *words: str) -> str:
         done = subprocess.run(
-            [COMMAND, *words], env=self.environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+            [*self._within, COMMAND, *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, (words, done.stdout, done.stderr)
         return done.stdout
@@ -97,3 +131,31 @@ class Home(Stage):
     def said(self, name: str) -> list[str]:
         """What a scripted agent answered, as the program itself wrote it down."""
         return [got.text.rstrip("\n") for got in read_got(self.folder / name) if got.kind == "said"]
+
+
+def faketime_library() -> Path | None:
+    """Return libfaketime, which moves the clock of a process; None where it is not installed."""
+    places = ("usr/lib/*/faketime", "usr/lib/faketime", "usr/lib64/faketime", "usr/local/lib/faketime")
+    return next((path for place in places for path in Path("/").glob(f"{place}/libfaketime.so.1")), None)
+
+
+@contextlib.contextmanager
+def two_daemons(
+    folder: Path, redis: PrivateRedis, network: Network | None = None, *, have_own_clocks: bool = False
+) -> Iterator[tuple[Home, Home]]:
+    """Run the daemons of two machines that know of each other, over the network if there is one."""
+    with contextlib.ExitStack() as stack:
+        made = []
+        for node, peer in (NODES, NODES[::-1]):
+            tmux = stack.enter_context(PrivateTmux())
+            (folder / node[0]).mkdir()
+            url, within = (redis.url, ()) if network is None else (network.url(node), network.at(node))
+            home = Home(node, peer, tmux, folder / node[0], url, within=within, has_own_clock=have_own_clocks)
+            made.append(home)
+            tmux.new_session("keeper", ["sleep", "10000"])
+            stack.callback(home.end)
+        with ThreadPoolExecutor() as beginning:
+            list(beginning.map(Home.begin, made))
+        for home in made:
+            wait_until(lambda home=home: not home.problems(), PATIENCE, "the other one to be there")
+        yield made[0], made[1]

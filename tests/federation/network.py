@@ -1,0 +1,114 @@
+"""Machines on a network of their own: a namespace for the broker, one for each machine, and a cable to each.
+
+Linux and root are needed. A cut takes a cable's end down: packets are lost both ways, and nobody is told. Connections
+stay open until a side gives them up.
+
+    with Network("alpha", "beta") as network:
+        with PrivateRedis(None, *network.options, within=network.at_broker):
+            subprocess.run([*network.at("alpha"), "redis-cli", ...])
+            with network.cut("beta"):
+                ...
+"""
+
+import contextlib
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+PORT = 6379
+_COUNT = itertools.count()
+
+
+def is_possible() -> bool:
+    """Return whether this process may make network namespaces."""
+    if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("ip") is None:
+        return False
+    name = f"sr{os.getpid()}-try"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
+    subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+    return made
+
+
+class Network:
+    """The namespaces of a broker and of some machines; a context manager."""
+
+    def __init__(self, *machines: str) -> None:
+        prefix = f"sr{os.getpid()}-{next(_COUNT)}"
+        self._broker = f"{prefix}-broker"
+        self._names = {machine: f"{prefix}-{machine}" for machine in machines}
+        self._numbers = {machine: number for number, machine in enumerate(machines, 1)}
+        self.at_broker = ("ip", "netns", "exec", self._broker)
+        """The command that runs another one beside the broker."""
+        addresses = [self._address(machine, 1) for machine in machines]
+        self.options = ("--port", str(PORT), "--bind", *addresses, "--protected-mode", "no")
+        """What makes a Redis server listen on the network."""
+
+    def __enter__(self) -> Self:
+        try:
+            self._run("ip", "netns", "add", self._broker)
+            for machine, name in self._names.items():
+                here, there = self._cable(machine), "broker"
+                self._run("ip", "netns", "add", name)
+                self._run(
+                    "ip",
+                    "link",
+                    "add",
+                    here,
+                    "netns",
+                    self._broker,
+                    "type",
+                    "veth",
+                    "peer",
+                    "name",
+                    there,
+                    "netns",
+                    name,
+                )
+                for space, device, host in ((self._broker, here, 1), (name, there, 2)):
+                    self._run("ip", "-n", space, "addr", "add", f"{self._address(machine, host)}/30", "dev", device)
+                    self._run("ip", "-n", space, "link", "set", device, "up")
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def at(self, machine: str) -> Sequence[str]:
+        """Return the command that runs another one on a machine."""
+        return ("ip", "netns", "exec", self._names[machine])
+
+    def url(self, machine: str) -> str:
+        """Return the broker's URL as that machine reaches it."""
+        return f"redis://{self._address(machine, 1)}:{PORT}/0"
+
+    @contextlib.contextmanager
+    def cut(self, machine: str) -> Iterator[None]:
+        """Let nothing pass between a machine and the broker for the length of the block."""
+        self._run("ip", "-n", self._broker, "link", "set", self._cable(machine), "down")
+        try:
+            yield
+        finally:
+            self._run("ip", "-n", self._broker, "link", "set", self._cable(machine), "up")
+
+    def _cable(self, machine: str) -> str:
+        return f"to{self._numbers[machine]}"
+
+    def _address(self, machine: str, host: int) -> str:
+        return f"10.77.{self._numbers[machine]}.{host}"
+
+    def _end(self) -> None:
+        for name in (self._broker, *self._names.values()):
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+    @staticmethod
+    def _run(*words: str) -> None:
+        subprocess.run(words, check=True, capture_output=True)

@@ -1,0 +1,79 @@
+"""Faults of two real machines and the broker between them; a seed makes the schedule.
+
+| fault | what is done |
+|---|---|
+| `broker_killed` | the broker gets `kill -9`, and is started again with what it had synced |
+| `broker_wiped` | the same, and it has lost everything |
+| `broker_paused` | the broker stands still while its connections stay open |
+| `daemon_killed` | one daemon, or both, get `kill -9`, and are started again |
+| `daemon_frozen` | one daemon stands still, as on a suspended machine |
+| `cut` | nothing passes between one machine and the broker (needs Linux and root) |
+| `clock_moved` | one machine's clock is an hour off for a while (needs libfaketime) |
+"""
+
+import asyncio
+import random
+from collections import Counter
+
+from streamrelay.testing.redis import PrivateRedis
+from tests.federation.homes import Home
+from tests.federation.network import Network
+
+HOUR = 3600
+LONG, SHARE_OF_LONG = (7.5, 10.0), 0.08
+"""Seconds of a fault that outlasts the timeout of a connection, and how many do."""
+SHORT = (0.1, 2.5)
+
+
+class RealFaults:
+    """Strikes two machines, one fault at a time, and counts what it did."""
+
+    def __init__(
+        self, homes: tuple[Home, Home], redis: PrivateRedis, network: Network | None, chance: random.Random
+    ) -> None:
+        self._homes = homes
+        self._redis = redis
+        self._network = network
+        self._chance = chance
+        self.counts: Counter[str] = Counter()
+        self.kinds = ["broker_killed", "broker_wiped", "broker_paused", "daemon_killed", "daemon_frozen"]
+        if network is not None:
+            self.kinds.append("cut")
+        if all(home.clock_file is not None for home in homes):
+            self.kinds.append("clock_moved")
+
+    async def strike(self, kind: str = "") -> str:
+        """Cause one fault, of any kind unless one is named, and end it; return its kind."""
+        kind = kind or self._chance.choice(self.kinds)
+        seconds = self._chance.uniform(*(LONG if self._chance.random() < SHARE_OF_LONG else SHORT))
+        home = self._chance.choice(self._homes)
+        self.counts[kind] += 1
+        match kind:
+            case "broker_killed" | "broker_wiped":
+                self._redis.kill()
+                if kind == "broker_wiped":
+                    self._redis.forget()
+                await asyncio.sleep(seconds / 4)
+                await asyncio.to_thread(self._redis.start)
+            case "broker_paused":
+                with self._redis.stopped():
+                    await asyncio.sleep(seconds)
+            case "daemon_killed":
+                homes = self._homes if self._chance.random() < 0.3 else (home,)
+                await asyncio.gather(*(asyncio.to_thread(one.kill) for one in homes))
+                await asyncio.gather(*(asyncio.to_thread(one.begin) for one in homes))
+            case "daemon_frozen":
+                home.freeze()
+                await asyncio.sleep(seconds)
+                home.thaw()
+            case "cut":
+                assert self._network is not None
+                with self._network.cut(home.node):
+                    await asyncio.sleep(seconds)
+            case "clock_moved":
+                home.move_clock(self._chance.choice([HOUR, -HOUR]))
+                await asyncio.sleep(seconds)
+                home.move_clock(0)
+            case _:
+                raise AssertionError(f"unknown fault: {kind}")
+        return kind
