@@ -149,6 +149,9 @@ def _table(found: Sequence[Peer]) -> Iterator[str]:
     for peer in found:
         for reason, count in peer.refused.items():
             yield f"  refused from {peer.name}: {counted(count, 'envelope')} ({reason})"
+        if peer.slowed:
+            put_off = counted(peer.slowed, "envelope")
+            yield f"  slowed from {peer.name}: {put_off} put off (federation.messages_per_minute, bytes_per_minute)"
 
 
 def _row(peer: Peer) -> tuple[str, ...]:

@@ -196,6 +196,13 @@ class FederationTable(Table, frozen=True, kw_only=True):
     may_start: Annotated[
         tuple[str, ...], _about("The peers that may start sessions here for their gatherings; none by default.")
     ] = ()
+    messages_per_minute: Annotated[
+        tuple[str, ...],
+        _about('Messages that a peer may send here in a minute, as `"NODE 600"`; `*` is any other.'),
+    ] = ()
+    bytes_per_minute: Annotated[
+        tuple[str, ...], _about('Bytes that a peer may send here in a minute, as `"NODE 1000000"`; `*` is any other.')
+    ] = ()
 
 
 class Settings(Table, frozen=True, kw_only=True):

@@ -8,6 +8,9 @@ then the sender sends again from there.
 A number is good for one series (`epoch`). A node whose state is lost begins a later series, which is followed from its
 first envelope on; an envelope of an earlier series is an old one. A receiver that lost its state starts at `first`, the
 lowest number that is not acknowledged yet.
+
+A receiver does not take what exceeds its sender's allowance (`streamrelay.federation.allowance`), and says how long to
+wait.
 """
 
 from collections import deque
@@ -16,6 +19,7 @@ from typing import Literal, Self
 
 import msgspec
 
+from streamrelay.federation.allowance import MAX_WAIT
 from streamrelay.federation.envelope import Envelope
 from streamrelay.federation.messages import Ack
 
@@ -28,7 +32,8 @@ MAX_UNACKNOWLEDGED = WINDOW // 4
 ACK_DELAY = 0.02
 """Seconds for which an acknowledgement may wait: each costs two writes to the broker's disk."""
 
-Verdict = Literal["new", "known", "early"]
+Verdict = Literal["new", "known", "early", "slowed"]
+"""What an envelope is: the next one, one that was taken before, one after a missing one, or the next one too soon."""
 
 
 class ChannelState(msgspec.Struct):
@@ -65,6 +70,14 @@ class Channel:
         """The series of the envelope that came last."""
         self._is_missing = False
         """Whether one of them was early."""
+        self._slow = 0.0
+        """Seconds that the sender has to wait, for one of them exceeds its allowance."""
+        self._limit = ""
+        self.limit = ""
+        """The limit for which what waits here waits, as the peer says; empty for none."""
+        self._not_before = float("-inf")
+        """When more may be sent."""
+        self._window = WINDOW
         self._owed_since: float | None = None
         """When the present acknowledgement was first asked for."""
 
@@ -110,9 +123,9 @@ class Channel:
 
     def sendable(self, now: float) -> list[Envelope]:
         """Return what is to be sent now; it counts as sent."""
-        if self._sent >= min(self._ready, self._first + WINDOW - 1):
+        if now < self._not_before or self._sent >= min(self._ready, self._first + self._window - 1):
             return []
-        first, last = self._first, min(self._ready, self._first + WINDOW - 1)
+        first, last = self._first, min(self._ready, self._first + self._window - 1)
         # What was acknowledged meanwhile need not be sent, and numbers have no holes.
         after = max(self._sent, first - 1)
         due = [self._waiting[number - first] for number in range(after + 1, last + 1)]
@@ -130,17 +143,26 @@ class Channel:
             for number, body in due
         ]
 
-    def acknowledge(self, epoch: int, up_to: int, now: float, *, missing: bool = False) -> list[int]:
-        """Take what they say is safe; return the numbers that are done with."""
-        if epoch != self.standing.epoch:
+    def acknowledge(self, ack: Ack, now: float) -> list[int]:
+        """Take what they say is safe; return the numbers that are done with.
+
+        Where they say to slow down, half as much is sent at a time, and twice as much again when all of that is taken.
+        """
+        if ack.epoch != self.standing.epoch:
             return []
         done = []
-        while self._waiting and self._waiting[0][0] <= min(up_to, self._sent):
+        while self._waiting and self._waiting[0][0] <= min(ack.up_to, self._sent):
             done.append(self._waiting.popleft()[0])
         if done:
             self._patience, self._since = PATIENCE, now
-        if missing:
-            self._sent = min(self._sent, max(up_to, self._first - 1))
+        if ack.missing or ack.slow:
+            self._sent = min(self._sent, max(ack.up_to, self._first - 1))
+        if ack.slow:
+            self._window = max(self._window // 2, 1) if now >= self._not_before else self._window
+            self._not_before, self.limit = now + min(ack.slow, MAX_WAIT), ack.limit
+        elif done and self._sent < self._first and self.limit:
+            self._window = min(2 * self._window, WINDOW)
+            self.limit = self.limit if self._waiting else ""
         return done
 
     def send_again(self) -> None:
@@ -157,11 +179,19 @@ class Channel:
 
     # What comes from there
 
-    def take(self, envelope: Envelope) -> Verdict:
-        """Tell what to make of an envelope, and count it if it is new; it is to be acknowledged then."""
+    def take(self, envelope: Envelope, *, wait: float = 0.0, limit: str = "") -> Verdict:
+        """Tell what to make of an envelope, and count it if it is new; it is to be acknowledged then.
+
+        With a `wait` the next one is not taken: its sender is told for how many seconds to wait, and for what `limit`.
+        """
         verdict = self._judge(envelope)
         self._unacknowledged += 1
         self._came = envelope.epoch
+        if verdict == "new" and wait:
+            verdict = "slowed"
+            self._slow, self._limit = max(wait, self._slow), limit
+        elif verdict == "new":
+            self.standing.their_epoch, self.standing.received = envelope.epoch, envelope.number
         self._is_missing |= verdict == "early"
         return verdict
 
@@ -176,12 +206,13 @@ class Channel:
             return None
         if self._owed_since is None:
             self._owed_since = now
-        is_urgent = is_sending or self._is_missing or self._unacknowledged >= MAX_UNACKNOWLEDGED
+        is_urgent = is_sending or self._is_missing or self._slow or self._unacknowledged >= MAX_UNACKNOWLEDGED
         if not is_urgent and now < self._owed_since + ACK_DELAY:
             return None
         up_to = standing.received if standing.their_epoch == self._came else 0
-        ack = Ack(epoch=self._came, up_to=up_to, missing=self._is_missing)
+        ack = Ack(epoch=self._came, up_to=up_to, missing=self._is_missing, slow=self._slow, limit=self._limit)
         self._unacknowledged, self._is_missing, self._owed_since = 0, False, None
+        self._slow, self._limit = 0.0, ""
         return ack
 
     @property
@@ -194,12 +225,8 @@ class Channel:
         if envelope.epoch < standing.their_epoch:
             return "known"
         if envelope.epoch > standing.their_epoch:
-            if envelope.number != envelope.first:
-                return "early"
-            standing.their_epoch, standing.received = envelope.epoch, envelope.number - 1
-        elif envelope.number <= standing.received:
+            return "new" if envelope.number == envelope.first else "early"
+        if envelope.number <= standing.received:
             return "known"
-        if envelope.number != standing.received + 1 and not envelope.first == envelope.number > standing.received:
-            return "early"
-        standing.received = envelope.number
-        return "new"
+        is_next = envelope.number in {standing.received + 1, envelope.first}
+        return "new" if is_next else "early"

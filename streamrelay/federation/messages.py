@@ -55,6 +55,10 @@ class Ack(Body, frozen=True, kw_only=True, tag="ack"):
     """The series of numbers that is acknowledged: that of the receiver of this message."""
     up_to: int
     missing: bool = False
+    slow: float = 0.0
+    """Seconds to wait before anything behind that number is sent again; 0 for none."""
+    limit: str = ""
+    """The limit that is exceeded, in words."""
 
 
 class Ask(Body, frozen=True, kw_only=True, tag="ask"):

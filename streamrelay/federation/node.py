@@ -10,15 +10,30 @@
 * A session that ends severs its links here at once, and there as soon as that is known there.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Protocol, Self
 
 import msgspec
 
+from streamrelay.errors import NotAllowed
 from streamrelay.events import LinkClosed
+from streamrelay.federation.allowance import Allowance, Limits
 from streamrelay.federation.channel import Channel, ChannelState, Verdict
 from streamrelay.federation.envelope import Envelope, written
-from streamrelay.federation.messages import Body, Gone, Seated, Unseated, Wish
+from streamrelay.federation.messages import (
+    Ack,
+    AnyBody,
+    Body,
+    Deliver,
+    Gone,
+    Heard,
+    Message,
+    PersonSaid,
+    Seated,
+    Unseated,
+    Wish,
+)
 from streamrelay.federation.names import RemoteName, far
 from streamrelay.federation.remote_links import RemoteLink
 from streamrelay.federation.seats import Guest, RemoteSeat
@@ -30,6 +45,8 @@ from streamrelay.relay.steps import RelayEngine
 
 PEER, POST, SPAN, IMAGE, SUSPENDED = "peer/", "post/", "span/", "image/", "suspended/"
 SEAT, GUEST, ABSENT, STARTED = "seat/", "guest/", "absent/", "started/"
+COUNTED = (Message, Deliver, Heard, PersonSaid)
+"""The bodies that count as messages of a peer; the others are bookkeeping, and count in bytes only."""
 
 
 class Decisions(Protocol):
@@ -99,6 +116,8 @@ class Node:
         """Take what decides here, and what tells whether the words of a pane go by whole turns."""
         self.name = name
         self.peers = tuple(peers)
+        self.allowances = {peer: Allowance(Limits()) for peer in peers}
+        """What each peer may still send; a minute's worth after a restart."""
         self.channels: dict[str, Channel] = {}
         self.images: dict[str, RemoteLink] = {}
         """The links that others keep, by id."""
@@ -237,23 +256,40 @@ class Node:
         self.pending[f"{POST}{peer}/{number:020d}"] = data
         self._moved.add(peer)
 
-    def acknowledge(self, peer: str, epoch: int, up_to: int, now: float, *, missing: bool) -> None:
+    def acknowledge(self, peer: str, ack: Ack, now: float) -> None:
         """Take what a peer says is safe there.
 
         That it is done with is kept with the next step. A node that dies before sends it again, and it is known there.
         """
-        for number in self.channels[peer].acknowledge(epoch, up_to, now, missing=missing):
+        for number in self.channels[peer].acknowledge(ack, now):
             self.pending[f"{POST}{peer}/{number:020d}"] = None
 
     # What comes in
 
-    def admit(self, envelope: Envelope) -> Verdict:
-        """Tell whether something was not taken before and is next in order; then it counts as taken."""
-        channel = self.channels[envelope.sender]
-        verdict = channel.take(envelope)
+    def admit(self, envelope: Envelope, body: AnyBody | None, now: float) -> Verdict:
+        """Tell whether something was not taken before and is next in order; then it counts as taken.
+
+        What exceeds the allowance of its sender is not taken; None is a body that cannot be used.
+        """
+        allowance = self.allowances[envelope.sender]
+        counts = isinstance(body, COUNTED)
+        wait = allowance.wait(now, counts=counts)
+        verdict = self.channels[envelope.sender].take(envelope, wait=wait, limit=str(allowance.limits))
         if verdict == "new":
+            allowance.spend(len(envelope.body), counts=counts)
             self._moved.add(envelope.sender)
+        allowance.slowed += verdict == "slowed"
         return verdict
+
+    def check_request(self, peer: str, now: float) -> None:
+        """Count a request of a peer as a message; raises NotAllowed where that exceeds its allowance."""
+        allowance = self.allowances[peer]
+        if wait := allowance.wait(now):
+            raise NotAllowed(
+                f"{self.name} takes at most {allowance.limits} from {peer}; try again in {math.ceil(wait)} seconds",
+                data={"node": peer, "seconds": wait},
+            )
+        allowance.spend(0)
 
     def due(self, peer: str, notes: Sequence[Body], now: float) -> list[Envelope]:
         """Return what goes to a peer now: notes, which may get lost, an acknowledgement, and what is next in order."""

@@ -234,6 +234,8 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """How many envelopes that name it as their sender were refused since the daemon started, by reason."""
     keys: Sequence[str] = ()
     """The fingerprints of its public keys, the one in use first."""
+    slowed: int = 0
+    """How many of its envelopes were put off since the daemon started, because it sent more than its limits allow."""
 
 
 class Service(Protocol):

@@ -33,6 +33,7 @@ from streamrelay.errors import (
 from streamrelay.events import Receipt
 from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.admission import Admission
+from streamrelay.federation.allowance import Allowance, read_limits
 from streamrelay.federation.channel import ACK_DELAY
 from streamrelay.federation.envelope import Envelope, batches, read_body, sealed
 from streamrelay.federation.keys import SALT_SIZE, KeyRing, Refused, read_key_file, read_peer_keys
@@ -132,6 +133,8 @@ class Federation:
         self.keys = _key_ring(table)
         self.admission = Admission(table.node, self.keys)
         self.node = Node.restored(before, table.node, table.peers, core.machine, self._in_turns, epoch=epoch)
+        limits = read_limits(table.peers, table.messages_per_minute, table.bytes_per_minute)
+        self.node.allowances = {peer: Allowance(limits[peer]) for peer in table.peers}
         self.present: set[str] = set()
         """The peers that were there when it was looked last."""
         self.problem = "not connected yet"
@@ -400,8 +403,7 @@ class Federation:
                 case _ if envelope.number:
                     numbered.append((envelope, body, await self._prepared(envelope.sender, body)))
                 case Ack():
-                    up_to, missing = body.up_to, body.missing
-                    self.node.acknowledge(envelope.sender, body.epoch, up_to, loop.time(), missing=missing)
+                    self.node.acknowledge(envelope.sender, body, loop.time())
                 case Ask():
                     self._note(envelope.sender, await self._answer(envelope.sender, body))
                 case Start():
@@ -416,7 +418,7 @@ class Federation:
         def decide(now: float) -> list[Effect]:
             effects: list[Effect] = []
             for envelope, body, prepared in numbered:
-                if self.node.admit(envelope) == "new" and body is not None:
+                if self.node.admit(envelope, body, now) == "new" and body is not None:
                     effects += self._handled(envelope.sender, body, prepared, now)
             return effects
 
@@ -490,6 +492,7 @@ class Federation:
         session: Session | None = None
         try:
             self._check_allowed(peer, "start")
+            self.node.check_request(peer, asyncio.get_running_loop().time())
             if self.starter is None:
                 raise NotAllowed(f"node {self.node.name} starts no sessions for others")
             session = await self.starter(start)
@@ -525,6 +528,9 @@ class Federation:
     async def _answer(self, peer: str, ask: Ask) -> Answer:
         try:
             self._check_allowed(peer, ask.purpose)
+            if ask.purpose != "message":
+                # Messages wait for the allowance themselves.
+                self.node.check_request(peer, asyncio.get_running_loop().time())
             if not ask.name:
                 return Answer(request=ask.request)
             session = await self._core.find(ask.name)

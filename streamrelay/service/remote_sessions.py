@@ -205,7 +205,8 @@ def _peer(federation: Federation, name: str) -> Peer:
     state: Literal["present", "away", "unreachable"] = "present" if name in federation.present else "away"
     state = "unreachable" if federation.problem else state
     channel = federation.node.channels[name]
-    why = {"present": "sent, and not acknowledged yet", "away": f"{name} is away", "unreachable": federation.problem}
+    sent = f"{name} takes at most {channel.limit}" if channel.limit else "sent, and not acknowledged yet"
+    why = {"present": sent, "away": f"{name} is away", "unreachable": federation.problem}
     return Peer(
         name=name,
         state=state,
@@ -214,6 +215,7 @@ def _peer(federation: Federation, name: str) -> Peer:
         why=why[state] if channel.waiting else "",
         refused={refusal.reason: refusal.count for refusal in federation.admission.refusals if refusal.sender == name},
         keys=federation.keys.fingerprints(name),
+        slowed=federation.node.allowances[name].slowed,
     )
 
 

@@ -21,10 +21,11 @@ from streamrelay.errors import RedisLost
 from streamrelay.events import Event, Text, TurnEnded, TurnStarted
 from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.admission import Admission
+from streamrelay.federation.allowance import Allowance, Limits
 from streamrelay.federation.envelope import Envelope, batches, read_body, sealed, written
 from streamrelay.federation.keys import VERSION, KeyPair, KeyRing, Refused
 from streamrelay.federation.messages import Ack, AnyBody, Body, Seated
-from streamrelay.federation.node import Node
+from streamrelay.federation.node import COUNTED, Node
 from streamrelay.federation.streams import StreamEntry
 from streamrelay.links.link import LinkPolicy, Party
 from streamrelay.relay.rules import Effect, Participant, Rules
@@ -59,8 +60,13 @@ class CapturingBroker(MemoryBroker):
 class SimulatedNode:
     """One node: what it keeps on disk, and what it has in memory until it dies."""
 
-    def __init__(self, name: str, peers: Sequence[str], keys: KeyRing, parties: Sequence[Party]) -> None:
+    def __init__(
+        self, name: str, peers: Sequence[str], keys: KeyRing, parties: Sequence[Party], limits: Limits | None = None
+    ) -> None:
         self.name = name
+        self.limits = limits or Limits()
+        self.taken: Counter[str] = Counter()
+        """What it took in from its peers: how many messages, and bytes of all bodies."""
         self.peers = tuple(peers)
         self.keys = keys
         self.parties = {party.session: party for party in parties}
@@ -78,6 +84,7 @@ class SimulatedNode:
         """Start the process anew with what is kept."""
         self.machine = ServiceMachine.restored(self.kept)
         self.node = Node.restored(self.kept, self.name, self.peers, self.machine, lambda _: True, epoch=1)
+        self.node.allowances = {peer: Allowance(self.limits) for peer in self.peers}
         self.admission = Admission(self.name, self.keys)
         self.must_claim = True
         for channel in self.node.channels.values():
@@ -164,10 +171,12 @@ class SimulatedNode:
                 if envelope.number:
                     numbered.append((envelope, body))
                 elif isinstance(body, Ack):
-                    self.node.acknowledge(envelope.sender, body.epoch, body.up_to, now, missing=body.missing)
+                    self.node.acknowledge(envelope.sender, body, now)
         effects: list[Effect] = []
         for envelope, body in numbered:
-            if self.node.admit(envelope) == "new":
+            if self.node.admit(envelope, body, now) == "new":
+                self.taken["messages"] += isinstance(body, COUNTED)
+                self.taken["bytes"] += len(envelope.body)
                 effects += self._handled(envelope.sender, body, now)
         if numbered:
             # What was acknowledged is kept with a later step, as the daemon does it.
@@ -184,7 +193,8 @@ class SimulatedNode:
 class Simulation:
     """Two to five nodes in a ring of links, with one relay of a session of each."""
 
-    def __init__(self, seed: int, *, nodes: int = 2) -> None:
+    def __init__(self, seed: int, *, nodes: int = 2, limits: Limits | None = None) -> None:
+        """`limits` are those of each node for each of its peers, once links and relays are open."""
         self.random = random.Random(seed)
         self.now = 0.0
         self.broker = CapturingBroker(clock=lambda: START + self.now)
@@ -204,6 +214,10 @@ class Simulation:
         ]
         self.said: Counter[str] = Counter()
         self._open()
+        for node in self.nodes:
+            node.limits = limits or Limits()
+            node.node.allowances = {peer: Allowance(node.limits) for peer in node.peers}
+            node.taken.clear()
 
     def _open(self) -> None:
         first, second = self.nodes[0], self.nodes[1]

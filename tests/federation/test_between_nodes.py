@@ -76,8 +76,9 @@ class Two:
         channel.send_again()
         envelopes = [one for one in channel.sendable(0.0) if self.is_new(receiver, one.number)]
         for envelope in envelopes[:at_most]:
-            assert receiver.node.admit(envelope) == "new"
-            receiver.take(self.handled(receiver, sender.name, read_body(envelope)))
+            body = read_body(envelope)
+            assert receiver.node.admit(envelope, body, 0.0) == "new"
+            receiver.take(self.handled(receiver, sender.name, body))
 
     @staticmethod
     def handled(receiver: Side, sender: str, body: AnyBody) -> list[Effect]:

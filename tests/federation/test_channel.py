@@ -51,7 +51,7 @@ class Way:
 
     def acknowledge(self) -> None:
         standing = self.there.standing
-        self.here.acknowledge(standing.their_epoch, standing.received, 0.0)
+        self.here.acknowledge(Ack(epoch=standing.their_epoch, up_to=standing.received), 0.0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), FATES, st.booleans()), max_size=12))
@@ -93,7 +93,7 @@ def test_so_much_is_under_way_and_no_more() -> None:
         here.post(b"x")
     here.kept()
     assert len(here.sendable(0.0)) == WINDOW
-    assert here.acknowledge(1, 3, 0.0) == [1, 2, 3]
+    assert here.acknowledge(Ack(epoch=1, up_to=3), 0.0) == [1, 2, 3]
     assert [envelope.number for envelope in here.sendable(0.0)] == [WINDOW + 1, WINDOW + 2, WINDOW + 3]
 
 
@@ -112,7 +112,7 @@ def test_what_nobody_acknowledges_is_overdue_later_and_later() -> None:
         here.send_again()
     assert waits[:3] == [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]
     assert waits[-1] == MAX_TIMEOUT
-    here.acknowledge(1, 1, now)
+    here.acknowledge(Ack(epoch=1, up_to=1), now)
     assert not here.overdue(now + 1_000.0)
 
 
@@ -123,7 +123,7 @@ def test_what_is_missing_is_asked_for_and_sent_at_once() -> None:
     here.kept()
     first, second, third = here.sendable(0.0)
     assert [there.take(one) for one in (first, third)] == ["new", "early"]
-    assert here.acknowledge(1, 1, 0.0, missing=True) == [1]
+    assert here.acknowledge(Ack(epoch=1, up_to=1, missing=True), 0.0) == [1]
     again = here.sendable(0.0)
     assert [there.take(one) for one in (*again, second)] == ["new", "new", "known"]
 
@@ -140,7 +140,7 @@ def test_a_sender_that_lost_its_state_is_followed_and_its_past_is_not() -> None:
     third, fourth = anew.sendable(0.0)
     assert [there.take(one) for one in (fourth, third, fourth, *old)] == ["early", "new", "new", "known", "known"]
     # Whoever acknowledges the numbers of before acknowledges nothing.
-    assert anew.acknowledge(1, 2, 0.0) == []
+    assert anew.acknowledge(Ack(epoch=1, up_to=2), 0.0) == []
 
 
 def test_a_receiver_that_lost_its_state_goes_on_where_nobody_has_what_comes() -> None:
@@ -149,7 +149,7 @@ def test_a_receiver_that_lost_its_state_goes_on_where_nobody_has_what_comes() ->
         here.post(str(number).encode())
     here.kept()
     here.sendable(0.0)
-    here.acknowledge(1, 3, 0.0)
+    here.acknowledge(Ack(epoch=1, up_to=3), 0.0)
     here.send_again()
     there = Channel("beta", "alpha", ChannelState(1))
     assert [there.take(one) for one in reversed(here.sendable(0.0))] == ["early", "new"]
@@ -162,7 +162,7 @@ def test_an_acknowledgement_of_what_was_not_sent_counts_for_nothing(up_to: int) 
     for _ in range(3):
         here.post(b"x")
     here.kept()
-    assert here.acknowledge(1, up_to, 0.0, missing=True) == []
+    assert here.acknowledge(Ack(epoch=1, up_to=up_to, missing=True), 0.0) == []
     assert [bytes(msgspec.Raw(one.body)) for one in here.sendable(0.0)] == [b"x", b"x", b"x"]
 
 
@@ -218,3 +218,51 @@ def test_a_series_of_which_nothing_was_taken_is_acknowledged_from_its_beginning(
     there.kept()
     assert there.take(sent(2, epoch=7)[1]) == "early"
     assert there.acknowledgement(0.0) == Ack(epoch=7, up_to=0, missing=True)
+
+
+def test_a_sender_that_is_slowed_waits_sends_less_at_a_time_and_then_more_again() -> None:
+    here, there = pair()
+    for number in range(WINDOW):
+        here.post(b"%d" % number)
+    here.kept()
+    sent = here.sendable(0.0)
+    verdicts = [
+        there.take(envelope, wait=0.0 if envelope.number <= 10 else 3.0, limit="10 a minute") for envelope in sent
+    ]
+    assert verdicts[:10] == ["new"] * 10
+    assert set(verdicts[10:]) == {"slowed", "early"}
+    there.kept()
+    ack = there.acknowledgement(0.0)
+    assert ack is not None
+    assert (ack.up_to, ack.slow, ack.limit) == (10, 3.0, "10 a minute")
+    assert here.acknowledge(ack, 0.0) == list(range(1, 11))
+    assert here.limit == "10 a minute"
+    assert not here.sendable(2.9)
+    assert not here.overdue(1_000.0)
+    again = here.sendable(3.0)
+    assert [envelope.number for envelope in again] == list(range(11, 11 + WINDOW // 2))
+    assert {there.take(envelope) for envelope in again} == {"new"}
+    there.kept()
+    ack = there.acknowledgement(3.0)
+    assert ack is not None
+    assert (ack.slow, ack.limit) == (0.0, "")
+    here.acknowledge(ack, 3.0)
+    rest = here.sendable(3.0)
+    assert len(rest) == WINDOW - 10 - WINDOW // 2
+    here.acknowledge(Ack(epoch=1, up_to=WINDOW), 3.0)
+    assert (here.waiting, here.limit) == (0, "")
+
+
+def test_the_first_envelope_of_a_series_can_be_put_off_too() -> None:
+    here, there = pair()
+    here.post(b"1")
+    here.kept()
+    (first,) = here.sendable(0.0)
+    assert there.take(first, wait=1.0) == "slowed"
+    assert there.standing == ChannelState(1)
+    ack = there.acknowledgement(0.0)
+    assert ack is not None
+    assert (ack.up_to, ack.slow) == (0, 1.0)
+    here.acknowledge(ack, 0.0)
+    assert not here.sendable(0.9)
+    assert [there.take(envelope) for envelope in here.sendable(1.0)] == ["new"]
