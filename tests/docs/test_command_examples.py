@@ -14,7 +14,7 @@ JOINS = {"|", "||", "&&", ";"}
 ENDS = JOINS | {">", ">>", "<"}
 COMMAND = typer.main.get_command(app)
 GLOBAL = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
-OF_OTHERS = {"--benchmark-only", "--repetitions"}
+OF_OTHERS = {"--benchmark-only", "--only", "--reader", "--reader-seconds", "--repetitions", "--ways"}
 """Options of pytest and of the benchmarks' modules."""
 
 
