@@ -18,8 +18,8 @@ from streamrelay.council.clients.making import make_client
 from streamrelay.council.config import CouncilConfig, default_file, keys_in_environment, read_config, read_pinned
 from streamrelay.council.console import Console, Seat
 from streamrelay.council.demo import DEMO, demo_client
+from streamrelay.council.events import CouncilEvent, Joined
 from streamrelay.council.export import export
-from streamrelay.council.happenings import Happening, Joined
 from streamrelay.council.lock import only_holder
 from streamrelay.council.session import ClientFactory, CouncilSession
 from streamrelay.council.store import CouncilStore
@@ -37,7 +37,7 @@ from streamrelay_cli.options import AsJson, ConnectionAnywhere, NoDaemon, Printi
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 
-Show = Callable[[Seat, Joined, AsyncIterator[Happening]], Awaitable[int]]
+Show = Callable[[Seat, Joined, AsyncIterator[CouncilEvent]], Awaitable[int]]
 """Shows a session to a person until it ends, or they leave; returns the exit code."""
 LAST = "last"
 """What names the newest session."""
@@ -221,8 +221,8 @@ async def _hold(
     """Hold a session in this process until it ends; with `stays`, print the command that resumes it."""
     show = _shown_by(output, plain=plain)
     try:
-        async with session.watch() as happenings, session:
-            return await show(Console(session, store, _write), session.joined, happenings)
+        async with session.watch() as events, session:
+            return await show(Console(session, store, _write), session.joined, events)
     finally:
         if stays:
             output.note(f"streamrelay council --resume {session.id} goes on with it")
@@ -235,11 +235,11 @@ async def _join(
     show = _shown_by(output, plain=plain)
     council = await service.open_council(wanted)
     try:
-        async with contextlib.aclosing(service.follow_council(council.council)) as happenings:
-            joined = await anext(happenings)
+        async with contextlib.aclosing(service.follow_council(council.council)) as events:
+            joined = await anext(events)
             if not isinstance(joined, Joined):
                 raise DaemonLost("the daemon does not say how the session stands", hint="restart the daemon")
-            return await show(ServiceSeat(service, council, store, _write), joined, happenings)
+            return await show(ServiceSeat(service, council, store, _write), joined, events)
     finally:
         output.note(f"streamrelay council --resume {council.council} goes on with it")
 
@@ -247,8 +247,8 @@ async def _join(
 def _shown_by(output: CommandOutput, *, plain: bool) -> Show:
     """Return what shows a session: the app, or plain lines; lines also where the app's packages are missing."""
 
-    async def lines(seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> int:
-        return await CouncilLines(output, seat).show(joined, happenings)
+    async def lines(seat: Seat, joined: Joined, events: AsyncIterator[CouncilEvent]) -> int:
+        return await CouncilLines(output, seat).show(joined, events)
 
     if plain:
         return lines
@@ -259,8 +259,8 @@ def _shown_by(output: CommandOutput, *, plain: bool) -> Show:
         output.note(f"{error.message}: these are plain lines. To install it: {error.hint}")
         return lines
 
-    async def app(seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> int:
-        await run_app(seat, joined, happenings)
+    async def app(seat: Seat, joined: Joined, events: AsyncIterator[CouncilEvent]) -> int:
+        await run_app(seat, joined, events)
         return 0
 
     return app

@@ -9,11 +9,11 @@ import msgspec
 
 from streamrelay.council.console import Seat
 from streamrelay.council.context import Entry
-from streamrelay.council.happenings import (
+from streamrelay.council.events import (
     AnswerBegan,
     AnswerEnded,
     AnswerGrew,
-    Happening,
+    CouncilEvent,
     Joined,
     MessageShown,
     Noticed,
@@ -37,14 +37,14 @@ class CouncilLines:
         self._unprinted: dict[str, str] = {}
         self._answers = self._messages = 0
 
-    async def show(self, joined: Joined, happenings: AsyncIterator[Happening]) -> int:
+    async def show(self, joined: Joined, events: AsyncIterator[CouncilEvent]) -> int:
         """Take part until `/bye`, or until standard input ends and all members have answered."""
         for entry in joined.entries:
             self._show(MessageShown(entry))
         for entry in joined.queued:
             self._show(MessageShown(entry, queued=True))
         self._answers = self._messages = 0
-        following = asyncio.create_task(self._follow(happenings))
+        following = asyncio.create_task(self._follow(events))
         typing = asyncio.create_task(self._type())
         try:
             await asyncio.wait({following, typing}, return_when=asyncio.FIRST_COMPLETED)
@@ -59,9 +59,9 @@ class CouncilLines:
                 task.result()
         return UNANSWERED if self._messages and not self._answers else 0
 
-    async def _follow(self, happenings: AsyncIterator[Happening]) -> None:
-        async for happening in happenings:
-            self._show(happening)
+    async def _follow(self, events: AsyncIterator[CouncilEvent]) -> None:
+        async for event in events:
+            self._show(event)
 
     async def _type(self) -> None:
         async for line in _lines(sys.stdin.fileno()):
@@ -74,12 +74,12 @@ class CouncilLines:
             else:
                 for shown in text.splitlines():
                     self._output.note(shown)
-        await self._seat.until_rest()
+        await self._seat.wait_until_idle()
 
-    def _show(self, happening: Happening) -> None:
+    def _show(self, event: CouncilEvent) -> None:
         if self._output.as_json:
-            self._output.json(msgspec.to_builtins(happening))
-        match happening:
+            self._output.json(msgspec.to_builtins(event))
+        match event:
             case MessageShown(entry, queued):
                 self._messages += entry.kind == "person"
                 self._entry(entry, queued=queued)

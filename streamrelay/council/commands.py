@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.errors import UsageError
 
 HELP: Final = """\
@@ -47,7 +47,7 @@ class Export:
     file: str
 
 
-Command = Message | Show | Export | turns.Input
+Command = Message | Show | Export | coordinator.Input
 
 
 def parse(text: str) -> Command:
@@ -60,23 +60,23 @@ def parse(text: str) -> Command:
     rest = rest.strip()
     match word.lower():
         case "/phase":
-            return turns.SetPhase(rest) if rest else Show("phases")
+            return coordinator.SetPhase(rest) if rest else Show("phases")
         case "/blind":
-            return Message(rest, blind=True) if rest else turns.StartRound("blind")
+            return Message(rest, blind=True) if rest else coordinator.StartRound("blind")
         case "/dissent":
-            return turns.StartRound("dissent")
+            return coordinator.StartRound("dissent")
         case "/chair" | "/retry" if not rest:
             raise UsageError(f"{word} needs a member's name")
         case "/chair":
-            return turns.StartRound("chair", rest)
+            return coordinator.StartRound("chair", rest)
         case "/retry":
-            return turns.Retry(rest)
+            return coordinator.Retry(rest)
         case "/yes":
-            return turns.Yes()
+            return coordinator.Yes()
         case "/no":
-            return turns.No()
+            return coordinator.No()
         case "/bye" | "/quit" | "/exit":
-            return turns.Bye()
+            return coordinator.Bye()
         case "/cost" | "/help":
             return Show(word[1:].lower())
         case "/export":

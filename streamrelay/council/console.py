@@ -1,11 +1,10 @@
-"""A person's side of a session: what they type is carried out, and what they ask to see comes back as text."""
+"""A person's side of a session: executes the typed text, and returns text that the person asked to see."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from streamrelay.council import commands
-from streamrelay.council import coordinator as turns
+from streamrelay.council import commands, coordinator
 from streamrelay.council.export import export, spent_lines
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore
@@ -24,7 +23,7 @@ class Seat(Protocol):
         """
         ...
 
-    async def until_rest(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until all that was typed is handled and no member speaks, or the session has ended."""
         ...
 
@@ -56,17 +55,17 @@ class Console:
                 return commands.HELP
             case commands.Export(file):
                 return await write_export(self._store, self.session.id, file, self._write)
-            case told:
-                self.session.tell(told)
+            case command:
+                self.session.submit(command)
         return ""
 
-    async def until_rest(self) -> None:
+    async def wait_until_idle(self) -> None:
         """See `Seat`."""
-        await self.session.until_rest()
+        await self.session.wait_until_idle()
 
     async def leave(self) -> bool:
         """End the session, which can be resumed."""
-        self.session.tell(turns.Bye())
+        self.session.submit(coordinator.Bye())
         return True
 
 

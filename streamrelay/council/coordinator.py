@@ -5,7 +5,7 @@
     IDLE, PAUSED      Say                       AI_GENERATING     Inject it, Speak: a round begins
     IDLE, PAUSED      StartRound                AI_GENERATING     Speak: a blind, dissent or chair's round begins
     AI_GENERATING     Say                       AI_GENERATING     Queue: injected before the next speaker
-    AI_GENERATING     StartRound                AI_GENERATING     kept for after this round
+    AI_GENERATING     StartRound                AI_GENERATING     kept until this round ends
     AI_GENERATING     Finished, others follow   AI_GENERATING     Inject what is queued, Speak: the next
     AI_GENERATING     Finished, the last one    PAUSED            RoundEnded; a new round where messages are queued
     AI_GENERATING     Failed, others follow     AI_GENERATING     Skip, Speak: the next; tried again after the round

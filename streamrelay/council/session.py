@@ -1,7 +1,12 @@
-"""One session of the council: the coordinator, its members' clients and the store, at work.
+"""A running council session: connects the coordinator (who speaks next), the members' clients and the store.
 
-What is typed goes in through `say` and `command`; each onlooker gets every happening in order (`watch`). All
-happenings are written down before they are shown.
+A person's messages come in by `say` and commands by `submit`. Each subscriber gets all events in order (`watch`). Text
+is stored before the event that shows it is published.
+
+    async with await CouncilSession.begin(store, config, make_client) as session, session.watch() as events:
+        session.say("Which database?")
+        async for event in events:
+            ...
 """
 
 import asyncio
@@ -14,16 +19,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import asynccontextmanager
 from typing import Self
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.clients.contract import AIClient
 from streamrelay.council.config import CouncilConfig
 from streamrelay.council.context import Context, Entry, Estimator, Pinned, context_for
 from streamrelay.council.coordinator import Coordinator, Saved
-from streamrelay.council.happenings import (
+from streamrelay.council.events import (
     AnswerBegan,
     AnswerEnded,
     AnswerGrew,
-    Happening,
+    CouncilEvent,
     Joined,
     MessageShown,
     MessagesTaken,
@@ -41,22 +46,22 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 logger = logging.getLogger(__name__)
 
 MAX_MESSAGE = 200_000
-"""Characters of one message."""
+"""Maximum length of a message, in characters."""
 _SAVE_EVERY = 0.1
-"""Seconds between two times that what has come of an answer is written down and shown."""
+"""Seconds between two saves of a growing answer."""
 _MAX_UNREAD = 10_000
-"""Happenings that an onlooker may leave unread before it is let go."""
+"""Events that a subscriber may leave unread; with more, it is dropped."""
 MAX_ANSWER = 200_000
-"""Characters of one answer; the rest is left out."""
+"""Maximum length of an answer, in characters; the rest is cut off."""
 MAX_JOINED = 200
-"""Messages that an onlooker is given when it joins; the store has all of them."""
+"""Messages that a new subscriber gets; the store has all."""
 
 ClientFactory = Callable[[Member, str], AIClient]
 """Makes the client of a member for one of its models."""
 
 
 class CouncilSession:
-    """A session while it runs; an async context manager, made by `begin` or `resume`."""
+    """A running session; an async context manager, created by `begin` or `resume`."""
 
     def __init__(
         self,
@@ -79,20 +84,20 @@ class CouncilSession:
         self._pinned = pinned
         self._members = {member.name: member for member in config.members}
         self._clients: dict[tuple[str, bool], AIClient] = {}
-        self._waiting = {entry.id: entry for entry, queued in entries if queued}
+        self._unhandled = {entry.id: entry for entry, queued in entries if queued}
         self._now = now or asyncio.get_running_loop().time
         self._estimator = Estimator()
-        self._onlookers: list[asyncio.Queue[Happening | None]] = []
-        self._inbox: asyncio.Queue[turns.Input] = asyncio.Queue()
+        self._subscribers: list[asyncio.Queue[CouncilEvent | None]] = []
+        self._inbox: asyncio.Queue[coordinator.Input] = asyncio.Queue()
         self._answer: asyncio.Task[None] | None = None
         self._fault: StreamrelayError | None = None
-        """What an answer could not be written down for: the session cannot go on."""
+        """The error that kept an answer from being stored; it ends the session."""
         self._queued: dict[str, Entry] = {}
-        """What was said and shown while a member spoke, until it is part of the conversation."""
+        """Messages that were shown while a member spoke, until they become part of the conversation."""
         self._began: AnswerBegan | None = None
-        """The answer that comes in."""
+        """The answer that is arriving."""
         self._shown = ""
-        """The answer that comes in, as far as it was shown."""
+        """The part of that answer that was shown."""
         self._hidden: list[Entry] = []
         self._dissent: list[Dissent] = []
         self._blind_rounds: set[int] = set()
@@ -101,7 +106,7 @@ class CouncilSession:
         self._limit = config.cost_limit
         self._left_out = 0
         self._runner: asyncio.Task[None] | None = None
-        self._rests = asyncio.Event()
+        self._idle = asyncio.Event()
         self.ended = asyncio.Event()
 
     @classmethod
@@ -114,15 +119,15 @@ class CouncilSession:
         pinned: Sequence[Pinned] = (),
         now: Callable[[], float] | None = None,
     ) -> Self:
-        """Begin a session; it runs while it is entered. Raises what `prepare` raises."""
+        """Create a session, which runs while its context is entered. Raises as `prepare`."""
         session = await cls.prepare(store, config, make_client)
         return await cls.resume(store, session, make_client, pinned=pinned, now=now)
 
     @staticmethod
     async def prepare(store: CouncilStore, config: CouncilConfig, make_client: ClientFactory) -> str:
-        """Store a new session, to be resumed, and return its id.
+        """Store a new session and return its id, for `resume`.
 
-        Raises what `make_client` raises for a member, AIKeyRefused without its key, before anything is stored.
+        Before that, raises the error of `make_client` for a member, such as AIKeyRefused for a missing key.
         """
         for member in config.members:
             await make_client(member, member.model).aclose()
@@ -139,7 +144,7 @@ class CouncilSession:
         pinned: Sequence[Pinned] = (),
         now: Callable[[], float] | None = None,
     ) -> Self:
-        """Go on with a session where it stands; raises UsageError for one that is not known."""
+        """Continue a stored session; raises UsageError for an unknown id."""
         config, markers, saved = await store.resume(session)
         entries = await store.entries(session)
         # A killed process may have written an answer before it saved the number of that turn.
@@ -147,15 +152,15 @@ class CouncilSession:
         saved = dataclasses.replace(saved, turns=max([saved.turns, *taken]))
         machine = Coordinator(config.members, markers, list(config.all_phases), saved)
         resumed = cls(store, session, config, machine, make_client, pinned=pinned, entries=entries, now=now)
-        resumed._cost = sum(each.cost or 0.0 for each in await store.spent(session))
+        resumed._cost = sum(spent.cost or 0.0 for spent in await store.spent(session))
         return resumed
 
     async def __aenter__(self) -> Self:
         for member in self._members.values():
             self._clients[member.name, False] = self._make_client(member, member.model)
-        # What was queued when the last process ended is said now.
-        for message_id in self._waiting:
-            self.tell(turns.Say(message_id))
+        # Messages that were queued when the last process ended are sent now.
+        for message_id in self._unhandled:
+            self.submit(coordinator.Say(message_id))
         self._runner = asyncio.create_task(self._run(), name=f"council {self.id}")
         return self
 
@@ -164,56 +169,56 @@ class CouncilSession:
 
     async def leave(self) -> None:
         """End the session, as `/bye` does, unless it has ended."""
-        self._inbox.put_nowait(turns.Bye())
+        self._inbox.put_nowait(coordinator.Bye())
         if self._runner is not None:
             await asyncio.gather(self._runner, return_exceptions=True)
         for client in self._clients.values():
-            with contextlib.suppress(Exception):  # what an SDK says of a connection that is closed anyway
+            with contextlib.suppress(Exception):  # an SDK's complaint about a connection that is closed anyway
                 await client.aclose()
         self._clients.clear()
 
-    # What the person does
+    # Input from the person
 
     def say(self, text: str, *, blind: bool = False) -> str:
-        """Say something to the council, to be answered in a `blind` round; return the message's id.
+        """Send a message to the council and return its id; with `blind`, the members answer it in a blind round.
 
-        Raises UsageError for nothing, and for too much.
+        Raises UsageError for an empty or too long message.
         """
         if not text.strip():
             raise UsageError("the message is empty")
         if len(text) > MAX_MESSAGE:
-            raise UsageError(f"the message has {len(text)} characters; {MAX_MESSAGE} are the most")
+            raise UsageError(f"the message has {len(text)} characters; at most {MAX_MESSAGE} are allowed")
         message_id = f"p{secrets.token_hex(6)}"
-        self._waiting[message_id] = Entry(message_id, self.config.person, "person", text)
-        self.tell(turns.Say(message_id, blind or (self.config.blind_first and not self._machine.rounds)))
+        self._unhandled[message_id] = Entry(message_id, self.config.person, "person", text)
+        self.submit(coordinator.Say(message_id, blind or (self.config.blind_first and not self._machine.rounds)))
         return message_id
 
-    def tell(self, told: turns.Input) -> None:
-        """Hand the coordinator a command of the person's (see `commands`)."""
-        self._rests.clear()
-        self._inbox.put_nowait(told)
+    def submit(self, command: coordinator.Input) -> None:
+        """Queue a command of the person for the coordinator (see `commands`)."""
+        self._idle.clear()
+        self._inbox.put_nowait(command)
 
     @property
-    def rests(self) -> bool:
-        """Whether the session has handled all that was typed and no member speaks, or has ended."""
-        return self._rests.is_set()
+    def is_idle(self) -> bool:
+        """Whether all input is handled and no member speaks, or the session has ended."""
+        return self._idle.is_set()
 
     @property
-    def onlookers(self) -> int:
-        """How many look on."""
-        return len(self._onlookers)
+    def subscribers(self) -> int:
+        """The number of subscribers."""
+        return len(self._subscribers)
 
-    async def until_rest(self) -> None:
-        """Wait until the session has handled all that was typed and no member speaks, or has ended."""
-        await self._rests.wait()
+    async def wait_until_idle(self) -> None:
+        """Wait until all input is handled and no member speaks, or the session has ended."""
+        await self._idle.wait()
 
     async def spent(self) -> list[Spent]:
-        """Return what each member took so far."""
+        """Return the tokens and the cost of each member so far."""
         return await self._store.spent(self.id)
 
     @property
     def status(self) -> StatusChanged:
-        """How the session stands."""
+        """The state of the session."""
         machine = self._machine
         return StatusChanged(
             machine.state, machine.phase, machine.markers, machine.speaker, machine.queued,
@@ -223,18 +228,18 @@ class CouncilSession:
 
     @property
     def members(self) -> Mapping[str, Member]:
-        """The members by name, in the order in which they speak."""
+        """The members by name, in speaking order."""
         return self._members
 
     @property
     def shown_entries(self) -> list[Entry]:
-        """What was said so far; of a blind round nothing before its end."""
+        """The messages so far, without the answers of a blind round that still runs."""
         hidden = {entry.id for entry in self._hidden}
         return [entry for entry in self.entries if entry.id not in hidden]
 
     @property
     def joined(self) -> Joined:
-        """What an onlooker that joins now is given first."""
+        """The first event for a subscriber that joins now."""
         shown = self.shown_entries
         return Joined(
             self.id, self.config.person, tuple(self._members), tuple(self.config.all_phases),
@@ -242,115 +247,115 @@ class CouncilSession:
         )  # fmt: skip
 
     @property
-    def so_far(self) -> list[Happening]:
-        """What an onlooker that joins now is given before all that happens from now on."""
-        happenings: list[Happening] = [self.joined]
+    def catch_up(self) -> list[CouncilEvent]:
+        """The events that bring a new subscriber up to now."""
+        events: list[CouncilEvent] = [self.joined]
         if self._began is not None:
-            happenings.append(self._began)
+            events.append(self._began)
             if self._shown and not self._began.hidden:
-                happenings.append(AnswerGrew(self._began.id, self._shown))
-        return happenings
+                events.append(AnswerGrew(self._began.id, self._shown))
+        return events
 
     @asynccontextmanager
-    async def watch(self) -> AsyncIterator[AsyncIterator[Happening]]:
-        """Look on from here; the iterator ends with the session, and where the onlooker leaves too much unread."""
-        unread: asyncio.Queue[Happening | None] = asyncio.Queue()
+    async def watch(self) -> AsyncIterator[AsyncIterator[CouncilEvent]]:
+        """Subscribe to the events from now on; they end with the session, or if too many stay unread."""
+        unread: asyncio.Queue[CouncilEvent | None] = asyncio.Queue()
 
-        async def happenings() -> AsyncIterator[Happening]:
-            while (happening := await unread.get()) is not None:
-                yield happening
+        async def events() -> AsyncIterator[CouncilEvent]:
+            while (event := await unread.get()) is not None:
+                yield event
 
-        self._onlookers.append(unread)
+        self._subscribers.append(unread)
         try:
             if self.ended.is_set():
                 unread.put_nowait(None)
-            yield happenings()
+            yield events()
         finally:
-            if unread in self._onlookers:
-                self._onlookers.remove(unread)
+            if unread in self._subscribers:
+                self._subscribers.remove(unread)
 
-    # The work
+    # The main loop
 
-    def _note_rest(self) -> None:
+    def _note_idle(self) -> None:
         if self._inbox.empty() and self._machine.state != "ai_generating":
-            self._rests.set()
+            self._idle.set()
 
     async def _run(self) -> None:
         health = asyncio.create_task(self._check_health())
         try:
-            self._note_rest()
+            self._note_idle()
             while not self._machine.is_over:
-                told = await self._next()
+                received = await self._next_input()
                 if self._fault is not None:
                     raise self._fault
-                if isinstance(told, turns.Say):
-                    await self._write_down(told.message_id)
-                for effect in self._machine.handle(told, self._now()):
+                if isinstance(received, coordinator.Say):
+                    await self._store_message(received.message_id)
+                for effect in self._machine.handle(received, self._now()):
                     await self._carry_out(effect)
                 await self._store.save(self.id, self._machine.saved, ended=self._machine.is_over)
                 self._show(self.status)
-                self._note_rest()
+                self._note_idle()
         except StreamrelayError as error:
-            logger.exception("the council's session %s ends: %s", self.id, error.message)
+            logger.exception("council session %s ends: %s", self.id, error.message)
             self._show(Noticed(f"The session ends: {error.message}"))
         finally:
             health.cancel()
             await self._stop_answer()
             await asyncio.gather(health, return_exceptions=True)
             self._show(SessionEnded(self.id))
-            self._rests.set()
+            self._idle.set()
             self.ended.set()
-            for onlooker in self._onlookers:
-                onlooker.put_nowait(None)
+            for subscriber in self._subscribers:
+                subscriber.put_nowait(None)
 
-    async def _next(self) -> turns.Input:
+    async def _next_input(self) -> coordinator.Input:
         deadline = self._machine.deadline()
         try:
             async with asyncio.timeout(None if deadline is None else max(0.0, deadline - self._now())):
                 return await self._inbox.get()
         except TimeoutError:
-            return turns.Pass()
+            return coordinator.Pass()
 
-    async def _write_down(self, message_id: str) -> None:
-        entry = self._waiting[message_id]
+    async def _store_message(self, message_id: str) -> None:
+        entry = self._unhandled[message_id]
         await self._store.put(self.id, entry, queued=True)
         self._queued[message_id] = entry
         self._show(MessageShown(entry, queued=self._machine.speaker is not None))
 
-    async def _carry_out(self, effect: turns.Effect) -> None:
+    async def _carry_out(self, effect: coordinator.Effect) -> None:
         match effect:
-            case turns.Inject(ids):
+            case coordinator.Inject(ids):
                 await self._store.take(self.id, ids)
-                self.entries += [self._waiting.pop(each) for each in ids]
+                self.entries += [self._unhandled.pop(message_id) for message_id in ids]
                 self._queued = {id_: entry for id_, entry in self._queued.items() if id_ not in ids}
                 self._show(MessagesTaken(ids))
-            case turns.Speak():
+            case coordinator.Speak():
                 await self._give_turn(effect)
-            case turns.Cancel():
+            case coordinator.Cancel():
                 await self._stop_answer()
-            case turns.Skip(member, code, again):
+            case coordinator.Skip(member, code, again):
                 then = "it is asked again after the round" if again else "the round goes on without it"
                 self._notice(f"⚠️ {member} could not answer ({code}): {then}.")
-            case turns.Ask():
+            case coordinator.Ask():
                 self._notice(self._question(), urgent=True)
-            case turns.Nudge(member):
+            case coordinator.Nudge(member):
                 self._notice(f"💭 Still deciding? {self._question()}", urgent=True)
-            case turns.Settle(member, "lapsed"):
-                self._notice(f"No answer in a minute: {member} is skipped.")
-            case turns.Disabled(member, reason):
-                self._notice(f"{member} takes part no more ({reason}). /retry {member} brings it back.")
-            case turns.Rejoined(member):
+            case coordinator.Settle(member, "lapsed"):
+                self._notice(f"No reply for a minute: {member} is skipped.")
+            case coordinator.Disabled(member, reason):
+                self._notice(f"{member} is disabled ({reason}). Type /retry {member} to bring it back.")
+            case coordinator.Rejoined(member):
                 self._unhealthy.discard(member)
                 self._notice(f"✨ {member} rejoined the Council!")
-            case turns.PhaseSet(phase):
+            case coordinator.PhaseSet(phase):
                 self._notice(f"Phase: {phase}")
-            case turns.Halted():
+            case coordinator.Halted():
                 self._notice(self._question(), urgent=True)
-            case turns.RoundEnded(round_, kind):
+            case coordinator.RoundEnded(round_, kind):
                 await self._end_round(round_, kind)
-            case turns.Refuse(reason):
+            case coordinator.Refuse(reason):
                 self._notice(f"{reason[0].upper()}{reason[1:]}.")
-            case turns.Queue() | turns.Settle() | turns.End():
+            case coordinator.Queue() | coordinator.Settle() | coordinator.End():
                 pass
 
     def _question(self) -> str:
@@ -359,12 +364,12 @@ class CouncilSession:
             return f"⚠️ {self._machine.halted} (/yes | /no)"
         if asked is None:
             return ""
-        what = f"Fallback to {asked.fallback}?" if asked.fallback is not None else "Try it again?"
-        return f"⚠️ {asked.member} unavailable. {what} (/yes | /no)"
+        offer = f"Fallback to {asked.fallback}?" if asked.fallback is not None else "Try it again?"
+        return f"⚠️ {asked.member} unavailable. {offer} (/yes | /no)"
 
     # Turns
 
-    async def _give_turn(self, turn: turns.Speak) -> None:
+    async def _give_turn(self, turn: coordinator.Speak) -> None:
         member = self._members[turn.member]
         model = member.fallback if turn.fallback and member.fallback is not None else member.model
         if turn.kind == "blind":
@@ -383,7 +388,7 @@ class CouncilSession:
         )
         self._left_out = context.left_out
         for document in context.cut_documents:
-            self._notice(f"Of {document} only the beginning fits into what {member.name} is given.")
+            self._notice(f"{document} is too long for {member.name}: only its beginning is sent.")
         answer = Entry(f"t{turn.turn}", member.name, "member", "", turn.round, turn.kind, partial=True)
         self._shown = ""
         self._began = AnswerBegan(answer.id, member.name, turn.round, turn.kind, turn.kind == "blind", model)
@@ -391,52 +396,52 @@ class CouncilSession:
         key = (member.name, turn.fallback)
         if key not in self._clients:
             self._clients[key] = self._make_client(member, model)
-        self._answer = asyncio.create_task(self._listen(turn, member, self._clients[key], context, answer))
+        self._answer = asyncio.create_task(self._run_turn(turn, member, self._clients[key], context, answer))
 
-    async def _listen(
-        self, turn: turns.Speak, member: Member, client: AIClient, context: Context, answer: Entry
+    async def _run_turn(
+        self, turn: coordinator.Speak, member: Member, client: AIClient, context: Context, answer: Entry
     ) -> None:
-        """Hear a member out, and tell the coordinator how it ended; cancelled where the turn is taken away."""
+        """Read a member's answer and report its end to the coordinator; cancelled if the turn is taken away."""
         try:
-            told = await self._hear(turn, member, client, context, answer)
+            outcome = await self._read_answer(turn, member, client, context, answer)
         except StreamrelayError as error:
-            self._fault, told = error, turns.Pass()
-        self._inbox.put_nowait(told)
+            self._fault, outcome = error, coordinator.Pass()
+        self._inbox.put_nowait(outcome)
 
-    async def _hear(
-        self, turn: turns.Speak, member: Member, client: AIClient, context: Context, answer: Entry
-    ) -> turns.Input:
-        """Hear a member out and write down what it says; raises StorageError."""
-        told: turns.Input = turns.Finished(turn.turn)
+    async def _read_answer(
+        self, turn: coordinator.Speak, member: Member, client: AIClient, context: Context, answer: Entry
+    ) -> coordinator.Input:
+        """Read and store a member's answer; return how it ended. Raises StorageError."""
+        outcome: coordinator.Input = coordinator.Finished(turn.turn)
         pieces: list[str] = []
-        news = asyncio.Event()
-        showing = asyncio.create_task(self._show_growth(turn, answer, pieces, news))
+        grown = asyncio.Event()
+        showing = asyncio.create_task(self._show_growth(turn, answer, pieces, grown))
         stream = client.stream_response(context.messages, context.system_prompt)
         try:
-            room = MAX_ANSWER
+            room_left = MAX_ANSWER
             async for piece in stream:
-                pieces.append(piece[:room])
-                news.set()
-                room -= len(piece)
-                if room < 0:
+                pieces.append(piece[:room_left])
+                grown.set()
+                room_left -= len(piece)
+                if room_left < 0:
                     self._notice(f"The answer of {member.name} has more than {MAX_ANSWER:,} characters: it is cut off.")
                     break
         except StreamrelayError as error:
             logger.warning("%s could not answer: %s", member.name, error.code)
-            told = turns.Failed(turn.turn, error.code)
+            outcome = coordinator.Failed(turn.turn, error.code)
         except asyncio.CancelledError:
             await self._end_answer(turn, answer, _joined(pieces), partial=True)
             raise
-        except Exception as error:  # noqa: BLE001  # a defect of an SDK must not leave the session without an end
-            # The whole of it could quote the conversation or the key.
+        except Exception as error:  # noqa: BLE001  # a defect of an SDK must not keep the session from ending
+            # The full message could quote the conversation or the key.
             logger.error("the client of %s failed: %s", member.name, type(error).__name__)  # noqa: TRY400
-            told = turns.Failed(turn.turn, StreamrelayError.code)
+            outcome = coordinator.Failed(turn.turn, StreamrelayError.code)
         finally:
             showing.cancel()
             await asyncio.gather(showing, return_exceptions=True)
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
-        failed = isinstance(told, turns.Failed)
+        failed = isinstance(outcome, coordinator.Failed)
         await self._end_answer(turn, answer, _joined(pieces), partial=failed)
         if client.usage is not None and not failed:
             usage = client.usage
@@ -448,27 +453,29 @@ class CouncilSession:
                 if self._limit and self._cost >= self._limit:
                     self._limit *= 2
                     reason = f"This session has cost ${self._cost:.2f}. Go on, up to ${self._limit:.2f}?"
-                    self._inbox.put_nowait(turns.Halt(reason))
+                    self._inbox.put_nowait(coordinator.Halt(reason))
             await self._store.spend(self.id, answer.id, usage, cost)
-        return told
+        return outcome
 
-    async def _show_growth(self, turn: turns.Speak, answer: Entry, pieces: list[str], news: asyncio.Event) -> None:
-        """Write down and show what comes of an answer, as it comes, not more often than `_SAVE_EVERY`."""
+    async def _show_growth(
+        self, turn: coordinator.Speak, answer: Entry, pieces: list[str], grown: asyncio.Event
+    ) -> None:
+        """Store and show an answer as it grows, at most once in `_SAVE_EVERY` seconds."""
         while True:
-            await news.wait()
-            news.clear()
+            await grown.wait()
+            grown.clear()
             text = _joined(pieces)
             await self._store.put(self.id, _with(answer, text, partial=True))
             self._grow(turn, answer, text)
             await asyncio.sleep(_SAVE_EVERY)
 
-    def _grow(self, turn: turns.Speak, answer: Entry, text: str) -> None:
-        """Show what is new of an answer that is written down."""
+    def _grow(self, turn: coordinator.Speak, answer: Entry, text: str) -> None:
+        """Show the new part of a stored answer."""
         if turn.kind != "blind" and len(text) > len(self._shown):
             self._show(AnswerGrew(answer.id, text[len(self._shown) :]))
         self._shown = text
 
-    async def _end_answer(self, turn: turns.Speak, answer: Entry, text: str, *, partial: bool) -> None:
+    async def _end_answer(self, turn: coordinator.Speak, answer: Entry, text: str, *, partial: bool) -> None:
         entry = _with(answer, text.strip(), partial=partial)
         if not entry.text:
             self._began = None
@@ -490,7 +497,7 @@ class CouncilSession:
             answer.cancel()
             await asyncio.gather(answer, return_exceptions=True)
 
-    async def _end_round(self, round_: int, kind: turns.RoundKind) -> None:
+    async def _end_round(self, round_: int, kind: coordinator.RoundKind) -> None:
         if kind == "blind" and self._hidden:
             self._show(Revealed(tuple(self._hidden)))
             self._hidden = []
@@ -515,7 +522,7 @@ class CouncilSession:
         return "\n\n".join(parts)
 
     async def _check_health(self) -> None:
-        """Ask once whether each member can be had; a turn tells it of one that cannot, too."""
+        """Check once whether each member can be reached; a failed turn shows that, too."""
 
         async def check(name: str, client: AIClient) -> None:
             try:
@@ -524,7 +531,7 @@ class CouncilSession:
                 healthy = False
             if not healthy:
                 self._unhealthy.add(name)
-                self._notice(f"⚠️ {name} does not answer: streamrelay council check says more.")
+                self._notice(f"⚠️ {name} does not answer: run streamrelay council check for the reason.")
                 self._show(self.status)
 
         await asyncio.gather(*(check(name, client) for (name, _), client in list(self._clients.items())))
@@ -532,17 +539,17 @@ class CouncilSession:
     def _notice(self, text: str, *, urgent: bool = False) -> None:
         self._show(Noticed(text, urgent))
 
-    def _show(self, happening: Happening) -> None:
-        for onlooker in list(self._onlookers):
-            onlooker.put_nowait(happening)
-            if onlooker.qsize() > _MAX_UNREAD:
-                logger.warning("an onlooker of %s has left %d happenings unread, and is let go", self.id, _MAX_UNREAD)
-                self._onlookers.remove(onlooker)
-                onlooker.put_nowait(None)
+    def _show(self, event: CouncilEvent) -> None:
+        for subscriber in list(self._subscribers):
+            subscriber.put_nowait(event)
+            if subscriber.qsize() > _MAX_UNREAD:
+                logger.warning("dropped a subscriber of %s with more than %d unread events", self.id, _MAX_UNREAD)
+                self._subscribers.remove(subscriber)
+                subscriber.put_nowait(None)
 
 
 def _joined(pieces: Sequence[str]) -> str:
-    """Return the text of pieces. A character that a server cuts in two is one again, and half of one is replaced."""
+    """Join pieces. The halves of a split surrogate pair are combined, and a single half is replaced."""
     text = "".join(pieces)
     if text.isascii() or not _SURROGATE.search(text):
         return text

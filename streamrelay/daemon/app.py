@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from streamrelay.council.happenings import Happening
+from streamrelay.council.events import CouncilEvent
 from streamrelay.daemon import metrics, openapi
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
@@ -139,10 +139,10 @@ def _council(service: Service, stream: Callable[[Frames], Frames]) -> Route:
     return Route(openapi.COUNCIL_EVENTS, followed, methods=["GET"])
 
 
-async def _council_frames(happenings: AsyncGenerator[Happening]) -> Frames:
-    async with contextlib.aclosing(happenings):
-        async for happening in happenings:
-            yield b"data: %b\n\n" % _JSON.encode(happening)
+async def _council_frames(events: AsyncGenerator[CouncilEvent]) -> Frames:
+    async with contextlib.aclosing(events):
+        async for event in events:
+            yield b"data: %b\n\n" % _JSON.encode(event)
 
 
 async def _status(service: Service, broadcast: Broadcast) -> Status:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from streamrelay.council.happenings import Happening
+from streamrelay.council.events import CouncilEvent
 from streamrelay.daemon import operations
 from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, LIVE, METRICS
 from streamrelay.daemon.operations import Operation
@@ -233,7 +233,7 @@ class DaemonClient:
         """Ask the user's council a question; return the members' answers and their dissent."""
         return await self._ask(operations.ASK_COUNCIL, request, longer=request.wait_seconds)
 
-    async def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+    async def follow_council(self, council: str) -> AsyncGenerator[CouncilEvent]:
         """Yield the state of an open council session, then what happens in it; raises TargetNotFound.
 
         It ends when the stream does.
@@ -241,7 +241,7 @@ class DaemonClient:
         path = COUNCIL_EVENTS.format(council=quote(council, safe=""))
         async with aclosing(self._frames(path, {})) as frames:
             async for data in frames:
-                yield msgspec.json.decode(data, type=Happening)
+                yield msgspec.json.decode(data, type=CouncilEvent)
 
     async def pause(self, paused: bool, of: str = "") -> None:
         """Pause or resume the deliveries of one link or relay (`of`), or of all."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from streamrelay.council.happenings import Happening
+from streamrelay.council.events import CouncilEvent
 from streamrelay.daemon.operations import API, Operation
 from streamrelay.daemon.problems import Problem
 from streamrelay.daemon.sse import MEDIA_TYPE
@@ -41,9 +41,9 @@ def openapi(operations: Iterable[Operation[Any, Any]], version: str) -> Schema:
     operations = tuple(operations)
     types = [operation.answer for operation in operations] + [operation.arguments for operation in operations]
     schemas, components = msgspec.json.schema_components(
-        [*types, AnyEvent, Follow, Health, Happening, Problem], ref_template=f"{_REFERENCE}{{name}}"
+        [*types, AnyEvent, Follow, Health, CouncilEvent, Problem], ref_template=f"{_REFERENCE}{{name}}"
     )
-    events, follow, health, happening, _ = schemas[len(types) :]
+    events, follow, health, event, _ = schemas[len(types) :]
     paths: dict[str, Schema] = {}
     for one, answer, fields in zip(operations, schemas, schemas[len(operations) :], strict=False):
         described = _described(one, _fields(fields, components))
@@ -54,7 +54,7 @@ def openapi(operations: Iterable[Operation[Any, Any]], version: str) -> Schema:
         "follow_council",
         "What happens in an open session of the council, as server-sent events; how it stands first.",
         MEDIA_TYPE,
-        happening,
+        event,
     )
     paths[COUNCIL_EVENTS] = {
         "get": council | {"parameters": [_parameter("council", "path", {"type": "string"}, required=True)]}

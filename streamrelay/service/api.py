@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from streamrelay.agents.stop_report import HookReport
-from streamrelay.council.happenings import Happening
+from streamrelay.council.events import CouncilEvent
 from streamrelay.events import AnyEvent, DeliveryState, NeedKind, Traffic
 from streamrelay.history.results import History, Output, SearchHistory
 from streamrelay.links.link import Link, LinkPolicy
@@ -405,7 +405,7 @@ class Service(Protocol):
         """Wait at most `seconds` until no member of a council session speaks; return whether none does."""
         ...
 
-    def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+    def follow_council(self, council: str) -> AsyncGenerator[CouncilEvent]:
         """Yield the state of an open council session, then what happens in it; raises TargetNotFound."""
         ...
 

@@ -23,7 +23,7 @@ class ServiceSeat:
             case _:
                 return (await self._service.enter_council(self._council.council, text)).shown
 
-    async def until_rest(self) -> None:
+    async def wait_until_idle(self) -> None:
         """See `Seat`."""
         while not await self._service.rest_council(self._council.council, _REST):
             pass

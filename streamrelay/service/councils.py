@@ -16,14 +16,14 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.clients.contract import AIClient
 from streamrelay.council.clients.making import make_client
 from streamrelay.council.clients.pane import ANSWER_TIMEOUT, AgentClient
 from streamrelay.council.config import CouncilConfig, default_file, read_config, read_pinned
 from streamrelay.council.console import Console
 from streamrelay.council.context import Pinned
-from streamrelay.council.happenings import Happening
+from streamrelay.council.events import CouncilEvent
 from streamrelay.council.lock import only_holder
 from streamrelay.council.members import Member
 from streamrelay.council.rounds import read_dissent
@@ -178,23 +178,23 @@ class Councils:
             return True
         try:
             async with asyncio.timeout(seconds):
-                await held.session.until_rest()
+                await held.session.wait_until_idle()
         except TimeoutError:
             return False
         return True
 
-    def follow(self, council: str) -> AsyncGenerator[Happening]:
+    def follow(self, council: str) -> AsyncGenerator[CouncilEvent]:
         """Return what happens in an open session, how it stands first; raises TargetNotFound."""
         session = self._found(council).session
 
-        async def happenings() -> AsyncGenerator[Happening]:
+        async def events() -> AsyncGenerator[CouncilEvent]:
             async with session.watch() as unread:
-                for happening in session.so_far:
-                    yield happening
-                async for happening in unread:
-                    yield happening
+                for event in session.catch_up:
+                    yield event
+                async for event in unread:
+                    yield event
 
-        return happenings()
+        return events()
 
     # Agents
 
@@ -215,7 +215,7 @@ class Councils:
         if held is not None and request.question:
             held.session.say(request.question, blind=request.blind)
             if request.dissent and len(held.session.members) > 1:
-                held.session.tell(turns.StartRound("dissent"))
+                held.session.submit(coordinator.StartRound("dissent"))
         is_answered = await self.rest(council, request.wait_seconds)
         return await self._answers(council, is_answered=is_answered)
 
@@ -297,10 +297,12 @@ class Councils:
     def _make_room(self) -> None:
         if len(self._held) < MAX_OPEN:
             return
-        idle = next((held for held in self._held.values() if held.session.rests and not held.session.onlookers), None)
+        idle = next(
+            (held for held in self._held.values() if held.session.is_idle and not held.session.subscribers), None
+        )
         if idle is None:
             raise NotAllowed(f"{len(self._held)} councils are open", hint="end one of them: /bye")
-        idle.session.tell(turns.Bye())
+        idle.session.submit(coordinator.Bye())
 
     async def _close_when_ended(self, held: _Held) -> None:
         await held.session.ended.wait()
@@ -309,9 +311,9 @@ class Councils:
 
     async def _close_when_answered(self, held: _Held) -> None:
         """End a session that an agent began, unless a person looks on."""
-        await held.session.until_rest()
-        if not held.session.onlookers:
-            held.session.tell(turns.Bye())
+        await held.session.wait_until_idle()
+        if not held.session.subscribers:
+            held.session.submit(coordinator.Bye())
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -21,7 +21,7 @@ from msgspec import structs
 
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
-from streamrelay.council.happenings import Happening
+from streamrelay.council.events import CouncilEvent
 from streamrelay.delivery.lock import WriterKind
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.events import AnyEvent
@@ -408,7 +408,7 @@ class LocalService:
         check_encodes(request)
         return await self._councils.ask(request)
 
-    def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+    def follow_council(self, council: str) -> AsyncGenerator[CouncilEvent]:
         """Yield the state of an open council session, then what happens in it; raises TargetNotFound."""
         return self._councils.follow(council)
 

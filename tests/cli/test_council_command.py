@@ -96,10 +96,10 @@ def test_init_check_hold_list_export_and_resume(run: Run, tmp_path: Path) -> Non
 def test_the_demo_needs_no_file_no_key_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
     shown = run("--demo", "--json", typed="Hello\n")
     assert shown.returncode == 0, shown.stderr
-    happenings = [json.loads(line) for line in shown.stdout.splitlines()]
-    ended = [each["entry"] for each in happenings if each["happening"] == "answerended"]
+    events = [json.loads(line) for line in shown.stdout.splitlines()]
+    ended = [each["entry"] for each in events if each["happening"] == "answerended"]
     assert [entry["author"] for entry in ended] == ["Ada", "Grace", "Alan"]
-    grown = [each["piece"] for each in happenings if each["happening"] == "answergrew"]
+    grown = [each["piece"] for each in events if each["happening"] == "answergrew"]
     assert "".join(grown) == "".join(entry["text"] for entry in ended)
     assert not list(tmp_path.rglob("council.db"))
     assert run("--demo", "--resume", "last").returncode == 2

@@ -48,19 +48,19 @@ class Terminal:
         return self._err.read_text()
 
     @property
-    def happenings(self) -> list[dict[str, Any]]:
+    def events(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self._out.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
     def until(self, kind: str, *, count: int = 1) -> None:
         wait_until(
-            lambda: sum(each["happening"] == kind for each in self.happenings) >= count,
+            lambda: sum(each["happening"] == kind for each in self.events) >= count,
             PATIENCE,
             f"{count} {kind}; {self.errors}",
         )
 
     @property
     def grown(self) -> str:
-        return "".join(each["piece"] for each in self.happenings if each["happening"] == "answergrew")
+        return "".join(each["piece"] for each in self.events if each["happening"] == "answergrew")
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_two_terminals_are_in_one_session_and_the_second_one_leaves_it_open(
     first.types("Still there?")
     first.until("answerended", count=3)
     assert first.leaves() == 0, first.errors
-    assert first.happenings[-1]["happening"] == "sessionended"
+    assert first.events[-1]["happening"] == "sessionended"
     resumed = subprocess.run(
         [COMMAND, "council", "--resume", "last", "--plain", *server],
         input="/cost\n", capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.app.app import CouncilApp
 from streamrelay.council.app.chat import MAX_SHOWN, ChatView, MessageView
 from streamrelay.council.app.composer import Composer
@@ -99,8 +99,8 @@ async def on_screen(
     else:
         session = await CouncilSession.begin(store, council, make_client, now=now)
     console = Console(session, store, ({} if written is None else written).__setitem__)
-    async with session.watch() as happenings, session:
-        app = CouncilApp(console, session.joined, happenings)
+    async with session.watch() as events, session:
+        app = CouncilApp(console, session.joined, events)
         async with app.run_test(size=size) as pilot:
             yield Screen(app, pilot, session)
 
@@ -193,7 +193,7 @@ async def test_a_question_stands_in_the_status_until_it_is_answered(store: Counc
         await screen.enter("Hello")
         await screen.shows("⚠️ Bob unavailable. Try it again? (/yes | /no)")
         clock[0] = 30.0
-        screen.session.tell(turns.Pass())
+        screen.session.submit(coordinator.Pass())
         await screen.shows("💭 Still deciding?")
         await screen.enter("/no")
         await screen.shows("Bob (off)")

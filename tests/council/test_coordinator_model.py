@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.coordinator import Coordinator, Effect
 from streamrelay.council.members import Markers, Member
 from tests.sampling import examples
@@ -188,29 +188,29 @@ class Model:
 def written(effect: Effect) -> Due | None:
     """Return an effect as the model writes it; None for what is only shown."""
     match effect:
-        case turns.Inject(ids):
+        case coordinator.Inject(ids):
             return ("take", *ids)
-        case turns.Speak(_, member, round_, kind, fallback):
+        case coordinator.Speak(_, member, round_, kind, fallback):
             return ("speak", member, kind, round_, fallback)
-        case turns.RoundEnded(round_, kind):
+        case coordinator.RoundEnded(round_, kind):
             return ("round over", round_, kind)
-        case turns.Skip(member, _, again):
+        case coordinator.Skip(member, _, again):
             return ("skip", member, again)
-        case turns.Ask(member, fallback):
+        case coordinator.Ask(member, fallback):
             return ("ask", member, fallback)
-        case turns.Settle(member, how):
+        case coordinator.Settle(member, how):
             return ("settle", member, how)
-        case turns.Nudge(member):
+        case coordinator.Nudge(member):
             return ("nudge", member)
-        case turns.Disabled(member):
+        case coordinator.Disabled(member):
             return ("disabled", member)
-        case turns.Rejoined(member):
+        case coordinator.Rejoined(member):
             return ("rejoined", member)
-        case turns.Refuse():
+        case coordinator.Refuse():
             return ("refuse",)
-        case turns.Cancel():
+        case coordinator.Cancel():
             return ("cancel",)
-        case turns.End():
+        case coordinator.End():
             return ("end",)
         case _:
             return None
@@ -228,20 +228,20 @@ class Sessions(RuleBasedStateMachine):
         """The newest turn: a turn names an answer in the store, and no number may come twice."""
         self.open_prompt: str | None = None
 
-    def agree(self, told: turns.Input) -> None:
+    def agree(self, told: coordinator.Input) -> None:
         """Hand the coordinator an input that the model has had; both must want the same."""
         effects = self.machine.handle(told, self.now)
         assert [due for each in effects if (due := written(each)) is not None] == self.model.due
         self.model.due = []
         for effect in effects:
             match effect:
-                case turns.Speak(turn):
+                case coordinator.Speak(turn):
                     assert turn > self.turn
                     self.turn = turn
-                case turns.Ask(member):
+                case coordinator.Ask(member):
                     assert self.open_prompt is None
                     self.open_prompt = member
-                case turns.Settle(member):
+                case coordinator.Settle(member):
                     assert self.open_prompt == member
                     self.open_prompt = None
         assert self.machine.speaker == self.model.speaker
@@ -259,7 +259,7 @@ class Sessions(RuleBasedStateMachine):
         if blind:
             self.model.wanted.append(("blind", ()))
         self.model.advance()
-        self.agree(turns.Say(message, blind))
+        self.agree(coordinator.Say(message, blind))
 
     @precondition(lambda self: self.model.speaker is not None)
     @rule(ends=st.lists(st.booleans(), min_size=1, max_size=4))
@@ -268,7 +268,7 @@ class Sessions(RuleBasedStateMachine):
             if self.model.speaker is not None:
                 turn = self.turn
                 self.model.end_turn(fails=fails)
-                self.agree(turns.Failed(turn, "ai_cut_off") if fails else turns.Finished(turn))
+                self.agree(coordinator.Failed(turn, "ai_cut_off") if fails else coordinator.Finished(turn))
 
     @precondition(lambda self: self.model.speaker is not None)
     @rule()
@@ -277,23 +277,23 @@ class Sessions(RuleBasedStateMachine):
 
     @rule()
     def end_a_turn_that_was_over(self) -> None:
-        self.agree(turns.Finished(self.turn + 1))
+        self.agree(coordinator.Finished(self.turn + 1))
 
     @rule(word=st.sampled_from(["yes", "no"]))
     def answer(self, word: str) -> None:
         self.model.answer(word)
-        self.agree(turns.Yes() if word == "yes" else turns.No())
+        self.agree(coordinator.Yes() if word == "yes" else coordinator.No())
 
     @rule(name=st.sampled_from(NAMES))
     def retry(self, name: str) -> None:
         self.model.retry(name)
-        self.agree(turns.Retry(name))
+        self.agree(coordinator.Retry(name))
 
     @rule()
     def ask_for_dissent(self) -> None:
         self.model.wanted.append(("dissent", ()))
         self.model.advance()
-        self.agree(turns.StartRound("dissent"))
+        self.agree(coordinator.StartRound("dissent"))
 
     @rule(name=st.sampled_from(NAMES))
     def ask_for_a_chair(self, name: str) -> None:
@@ -302,32 +302,32 @@ class Sessions(RuleBasedStateMachine):
             self.model.advance()
         else:
             self.model.due.append(("refuse",))
-        self.agree(turns.StartRound("chair", name))
+        self.agree(coordinator.StartRound("chair", name))
 
     @rule(is_due=RARELY)
     def halt(self, is_due: bool) -> None:
         if not is_due:
             return
         self.model.is_halted = True
-        self.agree(turns.Halt("too dear"))
+        self.agree(coordinator.Halt("too dear"))
 
     @rule(seconds=st.sampled_from([1.0, 29.0, 30.0, 61.0]))
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
         self.model.now = self.now
         self.model.pass_time()
-        self.agree(turns.Pass())
+        self.agree(coordinator.Pass())
 
     @rule(is_due=RARELY)
     def leave_and_resume(self, is_due: bool) -> None:
         if not is_due:
             return
         self.model.bye()
-        effects = self.machine.handle(turns.Bye(), self.now)
+        effects = self.machine.handle(coordinator.Bye(), self.now)
         assert [due for each in effects if (due := written(each)) is not None] == self.model.due
         assert self.machine.is_over
         assert self.model.kept.taken == len(self.model.kept.said)
-        assert self.machine.handle(turns.Finished(self.turn), self.now) == []
+        assert self.machine.handle(coordinator.Finished(self.turn), self.now) == []
         self.model = Model(self.model.kept)
         self.model.now, self.open_prompt = self.now, None
         self.machine = Coordinator(MEMBERS, MARKERS, ["Plan"], self.machine.saved)

@@ -10,8 +10,8 @@ from streamrelay.council.config import parse_config
 from streamrelay.council.console import Console
 from streamrelay.council.context import Entry
 from streamrelay.council.demo import DEMO, DemoClient
+from streamrelay.council.events import AnswerEnded, AnswerGrew, MessageShown
 from streamrelay.council.export import as_json_document, as_markdown, export
-from streamrelay.council.happenings import AnswerEnded, AnswerGrew, MessageShown
 from streamrelay.council.lock import only_holder
 from streamrelay.council.members import Member
 from streamrelay.council.session import CouncilSession
@@ -59,23 +59,23 @@ async def test_the_demo_answers_each_kind_of_round_and_shows_every_word(store: C
     console = Console(session, store, written.__setitem__)
     grown: dict[str, str] = {}
     ended, tables = [], []
-    async with session.watch() as happenings, session:
+    async with session.watch() as events, session:
         for line in ("Where do we begin?", "/dissent", "/chair Ada"):
             assert await console.enter(line) == ""
-        await session.until_rest()
+        await session.wait_until_idle()
         assert "Ada: 3 answers" in await console.enter("/cost")
         assert "* Plan: The council plans." in await console.enter("/phase")
         assert "/bye" in await console.enter("/help")
         target = tmp_path / "out.json"
         assert await console.enter(f"/export {target}") == f"written: {target}"
         await console.enter("/bye")
-        async for happening in happenings:
-            if isinstance(happening, AnswerGrew):
-                grown[happening.id] = grown.get(happening.id, "") + happening.piece
-            elif isinstance(happening, AnswerEnded) and happening.entry is not None:
-                ended.append(happening.entry)
-            elif isinstance(happening, MessageShown) and happening.entry.author == "Dissent":
-                tables.append(happening.entry.text)
+        async for event in events:
+            if isinstance(event, AnswerGrew):
+                grown[event.id] = grown.get(event.id, "") + event.piece
+            elif isinstance(event, AnswerEnded) and event.entry is not None:
+                ended.append(event.entry)
+            elif isinstance(event, MessageShown) and event.entry.author == "Dissent":
+                tables.append(event.entry.text)
     assert len(ended) == 7
     assert {entry.id: entry.text for entry in ended} == {answer: text.strip() for answer, text in grown.items()}
     assert "| Three modules from the start | Ada | Grace | no user has asked for them |" in tables[0]

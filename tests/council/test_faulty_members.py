@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from streamrelay.council.clients.contract import AIClient, ChatMessage
-from streamrelay.council.happenings import SessionEnded
+from streamrelay.council.events import SessionEnded
 from streamrelay.council.members import Member
 from streamrelay.council.session import MAX_ANSWER, CouncilSession
 from streamrelay.council.store import CouncilStore

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.clients.contract import AIClient, ChatMessage
 from streamrelay.council.clients.scripted import ScriptedClient
 from streamrelay.council.config import parse_config
@@ -34,7 +34,7 @@ MAX_RUN = 2.0
 
 
 def shown_until_killed(folder: Path, seconds: float) -> list[dict[str, Any]]:
-    """Run a council, type three messages, kill it so long after its first happening; return what it showed."""
+    """Run a council, type three messages, kill it so long after its first event; return what it showed."""
     (folder / "c.toml").write_text(COUNCIL)
     environment = os.environ | {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     with subprocess.Popen(
@@ -54,10 +54,10 @@ def shown_until_killed(folder: Path, seconds: float) -> list[dict[str, Any]]:
     return [json.loads(line) for line in shown if line.endswith(b"\n")]
 
 
-def said_by(happenings: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the messages that these happenings show, by their ids."""
+def said_by(events: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the messages that these events show, by their ids."""
     said: dict[str, str] = {}
-    for each in happenings:
+    for each in events:
         match each["happening"]:
             case "messageshown":
                 said[each["entry"]["id"]] = each["entry"]["text"]
@@ -82,9 +82,9 @@ async def check_resumed(store: CouncilStore, said: dict[str, str], typed: list[s
         }
         for message, text in said.items():
             assert kept[message].startswith(text.strip())
-        await session.until_rest()
+        await session.wait_until_idle()
         session.say("Go on")
-        await session.until_rest()
+        await session.wait_until_idle()
     entries = await store.entries(info.id)
     assert set(said) <= {entry.id for entry, _ in entries}
     assert max(Counter(entry.id for entry, _ in entries).values()) == 1
@@ -126,17 +126,17 @@ async def test_bye_at_any_moment_leaves_a_session_that_resumes(store: CouncilSto
         return (Failing if member.name == "Bob" else ScriptedClient)(member.script, pause=0.002)
 
     shown: list[dict[str, Any]] = []
-    async with await CouncilSession.begin(store, config, clients) as session, session.watch() as happenings:
+    async with await CouncilSession.begin(store, config, clients) as session, session.watch() as events:
         for text in ("one", "two"):
             session.say(text)
         session.say("three", blind=True)
-        session.tell(turns.StartRound("dissent"))
+        session.submit(coordinator.StartRound("dissent"))
         async with asyncio.timeout(20):
-            async for happening in happenings:
-                shown.append(msgspec.to_builtins(happening))
-                if len(shown) == moment or (session.rests and session.status.question):
+            async for event in events:
+                shown.append(msgspec.to_builtins(event))
+                if len(shown) == moment or (session.is_idle and session.status.question):
                     session.say("four")
-                    session.tell(turns.Bye())
+                    session.submit(coordinator.Bye())
     assert shown[-1]["happening"] == "sessionended"
     assert not session.status.question
     await check_resumed(store, said_by(shown), ["one", "two", "three", "four"])

@@ -12,13 +12,13 @@ import stamina
 
 import streamrelay
 from streamrelay.agents import parse_profile
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.clients.contract import AIClient, ChatMessage
 from streamrelay.council.clients.making import make_client
 from streamrelay.council.clients.pane import PaneClient
 from streamrelay.council.clients.scripted import ScriptedClient
 from streamrelay.council.config import parse_config
-from streamrelay.council.happenings import AnswerBegan, AnswerGrew, MessageShown
+from streamrelay.council.events import AnswerBegan, AnswerGrew, MessageShown
 from streamrelay.council.members import Markers, Member
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore
@@ -146,13 +146,13 @@ async def test_three_models_and_an_agent_with_faults_fallbacks_and_a_queued_mess
             await on.until(lambda on: on.rests(2))
             assert session.status.question == "⚠️ Claude unavailable. Fallback to claude-mini? (/yes | /no)"
             clock[0] = 30.0
-            session.tell(turns.Pass())
+            session.submit(coordinator.Pass())
             await on.until(lambda on: "💭 Still deciding?" in on.notices)
             clock[0] = 60.0
-            session.tell(turns.Pass())
+            session.submit(coordinator.Pass())
             await on.until(lambda on: session.status.disabled == ("Claude",))
             vendors.faults.clear()
-            session.tell(turns.Retry("Claude"))
+            session.submit(coordinator.Retry("Claude"))
             await on.until(lambda on: "✨ Claude rejoined the Council!" in on.notices)
     assert capsys.readouterr().out == ""
     # Two answers take Gemini three tries each, and Grok two; Claude had one answer, two refusals, and one answer more.

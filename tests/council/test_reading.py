@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.commands import HELP, Export, Message, Show, parse
 from streamrelay.council.config import default_file, key_of, parse_config, read_config, read_pinned
 from streamrelay.council.context import Entry, Estimator, Pinned, context_for
@@ -72,14 +72,14 @@ def test_commands():
     assert parse("hello") == Message("hello")
     assert parse("//etc/passwd") == Message("/etc/passwd")
     assert parse("/blind what do you think?") == Message("what do you think?", blind=True)
-    assert parse("/blind") == turns.StartRound("blind")
-    assert parse("/PHASE Critique") == turns.SetPhase("Critique")
+    assert parse("/blind") == coordinator.StartRound("blind")
+    assert parse("/PHASE Critique") == coordinator.SetPhase("Critique")
     assert parse("/phase") == Show("phases")
-    assert parse("/retry Ada B.") == turns.Retry("Ada B.")
-    assert parse("/chair Ada") == turns.StartRound("chair", "Ada")
+    assert parse("/retry Ada B.") == coordinator.Retry("Ada B.")
+    assert parse("/chair Ada") == coordinator.StartRound("chair", "Ada")
     assert parse("/export a.md") == Export("a.md")
     assert [type(parse(word)) for word in ("/yes", "/no", "/bye", "/dissent")] == [
-        turns.Yes, turns.No, turns.Bye, turns.StartRound,
+        coordinator.Yes, coordinator.No, coordinator.Bye, coordinator.StartRound,
     ]  # fmt: skip
     for wrong in ("/retry", "/chair ", "/nothing"):
         with pytest.raises(UsageError):

@@ -66,10 +66,10 @@ async def test_the_screens_of_a_session(store: CouncilStore, size: str) -> None:
         await check(screen, f"{size}-queued")
         for _ in range(100):
             permits.release()
-        await screen.until(lambda: screen.session.rests)
+        await screen.until(lambda: screen.session.is_idle)
         await check(screen, f"{size}-asked")
         await screen.enter("/no")
         await screen.shows("Cy (off)")
         await screen.enter("/blind And what last?")
-        await screen.until(lambda: screen.session.rests and screen.session.entries[-1].round == 2)
+        await screen.until(lambda: screen.session.is_idle and screen.session.entries[-1].round == 2)
         await check(screen, f"{size}-blind")

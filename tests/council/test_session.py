@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.clients.contract import AIClient
 from streamrelay.council.clients.making import make_client
 from streamrelay.council.clients.scripted import ScriptedClient
 from streamrelay.council.config import CouncilConfig, parse_config
 from streamrelay.council.context import Pinned
-from streamrelay.council.export import export
-from streamrelay.council.happenings import (
+from streamrelay.council.events import (
     AnswerEnded,
     AnswerGrew,
-    Happening,
+    CouncilEvent,
     MessageShown,
     Noticed,
     Revealed,
     SessionEnded,
 )
+from streamrelay.council.export import export
 from streamrelay.council.members import Member
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore
@@ -78,14 +78,14 @@ class Onlooker:
 
     def __init__(self, session: CouncilSession) -> None:
         self.session = session
-        self.seen: list[Happening] = []
+        self.seen: list[CouncilEvent] = []
         self._task = asyncio.create_task(self._look())
         self._news = asyncio.Event()
 
     async def _look(self) -> None:
-        async with self.session.watch() as happenings:
-            async for happening in happenings:
-                self.seen.append(happening)
+        async with self.session.watch() as events:
+            async for event in events:
+                self.seen.append(event)
                 self._news.set()
 
     async def until(self, enough: Callable[["Onlooker"], object]) -> None:
@@ -99,11 +99,11 @@ class Onlooker:
 
     @property
     def notices(self) -> str:
-        return "\n".join(happening.text for happening in self.seen if isinstance(happening, Noticed))
+        return "\n".join(event.text for event in self.seen if isinstance(event, Noticed))
 
     @property
     def ends(self) -> list[str]:
-        ended = [happening for happening in self.seen if isinstance(happening, AnswerEnded)]
+        ended = [event for event in self.seen if isinstance(event, AnswerEnded)]
         return [f"{end.entry.author}: {end.entry.text}" for end in ended if end.entry is not None]
 
     def rests(self, rounds: int) -> bool:
@@ -181,16 +181,16 @@ async def test_a_fallback_is_asked_for_and_nudged_and_lapses_on_the_clock(
         await on.until(lambda on: on.rests(1))
         assert session.status.question == "⚠️ Grok unavailable. Fallback to grok-mini? (/yes | /no)"
         clock[0] = 30.0
-        session.tell(turns.Pass())
+        session.submit(coordinator.Pass())
         await on.until(lambda on: "💭 Still deciding?" in on.notices)
         clock[0] = 60.0
-        session.tell(turns.Pass())
+        session.submit(coordinator.Pass())
         await on.until(lambda on: "Grok is skipped" in on.notices)
         assert session.status.disabled == ("Grok",)
         session.say("Without Grok")
         await on.until(lambda on: on.rests(2))
         vendors.faults.clear()
-        session.tell(turns.Retry("Grok"))
+        session.submit(coordinator.Retry("Grok"))
         await on.until(lambda on: "✨ Grok rejoined the Council!" in on.notices)
     assert vendors.requests["openai:grok-mini"] == 0
     said = await stored(store, session.id)
@@ -232,8 +232,8 @@ async def test_dissent_is_a_table_and_a_chair_sums_up(store: CouncilStore) -> No
         on = Onlooker(session)
         await asyncio.sleep(0)
         session.say("Where do we keep it?")
-        session.tell(turns.StartRound("dissent"))
-        session.tell(turns.StartRound("chair", "Ada"))
+        session.submit(coordinator.StartRound("dissent"))
+        session.submit(coordinator.StartRound("chair", "Ada"))
         await on.until(lambda on: on.rests(3))
     tables = [each.entry.text for each in on.seen if isinstance(each, MessageShown) and each.entry.author == "Dissent"]
     assert tables == [
@@ -253,7 +253,7 @@ async def test_a_limit_on_the_cost_asks_before_anybody_speaks_again(vendors: Ven
         await on.until(lambda on: session.status.speaker is None)
         assert "cost $0.01" in session.status.question
         assert vendors.requests.total() < 3
-        session.tell(turns.Yes())
+        session.submit(coordinator.Yes())
         await on.until(lambda on: len(on.ends) == 3)
     assert vendors.requests.total() == 3
 
@@ -271,7 +271,7 @@ async def test_bye_amid_an_answer_leaves_a_session_that_resumes_with_all_that_wa
         session.say("Count")
         await on.until(lambda on: sum(isinstance(each, AnswerGrew) for each in on.seen) > 2)
         session.say("Stop")
-        session.tell(turns.Bye())
+        session.submit(coordinator.Bye())
         await on.until(lambda on: isinstance(on.seen[-1], SessionEnded))
     shown = "".join(each.piece for each in on.seen if isinstance(each, AnswerGrew))
     entries = await store.entries(session.id)

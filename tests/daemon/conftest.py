@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from streamrelay.council.context import Entry
-from streamrelay.council.happenings import AnswerGrew, Happening, SessionEnded
+from streamrelay.council.events import AnswerGrew, CouncilEvent, SessionEnded
 from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.app import create_app
 from streamrelay.daemon.broadcast import Broadcast
@@ -222,7 +222,7 @@ class MemoryService:
         await self._take(request)
         return api.CouncilAnswers(council="council-1", state="answered", missing=["Ada"])
 
-    async def follow_council(self, council: str) -> AsyncGenerator[Happening]:
+    async def follow_council(self, council: str) -> AsyncGenerator[CouncilEvent]:
         await self._take("follow_council", council)
         yield AnswerGrew("t1", "a\nü")
         yield SessionEnded(council)

@@ -12,7 +12,7 @@ import pytest
 from streamrelay import errors
 from streamrelay.council.config import CouncilConfig
 from streamrelay.council.context import Pinned
-from streamrelay.council.happenings import AnswerGrew, SessionEnded
+from streamrelay.council.events import AnswerGrew, SessionEnded
 from streamrelay.council.members import Member
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.operations import OPERATIONS
@@ -123,7 +123,7 @@ def test_every_call_of_the_service_is_an_operation_and_a_method_of_the_client() 
 
 async def test_a_council_is_followed_to_its_end(served: Served) -> None:
     async with served.client() as client:
-        seen = [happening async for happening in client.follow_council("c-1")]
+        seen = [event async for event in client.follow_council("c-1")]
     assert seen == [AnswerGrew("t1", "a\nü"), SessionEnded("c-1")]
     assert ("follow_council", "c-1") in served.service.asked
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from streamrelay.council import coordinator as turns
+from streamrelay.council import coordinator
 from streamrelay.council.commands import WORDS
 from streamrelay.council.config import CouncilConfig, parse_config
 from streamrelay.council.demo import DEMO, DemoClient
@@ -48,8 +48,8 @@ async def test_the_session_of_the_document_is_what_the_demo_says(tmp_path: Path)
         await CouncilSession.begin(store, DEMO, lambda member, _: DemoClient(member, pause=0.0)) as session,
     ):
         session.say("Which database do we take?")
-        session.tell(turns.StartRound("dissent"))
-        session.tell(turns.StartRound("chair", "Ada"))
-        await session.until_rest()
+        session.submit(coordinator.StartRound("dissent"))
+        session.submit(coordinator.StartRound("chair", "Ada"))
+        await session.wait_until_idle()
         said = [f"{entry.author} │ {line}".rstrip() for entry in session.entries for line in entry.text.split("\n")]
     assert said[-13:] == shown.splitlines()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streamrelay.council.config import CouncilConfig, parse_config
-from streamrelay.council.happenings import AnswerBegan, AnswerGrew, Happening, Joined, MessageShown, SessionEnded
+from streamrelay.council.events import AnswerBegan, AnswerGrew, CouncilEvent, Joined, MessageShown, SessionEnded
 from streamrelay.errors import (
     AIKeyRefused,
     ConfigError,
@@ -30,16 +30,16 @@ class Onlooker:
     """Somebody who follows a session of a service."""
 
     def __init__(self, service: Service, council: str) -> None:
-        self.seen: list[Happening] = []
+        self.seen: list[CouncilEvent] = []
         self._task = asyncio.create_task(self._follow(service, council))
 
     async def _follow(self, service: Service, council: str) -> None:
-        async with contextlib.aclosing(service.follow_council(council)) as happenings:
-            async for happening in happenings:
-                self.seen.append(happening)
+        async with contextlib.aclosing(service.follow_council(council)) as events:
+            async for event in events:
+                self.seen.append(event)
 
-    async def until(self, holds: Callable[[list[Happening]], object]) -> None:
-        await wait_until_async(lambda: holds(self.seen), PATIENCE, "a happening")
+    async def until(self, holds: Callable[[list[CouncilEvent]], object]) -> None:
+        await wait_until_async(lambda: holds(self.seen), PATIENCE, "an event")
 
     @property
     def grown(self) -> str:

@@ -16,7 +16,7 @@ from streamrelay.council.app.composer import Composer
 from streamrelay.council.app.status import StatusPanel
 from streamrelay.council.commands import completions
 from streamrelay.council.console import Seat
-from streamrelay.council.happenings import Happening, Joined, StatusChanged
+from streamrelay.council.events import CouncilEvent, Joined, StatusChanged
 from streamrelay.delivery.sanitise import sanitised
 from streamrelay.errors import StreamrelayError
 
@@ -55,14 +55,14 @@ class CouncilApp(App[None]):
         Binding("ctrl+end", "to_end", "To the end", priority=True),
     ]
 
-    def __init__(self, seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> None:
-        """Show a session as it stands in `joined`, and the happenings behind that."""
+    def __init__(self, seat: Seat, joined: Joined, events: AsyncIterator[CouncilEvent]) -> None:
+        """Show a session as it stands in `joined`, and the events behind that."""
         super().__init__()
         self.lost: StreamrelayError | None = None
         """Why the session cannot be followed any more."""
         self._seat = seat
         self._joined = joined
-        self._happenings = happenings
+        self._events = events
         person = [entry.text for entry in joined.entries if entry.kind == "person"]
         self._chat = ChatView(joined.members, joined.person)
         self._status = StatusPanel(id="status", markup=False)
@@ -87,11 +87,11 @@ class CouncilApp(App[None]):
 
     async def _follow(self) -> None:
         try:
-            async for happening in self._happenings:
-                if isinstance(happening, StatusChanged):
-                    self._status.show(happening, self._joined.members)
+            async for event in self._events:
+                if isinstance(event, StatusChanged):
+                    self._status.show(event, self._joined.members)
                 else:
-                    await self._chat.show(happening)
+                    await self._chat.show(event)
         except StreamrelayError as error:
             self.lost = error
         self.exit()
@@ -164,9 +164,9 @@ def _rare_collections() -> Iterator[None]:
         gc.unfreeze()
 
 
-async def run_app(seat: Seat, joined: Joined, happenings: AsyncIterator[Happening]) -> None:
+async def run_app(seat: Seat, joined: Joined, events: AsyncIterator[CouncilEvent]) -> None:
     """Show a session on the terminal until it ends, or the person leaves; raises what it was lost by."""
-    app = CouncilApp(seat, joined, happenings)
+    app = CouncilApp(seat, joined, events)
     with _rare_collections():
         await app.run_async()
     task = asyncio.current_task()

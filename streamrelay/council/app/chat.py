@@ -13,11 +13,11 @@ from textual.widgets.markdown import MarkdownStream
 
 from streamrelay.council.app.mermaid import with_diagrams
 from streamrelay.council.context import Entry
-from streamrelay.council.happenings import (
+from streamrelay.council.events import (
     AnswerBegan,
     AnswerEnded,
     AnswerGrew,
-    Happening,
+    CouncilEvent,
     Joined,
     MessageShown,
     MessagesTaken,
@@ -62,7 +62,7 @@ class MessageView(Vertical):
 
 
 class ChatView(VerticalScroll):
-    """Shows the happenings of one session."""
+    """Shows the events of one session."""
 
     can_focus = False
 
@@ -86,9 +86,9 @@ class ChatView(VerticalScroll):
         for entry in joined.queued:
             await self.show(MessageShown(entry, queued=True))
 
-    async def show(self, happening: Happening) -> None:
-        """Show one happening."""
-        match happening:
+    async def show(self, event: CouncilEvent) -> None:
+        """Show one event."""
+        match event:
             case MessageShown(entry, queued):
                 self._messages[entry.id] = self._view(entry, queued=queued)
                 await self._add(self._messages[entry.id])

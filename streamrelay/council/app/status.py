@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from streamrelay.council.happenings import StatusChanged
+from streamrelay.council.events import StatusChanged
 
 STATES = {"idle": "Type a message", "paused_for_user": "Your turn", "ended": "The session is over"}
 
