@@ -1,4 +1,4 @@
-"""A message to deliver, its policy and its progress. Values only."""
+"""Values of a delivery: a message, its policy and its progress."""
 
 import re
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ NEEDS_PERSON: frozenset[Obstacle] = frozenset({"needs_human", "draft"})
 """The obstacles that only a person can remove."""
 
 FINAL: frozenset[DeliveryState] = frozenset({"answered", "failed", "unconfirmed"})
-"""States after which a delivery has no other."""
+"""The last states of a delivery: no other state follows."""
 
 _ID = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 
@@ -28,32 +28,35 @@ def check_message_id(message_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPolicy:
-    """The choices of a sender for a delivery."""
+    """How a sender wants a message to be delivered."""
 
     needs_human: Literal["hold", "fail"] = "hold"
-    """Whether a message waits or fails while the program waits for a person."""
+    """While the program waits for a person: hold the message, or let it fail."""
     commands: Literal["send", "refuse"] = "send"
-    """Whether to send a text that an agent reads as a command, because it starts with `/`, `!`, `#` or `@`."""
+    """For a text that agents read as a command (it starts with `/`, `!`, `#` or `@`): send or refuse it."""
     patience: float | None = None
-    """Seconds that a message may wait to be typed; None for no limit."""
+    """Seconds that a message may wait before it is typed; None for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One text for one pane; if the text goes into a file, `head` stays in front of the pointer to it."""
+    """One text for one pane.
+
+    A text that is too long to paste is written to a file, and `head` and the file's path are pasted instead.
+    """
 
     message_id: str
     text: str
     head: str = ""
     policy: DeliveryPolicy | None = None
-    """Its own policy; None for the writer's."""
+    """The policy of this message; None for the default of the pane's writer."""
     sender: str = field(default="", compare=False)
-    """The session that sends it; empty for a person, a script or streamrelay itself."""
+    """The sending session; empty for a person, a script or streamrelay itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The state of a message, and since when (loop time); `pasted` counts from the writing of the line."""
+    """The state of a message since `at` (loop time). `pasted` begins when the command to paste is written to tmux."""
 
     message_id: str
     pane: str
@@ -61,9 +64,9 @@ class Progress:
     at: float
     reason: str = ""
     removed: dict[str, int] = field(default_factory=dict)
-    """With `queued`: what sanitising took out of the text."""
+    """In state `queued`: control characters that were removed from the text, how many by name."""
     file: str | None = None
-    """Where the text is, if it was too long to paste."""
+    """The path of the file with the text, if it was too long to paste."""
 
     @property
     def receipt(self) -> Receipt:

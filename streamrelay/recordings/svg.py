@@ -1,13 +1,14 @@
-"""An animated SVG of an animation: one file that any browser plays, and a README shows.
+"""Draws an animation as an animated SVG: one file that any browser plays and that a README can show.
 
     Path("talk.svg").write_text(svg(animate(open_recording(Path("talk.cast"))), title="talk"))
 
-Each row of the terminal is a strip: its different contents stand below each other, a window one row high shows one of
-them, and CSS moves the strip. So the file grows with the rows that change, not with the screens. Without CSS, and for
-people who ask for reduced motion, the final screen shows.
+Each row of the terminal is drawn as a strip, like a film: all contents that the row ever has are placed below each
+other, a window one row high shows one of them, and CSS moves the strip. So the size of the file grows with the number
+of changed rows, not with the number of screens. Viewers without CSS, and people who ask for reduced motion, see the
+final screen.
 
-Everything on the screen is hostile text: it is escaped, what XML forbids is replaced, and the file refers to nothing
-outside of itself. The same animation gives the same bytes.
+Text of the screen is untrusted: it is escaped, characters that XML forbids are replaced, and the file refers to no
+other file. The same animation gives the same bytes.
 """
 
 import html
@@ -25,9 +26,9 @@ from streamrelay.recordings.animation import Animation, Piece, Row
 from streamrelay.vt.styles import ACS, BOLD, DIM, HIDDEN, ITALIC, OVERLINE, REVERSE, STRIKE, Style
 
 CELL: Final = 10
-"""Width of a column, in the units of the picture."""
+"""Width of a column, in SVG units."""
 LINE: Final = 20
-"""Height of a row."""
+"""Height of a row, in SVG units."""
 MARGIN: Final = 16
 BAR: Final = 36
 """Height of the title bar."""
@@ -41,19 +42,19 @@ COLOURS: Final = (
 FONTS: Final = "ui-monospace,SFMono-Regular,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
 
 _FORBIDDEN = regex.compile(r"[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
-_DRAWN = dict(zip("jklmnqtuvwxa`~", "┘┐┌└┼─├┤┴┬│▒◆·", strict=True))
-"""What letters of the line-drawing charset stand for."""
+_LINE_DRAWING = dict(zip("jklmnqtuvwxa`~", "┘┐┌└┼─├┤┴┬│▒◆·", strict=True))
+"""The characters of the line-drawing charset (ACS), by their letters."""
 _ARMS = {
     "─": "lr", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu", "├": "rud", "┤": "lud", "┬": "lrd", "┴": "lru",
     "┼": "lrud", "╭": "rd", "╮": "ld", "╰": "ru", "╯": "lu", "╴": "l", "╵": "u", "╶": "r", "╷": "d",
     "━": "lr", "┃": "ud", "┏": "rd", "┓": "ld", "┗": "ru", "┛": "lu", "┣": "rud", "┫": "lud", "┳": "lrd", "┻": "lru",
     "╋": "lrud",
 }  # fmt: skip
-"""Lines that fonts draw with gaps between rows: the arms of each character, from its middle."""
+"""Box-drawing characters, which fonts draw with gaps between rows: the directions of the lines from the middle."""
 _HEAVY = frozenset("━┃┏┓┗┛┣┫┳┻╋")
 _ROUND = frozenset("╭╮╰╯")
 _STROKES: Final = {"light": 1.3, "heavy": 2.6}
-"""Width of the strokes by kind of line."""
+"""Stroke widths of the box-drawing characters, in SVG units."""
 _QUARTERS = {"▘": (0, 0), "▝": (4, 0), "▖": (0, 4), "▗": (4, 4)}
 _BLOCKS: Final[Mapping[str, tuple[tuple[int, int, int, int], ...]]] = MappingProxyType({
     "█": ((0, 0, 8, 8),), "▀": ((0, 0, 8, 4),), "▄": ((0, 4, 8, 4),), "▌": ((0, 0, 4, 8),), "▐": ((4, 0, 4, 8),),
@@ -68,7 +69,7 @@ _BLOCKS: Final[Mapping[str, tuple[tuple[int, int, int, int], ...]]] = MappingPro
 
 
 def svg(animation: Animation, *, title: str = "", rest: float = 4.0) -> str:
-    """Return the file; it plays for ever, and shows its final screen for `rest` seconds each time."""
+    """Return the file as text; it plays in a loop and shows the final screen for `rest` seconds."""
     drawing = _Drawing(animation, rest)
     columns, lines = animation.columns * CELL, animation.lines * LINE
     width, height = columns + 2 * MARGIN, lines + BAR + 2 * MARGIN
@@ -92,22 +93,23 @@ def svg(animation: Animation, *, title: str = "", rest: float = 4.0) -> str:
     )
 
 
-_Place = tuple[int, int] | None
+_Position = tuple[int, int] | None
+"""x and y; None while invisible."""
 
 
 class _Drawing:
-    """The parts of the file; each content of a row and each style is written once."""
+    """Builds the parts of the file; each content of a row and each style is written only once."""
 
     def __init__(self, animation: Animation, rest: float) -> None:
         self._animation = animation
         self._seconds = animation.screens[-1].t + max(rest, 0.1)
         self._contents: dict[Row, int] = {}
-        self._looks: dict[str, str] = {}
+        self._style_classes: dict[str, str] = {}
         self._rules: list[str] = []
 
     def css(self) -> str:
-        """Return the style sheet, once everything is drawn."""
-        styles = [f".{name}{{{rule}}}" for rule, name in self._looks.items()]
+        """Return the style sheet; call this after all other parts."""
+        styles = [f".{name}{{{rule}}}" for rule, name in self._style_classes.items()]
         return "".join(
             [
                 "text{white-space:pre;font-variant-ligatures:none}",
@@ -120,24 +122,24 @@ class _Drawing:
         )
 
     def definitions(self) -> str:
-        """Return the contents of rows, once all strips are drawn."""
+        """Return the contents of rows; call this after `strips`."""
         return "".join(f'<g id="r{number}">{self._row(row)}</g>' for row, number in self._contents.items() if row)
 
     def strips(self) -> Iterator[str]:
-        """Yield a strip for each row that ever shows anything."""
+        """Yield a strip for each row that is not always empty."""
         for y in range(self._animation.lines):
             shown = [(screen.t, screen.rows[y] if y < len(screen.rows) else ()) for screen in self._animation.screens]
-            places = {row: place for place, row in enumerate(dict.fromkeys(row for _, row in shown))}
-            if any(places):
-                uses = "".join(self._use(row, place * LINE) for row, place in places.items())
-                moves: list[tuple[float, _Place]] = [(t, (0, -places[row] * LINE)) for t, row in shown]
+            offsets = {row: LINE * index for index, row in enumerate(dict.fromkeys(row for _, row in shown))}
+            if any(offsets):
+                uses = "".join(self._use(row, offset) for row, offset in offsets.items())
+                moves: list[tuple[float, _Position]] = [(t, (0, -offsets[row])) for t, row in shown]
                 yield (
                     f'<svg y="{y * LINE}" width="{self._animation.columns * CELL}" height="{LINE}">'
                     f"{self._moving(moves, uses)}</svg>"
                 )
 
     def cursor(self) -> str:
-        """Return the cursor."""
+        """Return the moving cursor."""
         moves = [
             (screen.t, screen.cursor and (screen.cursor[0] * CELL, screen.cursor[1] * LINE))
             for screen in self._animation.screens
@@ -148,22 +150,22 @@ class _Drawing:
         number = self._contents.setdefault(row, len(self._contents))
         return f'<use href="#r{number}"' + (f' y="{y}"/>' if y else "/>") if row else ""
 
-    def _moving(self, moves: Iterable[tuple[float, _Place]], content: str) -> str:
-        """Return a group that stands at each time where `moves` says, and without an animation where the last one says.
+    def _moving(self, moves: Iterable[tuple[float, _Position]], content: str) -> str:
+        """Return a group that moves as `moves` says, pairs of time (seconds) and position.
 
-        A place is x and y; a group whose place is None is not seen.
+        A viewer that does not animate shows the group at its last position.
         """
         changes = [next(same) for _, same in groupby(moves, key=itemgetter(1))]
         last = changes[-1][1]
-        # What the last screen shows stands in an attribute, which any viewer understands.
-        place = 'visibility="hidden"' if last is None else f'transform="translate({last[0]} {last[1]})"'
+        # The last position is an attribute, which every viewer understands.
+        position = 'visibility="hidden"' if last is None else f'transform="translate({last[0]} {last[1]})"'
         if len(changes) == 1:
-            return f"<g {place}>{content}</g>"
+            return f"<g {position}>{content}</g>"
         number = len(self._rules)
-        hides = any(where is None for _, where in changes)
-        frames = (f"{round(100 * t / self._seconds, 3):g}%{{{_css(where, hides=hides)}}}" for t, where in changes)
+        hides = any(position is None for _, position in changes)
+        frames = (f"{round(100 * t / self._seconds, 3):g}%{{{_css(place, hides=hides)}}}" for t, place in changes)
         self._rules.append(f"@keyframes k{number}{{{''.join(frames)}}}.k{number}{{animation-name:k{number}}}")
-        return f'<g class="m k{number}" {place}>{content}</g>'
+        return f'<g class="m k{number}" {position}>{content}</g>'
 
     # A row
 
@@ -180,17 +182,17 @@ class _Drawing:
             yield f'<rect x="{left}" width="{width * len(piece.cells)}" height="{LINE}" fill="{background}"/>'
         if style.flags & HIDDEN:
             return
-        look = self._class(style, foreground)
-        cells = [_DRAWN.get(cell, cell) for cell in piece.cells] if style.flags & ACS else piece.cells
-        for at, stop in _stretches(cells):
-            x, stretch = left + at * width, cells[at:stop]
-            kind = _kind(stretch[0])
+        css_class = self._class(style, foreground)
+        cells = [_LINE_DRAWING.get(cell, cell) for cell in piece.cells] if style.flags & ACS else piece.cells
+        for at, stop in _runs(cells):
+            x, run = left + at * width, cells[at:stop]
+            kind = _kind(run[0])
             if kind in _STROKES:
-                yield f'<path{_classes(kind, look)} d="{_lines(stretch, x)}"/>'
+                yield f'<path{_classes(kind, css_class)} d="{_lines(run, x)}"/>'
             elif kind == "block":
-                yield from (_block(cell, x + width * number, look) for number, cell in enumerate(stretch))
-            elif any(not cell.isspace() for cell in stretch) or _is_lined(style):
-                yield _text(stretch, x, width, look, keeps_blanks=_is_lined(style))
+                yield from (_block(cell, x + width * number, css_class) for number, cell in enumerate(run))
+            elif any(not cell.isspace() for cell in run) or _is_lined(style):
+                yield _text(run, x, width, css_class, keeps_blanks=_is_lined(style))
 
     def _class(self, style: Style, foreground: str) -> str:
         lines = (
@@ -210,10 +212,10 @@ class _Drawing:
             )
             if wanted
         ]
-        return self._looks.setdefault(";".join(rules), f"s{len(self._looks)}") if rules else ""
+        return self._style_classes.setdefault(";".join(rules), f"s{len(self._style_classes)}") if rules else ""
 
 
-def _css(place: _Place, *, hides: bool) -> str:
+def _css(place: _Position, *, hides: bool) -> str:
     if place is None:
         return "visibility:hidden"
     return f"transform:translate({place[0]}px,{place[1]}px)" + (";visibility:visible" if hides else "")
@@ -225,17 +227,17 @@ def _classes(*names: str) -> str:
 
 
 def _kind(cell: str) -> str:
-    """Return how a cell is drawn: `light` and `heavy` lines, a `block`, `text` that keeps its place, or `alone`."""
+    """Return how a cell is drawn: as a `light` or `heavy` line, a `block`, `text`, or a text of its own (`alone`)."""
     if cell in _ARMS:
         return "heavy" if cell in _HEAVY else "light"
     if cell in _BLOCKS:
         return "block"
-    # Fonts take the symbols they lack from others, whose widths differ: each of those is put in its place.
+    # A symbol that the font lacks comes from another font with other widths, so it is positioned by itself.
     return "text" if cell.isascii() or all(category(character)[0] in "LM" for character in cell) else "alone"
 
 
-def _stretches(cells: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where neighbouring cells begin and end that are drawn as one."""
+def _runs(cells: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield start and end (exclusive) of each run of cells that are drawn together."""
     start = 0
     for at in range(1, len(cells) + 1):
         if at == len(cells) or (kind := _kind(cells[at])) == "alone" or kind != _kind(cells[start]):
@@ -244,7 +246,7 @@ def _stretches(cells: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _lines(cells: Sequence[str], left: int) -> str:
-    """Return the path of lines that go through neighbouring cells."""
+    """Return the SVG path of the lines in neighbouring box-drawing cells."""
     parts: list[str] = []
     middle = LINE // 2
     for number, cell in enumerate(cells):
@@ -263,14 +265,14 @@ def _lines(cells: Sequence[str], left: int) -> str:
     return "".join(parts)
 
 
-def _text(cells: Sequence[str], x: int, width: int, look: str, *, keeps_blanks: bool) -> str:
+def _text(cells: Sequence[str], x: int, width: int, css_class: str, *, keeps_blanks: bool) -> str:
     start, stop = 0, len(cells)
     if not keeps_blanks:
-        # Blanks at the ends are laid out by position: not every viewer keeps them.
+        # Blanks at the ends are left out, because some viewers drop them; the position accounts for them.
         start = next(at for at, cell in enumerate(cells) if not cell.isspace())
         stop = next(at for at in range(stop, 0, -1) if not cells[at - 1].isspace())
     return (
-        f'<text{_classes(look)} x="{x + start * width}" y="15" textLength="{width * (stop - start)}" '
+        f'<text{_classes(css_class)} x="{x + start * width}" y="15" textLength="{width * (stop - start)}" '
         f'lengthAdjust="spacingAndGlyphs">{_escaped("".join(cells[start:stop]))}</text>'
     )
 
@@ -279,16 +281,16 @@ def _is_lined(style: Style) -> bool:
     return bool(style.underline or style.flags & (STRIKE | OVERLINE))
 
 
-def _block(cell: str, x: int, look: str) -> str:
+def _block(cell: str, x: int, css_class: str) -> str:
     return "".join(
-        f'<rect{_classes(look)} x="{x + left * CELL / 8:g}" y="{top * LINE / 8:g}" width="{width * CELL / 8:g}" '
+        f'<rect{_classes(css_class)} x="{x + left * CELL / 8:g}" y="{top * LINE / 8:g}" width="{width * CELL / 8:g}" '
         f'height="{height * LINE / 8:g}"/>'
         for left, top, width, height in _BLOCKS[cell]
     )
 
 
 def _colour(parameters: str, *, bright: bool = False) -> str:
-    """Return a colour of SGR as CSS writes it; empty for the default one. Bold text takes the `bright` of the first."""
+    """Return an SGR colour in CSS; empty for the default. `bright` selects the bright variant of the colours 0 to 7."""
     kind, _, rest = parameters.partition(";")
     if not kind:
         return ""

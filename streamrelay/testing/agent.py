@@ -255,7 +255,7 @@ class Agent:
             self._queue.append((message, shown))
             return
         self._record("aborted", self._answering)
-        self._write(self._program.takes_back())
+        self._write(self._program.aborts())
         self._begin(message, shown)
 
     def _begin(self, message: str, shown: str) -> None:

@@ -40,21 +40,21 @@ DRESSES: Mapping[str, UiVariant] = MappingProxyType({
     }),
     "double box": UiVariant({
         "frame": "box", "glyphs": "═║╔╗╚╝", "mark": "» ", "composer_mark": "» ", "bullet": "★ ",
-        "turning": "◐◓◑◒", "label": "Working (1m 02s • ctrl+c to stop)", "footer": "─ Worked for 3s ───────",
+        "spinner": "◐◓◑◒", "label": "Working (1m 02s • ctrl+c to stop)", "footer": "─ Worked for 3s ───────",
     }),
     "ascii box": UiVariant({
         "frame": "box", "glyphs": "-|++++", "mark": "$ ", "composer_mark": "$ ", "bullet": "* ",
-        "turning": "|/-\\", "label": "busy [0:12]", "status": ("",),
+        "spinner": "|/-\\", "label": "busy [0:12]", "status": ("",),
     }),
     "dashed rules": UiVariant({
-        "glyphs": "┄┆    ", "mark": "▷ ", "composer_mark": "▷ ", "bullet": "▪ ", "turning": "⣾⣽⣻⢿",
+        "glyphs": "┄┆    ", "mark": "▷ ", "composer_mark": "▷ ", "bullet": "▪ ", "spinner": "⣾⣽⣻⢿",
     }),
     "bar": UiVariant({
         "frame": "bar", "glyphs": "▐     ", "mark": "▐ ", "composer_mark": "", "bullet": "  ",
         "placeholder": "Ask anything…", "label": "⬝⬝■ esc to cancel", "status": ("", "1.18"),
     }),
     "bare": UiVariant({
-        "frame": "bare", "mark": "λ ", "composer_mark": "λ ", "bullet": "¶ ", "turning": "◜◝◞◟", "label": "hmm",
+        "frame": "bare", "mark": "λ ", "composer_mark": "λ ", "bullet": "¶ ", "spinner": "◜◝◞◟", "label": "hmm",
         "status": ("  chat 0.3",),
     }),
     "labels": UiVariant({"mark": "you: ", "composer_mark": ": ", "bullet": "", "footer": "86 words · 2.7s"}),
@@ -68,7 +68,7 @@ DRESSES: Mapping[str, UiVariant] = MappingProxyType({
          "das Fenster schmaler zieht oder die Schrift größer stellt, als sie vorher war.")),
     ),
     "Russian": UiVariant(
-        {"mark": "› ", "label": "Думаю… (12 с, Esc — прервать)", "turning": "←↑→↓", "footer": "✻ Готово за 12 с"},
+        {"mark": "› ", "label": "Думаю… (12 с, Esc — прервать)", "spinner": "←↑→↓", "footer": "✻ Готово за 12 с"},
         ("Какие файлы здесь лежат?", "Расскажи о втором файле подробнее."),
         ("Здесь три файла.\n\nПервый содержит разбор, второй — экран, третий — описание для тех, кто будет это читать.",
          "Второй файл хранит строки экрана."),
@@ -92,7 +92,7 @@ DRESSES: Mapping[str, UiVariant] = MappingProxyType({
          "画面の行をすべて保存しています。"),
     ),
     "Arabic": UiVariant(
-        {"mark": "◂ ", "composer_mark": "◂ ", "label": "أفكر… (٣ ث)", "turning": "◴◷◶◵", "footer": "✻ انتهى خلال 12 ث"},
+        {"mark": "◂ ", "composer_mark": "◂ ", "label": "أفكر… (٣ ث)", "spinner": "◴◷◶◵", "footer": "✻ انتهى خلال 12 ث"},
         ("ما هي الملفات الموجودة هنا؟", "اشرح الملف الثاني بكلمات أكثر."),
         ("توجد هنا ثلاثة ملفات.\n\nالملف الأول هو المحلل الذي يقطع ما يقرأه إلى أجزاء صغيرة ولا يخمن أبدا أين تنتهي.",
          "هو الشاشة."),

@@ -32,7 +32,7 @@ def insert_lines(state: TerminalState, count: int) -> None:
     if inside and count > stay:
         grid.empty(y + stay, count - stay, state.eraser)
     elif inside and count < stay:
-        grid.untie(y + stay - 1)
+        grid.end_wrap(y + stay - 1)
 
 
 def delete_lines(state: TerminalState, count: int) -> None:

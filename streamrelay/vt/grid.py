@@ -1,13 +1,13 @@
 """Rows on the screen and in history, and how they move (tmux 3.3a grid.c, grid-view.c).
 
-The rules other terminals don't follow:
+Rules of tmux that other terminals do not have:
 
 * Any scroll up takes the top row of its region into history, also in the middle of the screen; deleting lines
   does not.
 * Clearing the whole screen first pushes everything down to the last row in use into history.
-* Moving or clearing rows unties the soft wrap of the row above them, the last row of history included.
+* Moving or clearing rows ends the soft wrap of the row above them, even if that is the last row of history.
 * Without history, a region of one line does not scroll.
-* Inserting as many cells as there are right of the cursor changes nothing.
+* Inserting cells changes nothing if their number equals that of the cells right of the cursor.
 """
 
 from collections import deque
@@ -20,11 +20,14 @@ from streamrelay.vt.scrollback import Scrollback
 from streamrelay.vt.symbols import Symbols
 
 MAX_NOTES = 1 << 14
-"""How many restarts, overlays and returns are kept for a frame. A read of 64 KiB holds fewer."""
+"""Maximum number of restarts, of overlays and of returns in a frame. A read of 64 KiB has fewer."""
 
 
 class Grid:
-    """The rows of one terminal. Screen lines count from 0 at the top; `style` is how erased cells look."""
+    """The rows of one terminal.
+
+    Screen lines are counted from 0 at the top. `style` is the number of the style that erased cells get.
+    """
 
     def __init__(self, columns: int, lines: int, limit: int) -> None:
         self.columns = columns
@@ -36,18 +39,20 @@ class Grid:
         self.saved: list[Line] | None = None
         """The main screen, while the alternate one is shown."""
         self.saved_columns = columns
-        """How wide the screen was then."""
+        """The width of the main screen when it was saved, in columns."""
         self.dirty = 0
+        """The changed lines since the last `forget`: bit `y` is line `y`."""
         self.scrolled = 0
+        """How many lines the whole screen scrolled up since then."""
         self.restarts: deque[Restart] = deque(maxlen=MAX_NOTES)
-        """Where the program began the main screen anew since the last `forget`."""
+        """Each restart of the main screen since then: a clear, or a move to its first row."""
         self.overlays: deque[Overlay] = deque(maxlen=MAX_NOTES)
-        """What excursions wrote over since then."""
+        """Rows that a program overwrote since then while its cursor was away (excursion.py)."""
         self.returns: dict[int, Return] = {}
-        """Where carriage returns stopped short of the beginning of a line since then, by row."""
+        """Carriage returns since then that ended on a continuation row of a wrapped line, by row."""
 
     def forget(self) -> None:
-        """Let nothing up to here count as changed or committed."""
+        """Start a new frame: forget all changes and committed rows up to now."""
         self.history.forget()
         self.dirty = self.scrolled = 0
         self.restarts.clear()
@@ -55,7 +60,7 @@ class Grid:
         self.returns.clear()
 
     def carriage_return(self, y: int) -> None:
-        """Note that the cursor returned to the beginning of line `y`, if that is not where its text begins."""
+        """Note a carriage return on screen line `y`, if that is a continuation row of a wrapped line."""
         above, line = self.lines[y - 1] if y else self.history, self.lines[y]
         if above.wrapped and self.keeps_history and line.cells.strip(" ") and len(self.returns) < MAX_NOTES:
             first = y
@@ -65,7 +70,7 @@ class Grid:
             self.returns.setdefault(row, Return(row, line.text, row - y + first))
 
     def restart(self) -> None:
-        """Note that the cursor moved up to the first row; again without a row committed meanwhile, it says nothing."""
+        """Note that the cursor moved up to the first row; repeated moves count once until a row is committed."""
         if self.keeps_history and not (self.restarts and self.restarts[-1].total == self.history.total):
             self.restarts.append(Restart(self.history.total))
 
@@ -81,7 +86,7 @@ class Grid:
         return Line(self.symbols, "", chr(style) * self.columns if style else "")
 
     def scroll(self, style: int) -> None:
-        """Scroll the whole screen up by one: `scroll_up` in half the time, for the commonest case."""
+        """Scroll the whole screen up by one line: the most common case of `scroll_up`, in half its time."""
         if not self.keeps_history:
             self.scroll_up(0, len(self.lines) - 1, style)
             return
@@ -94,19 +99,19 @@ class Grid:
             self.dirty |= 1 << len(lines) - 1
 
     def scroll_up(self, top: int, bottom: int, style: int = 0, count: int = 1) -> None:
-        """Scroll the lines `top` to `bottom` up by `count`, at most their number."""
+        """Scroll the lines `top` to `bottom` (inclusive) up by `count`, which is at most their number."""
         lines = self.lines
         if top == bottom and not self.keeps_history:
             return
         if self.keeps_history:
             self.history.commit(lines[top : top + count])
         else:
-            self.untie(top - 1)
+            self.end_wrap(top - 1)
         del lines[top : top + count]
         first = bottom + 1 - count
         lines[first:first] = [self.blank(style) for _ in range(count)]
         if not self.keeps_history and bottom == top + 1:
-            self.untie(top)
+            self.end_wrap(top)
         if top == 0 and bottom == len(lines) - 1:
             self.dirty >>= count
             self.scrolled += count
@@ -116,47 +121,47 @@ class Grid:
             self.touch(top, bottom)
 
     def scroll_down(self, top: int, bottom: int, style: int = 0, count: int = 1) -> None:
-        """Scroll the lines `top` to `bottom` down by `count`, at most their number; the lowest are lost."""
+        """Scroll the lines `top` to `bottom` (inclusive) down by `count`; the lowest lines are lost."""
         if bottom > top:
-            self.untie(top)
+            self.end_wrap(top)
             self.lines[top : bottom + 1] = [
                 *(self.blank(style) for _ in range(count)),
                 *self.lines[top : bottom + 1 - count],
             ]
-            self.untie(top - 1)
+            self.end_wrap(top - 1)
             self.touch(top, bottom)
 
     def move(self, to: int, start: int, count: int, style: int) -> None:
-        """Move `count` lines from `start` to `to`; the lines they left are emptied, those they meet are lost."""
+        """Move `count` lines from `start` to `to`; they overwrite lines there and leave empty lines behind."""
         if count <= 0 or to == start:
             return
         lines = self.lines
-        self.untie(to - 1)
+        self.end_wrap(to - 1)
         block = lines[start : start + count]
         lines[to : to + count] = block
         for y in range(start, start + count):
             if not to <= y < to + count:
                 lines[y] = self.blank(style)
         if not to <= start < to + count:
-            self.untie(start - 1)
+            self.end_wrap(start - 1)
         self.touch(min(to, start), max(to, start) + count - 1)
 
     def empty(self, top: int, count: int, style: int) -> None:
-        """Empty whole lines."""
+        """Empty `count` whole lines from `top` on."""
         if count == 1:
             line = self.lines[top]
             line.cells = ""
             line.look = chr(style) * self.columns if style else ""
             line.wrapped = False
-            self.untie(top - 1)
+            self.end_wrap(top - 1)
             self.dirty |= 1 << top
         elif count > 0:
             self.lines[top : top + count] = [self.blank(style) for _ in range(count)]
-            self.untie(top - 1)
+            self.end_wrap(top - 1)
             self.touch(top, top + count - 1)
 
     def erase(self, x: int, y: int, count: int, style: int) -> None:
-        """Erase cells of one line; all of them empty it."""
+        """Erase `count` cells of line `y` from column `x` on; erasing all cells empties the line."""
         if x == 0 and count == self.columns:
             self.empty(y, 1, style)
         elif count > 0:
@@ -164,7 +169,7 @@ class Grid:
             self.dirty |= 1 << y
 
     def clear_into_history(self, style: int) -> None:
-        """Clear the screen; what is in use goes into history first."""
+        """Clear the screen; its rows up to the last one in use go into history first."""
         height = len(self.lines)
         last = max((y for y, line in enumerate(self.lines, 1) if line.cells), default=0)
         rest = self.lines[last:]
@@ -173,37 +178,37 @@ class Grid:
             self.history.fence()
         erased = last
         if self.restarts and self.restarts[-1].total == self.history.total:
-            # Nothing was pushed now: the screen was blank, cleared a moment ago or with the cursor on its first row.
+            # No row was pushed: the screen was blank, just cleared, or had its cursor on the first row.
             erased = self.restarts.pop().erased
         self.restarts.append(Restart(self.history.total, erased, cleared=True))
         self.lines = [self.blank(style) for _ in range(height)]
         self.dirty >>= last
         self.scrolled += last
         if rest:
-            self.untie(-1)
+            self.end_wrap(-1)
         if style:
             self.touch(0, height - 1)
         elif any(line.look or line.wrapped for line in rest):
             self.touch(0, len(rest) - 1)
 
     def insert_cells(self, x: int, y: int, count: int, style: int) -> None:
-        """Make room for `count` cells at `x`; what leaves the line on the right is lost."""
+        """Insert `count` blank cells at `x`; cells pushed out on the right are lost."""
         if x >= self.columns - 1:
             self.erase(x, y, 1, style)
-        elif (stay := self.columns - x - count) > 0:
-            self.lines[y].shift(x + count, x, stay, style)
+        elif (kept := self.columns - x - count) > 0:
+            self.lines[y].shift(x + count, x, kept, style)
             self.dirty |= 1 << y
 
     def delete_cells(self, x: int, y: int, count: int, style: int) -> None:
-        """Take out `count` cells at `x`; the rest of the line moves left."""
-        stay = self.columns - x - count
-        if stay > 0:
-            self.lines[y].shift(x, x + count, stay, style)
+        """Delete `count` cells at `x`; the rest of the line moves left."""
+        kept = self.columns - x - count
+        if kept > 0:
+            self.lines[y].shift(x, x + count, kept, style)
             self.dirty |= 1 << y
         self.erase(self.columns - count, y, count, style)
 
-    def untie(self, y: int) -> None:
-        """Forget that line `y` goes on in the next one; -1 is the last row of history."""
+    def end_wrap(self, y: int) -> None:
+        """Note that line `y` no longer continues in the next line; -1 is the last row of history."""
         if y >= 0:
             if self.lines[y].wrapped:
                 self.lines[y].wrapped = False
@@ -214,7 +219,7 @@ class Grid:
     # The screen as a whole
 
     def enter_alternate(self) -> None:
-        """Put the screen aside and start with an empty one that keeps no history."""
+        """Save the main screen and start an empty alternate screen, which keeps no history."""
         self.saved = [line.line() for line in self.lines]
         self.saved_columns = self.columns
         self.empty(0, len(self.lines), 0)
@@ -222,7 +227,7 @@ class Grid:
         self.scrolled = 0
 
     def leave_alternate(self) -> None:
-        """Bring the main screen back."""
+        """Restore the main screen."""
         if self.saved is not None:
             self.lines = self.saved
             self.saved = None
@@ -231,17 +236,17 @@ class Grid:
             self.touch(0, len(self.lines) - 1)
 
     def shown(self) -> list[Line]:
-        """Return the rows without what a narrower alternate screen hides."""
+        """Return the rows, cropped to the width of the screen."""
         columns = self.columns
         return [line if len(line.cells) <= columns else line.cropped(columns) for line in self.lines]
 
     def replace(self, rows: Sequence[StoredRow]) -> None:
-        """Put other rows onto the screen; those that stood there may be among them."""
+        """Replace the rows of the screen; `rows` may include rows of the current screen."""
         own = {id(line) for line in self.lines}
         self.lines = [row if isinstance(row, Line) and id(row) in own else row.line(self.symbols) for row in rows]
 
     def renew_symbols(self) -> None:
-        """Go on with a new table of symbols; history keeps the old one."""
+        """Switch to a new table of symbols; history keeps the old one."""
         self.symbols = Symbols()
         for line in self.on_screen():
             line.moved(self.symbols)

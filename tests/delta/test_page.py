@@ -4,7 +4,7 @@ from streamrelay.delta.printing.page import MAX_LINES, Page
 
 
 def say(page: Page, gone: str = "", final: str = "", below: str = "") -> str:
-    """Say lines of one letter each; return those that are news."""
+    """Say lines of one letter each; return the new ones."""
     lines = gone + final
     return "".join(lines[number] for number in page.say([*gone], [*final], [*below]))
 

@@ -190,7 +190,7 @@ def test_an_answer_that_is_aborted_and_erased_was_live_only(look: UiStyle) -> No
     talk.streams("an answer that is never finished")
     assert any("finished" in event.text for event in talk.of(Live) if isinstance(event, Live))
     talk.asks("second question")
-    talk.paints(talk.program.takes_back())
+    talk.paints(talk.program.aborts())
     talk.paints(talk.program.submits())
     talk.answers("the second answer")
     talk.pane.rests(30.0)

@@ -23,7 +23,7 @@ LINES = [f"line {n} {'word ' * (n % 5)}end {n}" for n in range(30)]
 def test_what_the_program_does_is_activity(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("list the files")
-    talk.paints(talk.program.says("I will look."), talk.program.does("Bash(ls)", "a.py"))
+    talk.paints(talk.program.says("I will look."), talk.program.calls_tool("Bash(ls)", "a.py"))
     talk.answers("One file.")
     assert talk.pane.said() == ["I will look.", "One file."]
     (activity,) = talk.of(Activity)
@@ -103,7 +103,7 @@ def test_a_transcript_painted_anew_between_turns_says_nothing(look: UiStyle, wip
     talk.sends("tell me all")
     talk.answers("\n".join(LINES))
     heard = talk.heard()
-    talk.paints(talk.program.paints_anew(wipes_history=wipes_history), rest=5.0)
+    talk.paints(talk.program.repaints(wipes_history=wipes_history), rest=5.0)
     assert talk.heard() == heard
     talk.sends("and now")
     talk.answers("no more")
@@ -117,7 +117,7 @@ def test_a_transcript_painted_anew_in_mid_answer_doubles_nothing(look: UiStyle, 
     talk = Talk(look)
     talk.sends("tell me all")
     talk.streams("\n".join(LINES[:20]))
-    talk.paints(talk.program.paints_anew(wipes_history=wipes_history), rest=0.1)
+    talk.paints(talk.program.repaints(wipes_history=wipes_history), rest=0.1)
     talk.answers("\n" + "\n".join(LINES[20:]))
     assert talk.heard() == [("injected", "tell me all"), *(("program", line) for line in LINES)]
 
@@ -126,10 +126,10 @@ def _resizes(talk: Talk, columns: int, lines: int) -> None:
     """The program learns of its new size a while later, and paints all that fits once more, wrapped for it."""
     talk.pane.events += talk.pane.stream.apply(Resized(talk.pane.now, "%0", columns, lines))
     talk.pane.rests(0.2)
-    look = talk.program.look
-    talk.program.look = replace(look, columns=columns, lines=lines)
+    look = talk.program.style
+    talk.program.style = replace(look, columns=columns, lines=lines)
     talk.program.says("")
-    talk.paints(talk.program.paints_anew(wipes_history=False), rest=0.1)
+    talk.paints(talk.program.repaints(wipes_history=False), rest=0.1)
 
 
 PARAGRAPHS = [f"Number {n} of all {'words that are many ' * (1 + n % 6)}ends with {n}." for n in range(24)]
@@ -209,6 +209,6 @@ def test_what_is_said_again_in_a_transcript_that_was_cleared_is_new(look: UiStyl
         talk.asks("/clear")
         talk.program.queues()
         talk.program.transcript.clear()
-        talk.paints(talk.program.paints_anew(wipes_history=not look.alternate), rest=pause)
+        talk.paints(talk.program.repaints(wipes_history=not look.alternate), rest=pause)
     said = [(origin, text) for origin, text in talk.heard() if text != "/clear"]
     assert said == [("injected", "hello there"), ("program", "fine")] * 2

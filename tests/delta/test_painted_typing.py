@@ -119,10 +119,10 @@ def test_a_hint_that_gives_way_to_a_draft_ends_no_turn_and_one_in_its_place_is_n
     talk.pane.rests(5.0)
     assert talk.ends() == []
     draft = talk.program.queues()
-    talk.program.look = replace(look, placeholder="Press up to edit")
+    talk.program.style = replace(look, placeholder="Press up to edit")
     talk.paints(talk.program.works(look.label))
     talk.streams(" and an end")
-    talk.program.look = look
+    talk.program.style = look
     talk.paints(talk.program.submits(draft))
     talk.answers("in the drawer")
     assert talk.heard() == [

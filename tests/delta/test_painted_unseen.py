@@ -141,7 +141,7 @@ def test_what_is_typed_while_a_message_is_answered_that_only_a_placeholder_stand
 def test_another_hint_in_the_empty_composer_is_not_the_message_that_a_placeholder_stands_for(look: UiStyle) -> None:
     look = replace(look, folds_from=3)
     talk = _begun(look)
-    talk.program.look = replace(look, placeholder="Try: write a test for foo.py")
+    talk.program.style = replace(look, placeholder="Try: write a test for foo.py")
     _sends_unseen(talk, FOLDED.format(1, 1))
     talk.answers("answer 1")
     talk.pane.rests(20)
@@ -205,7 +205,7 @@ def test_one_update_that_comes_in_slowly_is_no_end_of_the_turn(look: UiStyle) ->
     talk.sends("question 0")
     talk.streams("answer 0")
     picture = talk.program.says(" is\n" + "\n".join(f"row {row}" for row in range(8)))
-    update = b"\x1b[?2026h" + picture + talk.program.paints_anew() + b"\x1b[?2026l"
+    update = b"\x1b[?2026h" + picture + talk.program.repaints() + b"\x1b[?2026l"
     for start in range(0, len(update), len(update) // 25):
         talk.paints(update[start : start + len(update) // 25], rest=0.1)
     talk.paints(talk.program.rests(), rest=5.0)

@@ -236,7 +236,7 @@ class LineTracker:
             return []
         shown = self._shown(self._open_y)
         lines = shown.lines
-        return [lines[number] for number in self._page.news(*shown.stripped()) if lines[number].strip()]
+        return [lines[number] for number in self._page.new_lines(*shown.stripped()) if lines[number].strip()]
 
     def _goes_up(self, frame: Frame) -> bool:
         """Tell whether a plain program has moved above its open line since the screen was whole last."""
@@ -366,7 +366,7 @@ class LineTracker:
     # Lines of a page
 
     def _say_gone(self, page: Page, *, with_screen: bool = False) -> list[str]:
-        """Return what is news of the lines that left the screen, given what stands on the screen where that matters."""
+        """Return the new ones of the lines that left the screen; the lines on the screen are compared where needed."""
         if not self._gone:
             return []
         tail = unfinished(self._gone)
@@ -379,7 +379,7 @@ class LineTracker:
         return [lines[number] for number in page.say(gone, (), below)]
 
     def _say_until(self, y: int) -> list[str]:
-        """Return what is news of the lines above screen row `y`."""
+        """Return the new lines above screen row `y`."""
         if self._page is None:
             return []
         shown = self._shown(y)
@@ -493,7 +493,7 @@ class LineTracker:
         if self._page is None or self._first_row >= self._lowest:
             return False
         gone, final, below = self._shown(self._open_y).stripped()
-        return bool(below) and len(gone) + len(final) not in self._page.news(gone, [*final, below[0]], below[1:])
+        return bool(below) and len(gone) + len(final) not in self._page.new_lines(gone, [*final, below[0]], below[1:])
 
     def unsaid_below(self) -> list[str]:
         """Return the lines below the open one that hold text and were not said: the pane is gone."""
@@ -501,8 +501,8 @@ class LineTracker:
             return []
         gone, final, below = self._shown(self._open_y).stripped()
         lines = [*gone, *final, *below]
-        news = self._page.news(gone, [*final, *below], ())
-        return [lines[number] for number in news if number > len(gone) + len(final) and lines[number]]
+        new = self._page.new_lines(gone, [*final, *below], ())
+        return [lines[number] for number in new if number > len(gone) + len(final) and lines[number]]
 
     def _open_rows(self, until: int | None = None) -> list[Row]:
         if self._frame.alternate:

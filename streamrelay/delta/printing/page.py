@@ -1,14 +1,14 @@
-"""The lines of a page that were said, aligned with the lines that a repainting program shows now.
+"""The lines that a repainting program printed, and which lines on its screen are new.
 
-A *page* is what a program printed since it last cleared the screen: the lines that scrolled off the top, and from `top`
-on those that stand on the screen. No row number survives a repaint (an erase pushes rows into history, a repaint of a
-region taller than the screen prints its first rows again), so lines are known again by their text and their order:
+A *page* is the output of a program since it last cleared the screen: the lines that scrolled off the top and, from
+`top` on, the lines on the screen. Row numbers do not survive a repaint: an erase pushes rows into history, and a
+repaint of a region taller than the screen prints its first rows again. So lines are matched by text and order:
 
     said      alpha | beta 10% | gamma           `|` ends a line
     shown     alpha | beta 99% | gamma | delta
-    news              beta 99%           delta
+    new               beta 99%           delta
 
-A line that left the page is forgotten, so the same words count as news when the program prints them anew.
+A line that left the page is forgotten, so the same words count as new when the program prints them again.
 """
 
 from collections.abc import Sequence
@@ -17,69 +17,70 @@ from itertools import takewhile
 from typing import NamedTuple
 
 MAX_LINES = 500
-"""Lines of a page that are remembered, without those on the screen; the oldest are forgotten first."""
+"""How many lines that left the screen are remembered; the oldest are forgotten first."""
 MAX_HEADING = 3
-"""Lines that may change above the first one by which a page that is printed again is known."""
+"""How many lines at the top of a reprinted page may differ from the original."""
 
 
 class _Match(NamedTuple):
-    """`said[old]` is `shown[new]`."""
+    """Two equal lines: `said[old]` and `shown[new]`."""
 
     old: int
     new: int
 
 
 class Page:
-    """What was said of the page that one program prints."""
+    """The lines of one program's page that were said."""
 
     def __init__(self, lines: Sequence[str], top: int = 0) -> None:
         self.lines = list(lines)
-        """The lines said, as they stand or stood, without blanks at their ends."""
+        """The said lines in order, without blanks at their ends."""
         self.top = top
-        """Which of them is the first on the screen."""
+        """Index in `lines` of the first line on the screen."""
         self._restarted = False
         self._cleared = False
 
     def restart(self, *, cleared: bool) -> None:
-        """Note that the program prints from the first row of the screen again; `cleared` says that it is blank."""
+        """Note that the program starts again at the first row of the screen, `cleared` or not."""
         self._restarted = True
         self._cleared = self._cleared or cleared
 
     def forget(self) -> None:
-        """Forget all lines: rows were lost, and what is shown now is aligned with nothing."""
+        """Forget all lines, because rows were lost and the shown lines cannot be matched."""
         self.lines, self.top = [], 0
 
     def expects(self, gone: Sequence[str]) -> bool:
-        """Tell whether these lines are the next ones to leave the screen, or no line said is there any longer."""
+        """Tell whether `gone` are the next said lines that leave the screen, or no said line is left on it."""
         said = self.lines[self.top : self.top + len(gone)]
         return not self._restarted and (not said or said == gone)
 
-    def news(self, gone: Sequence[str], final: Sequence[str], below: Sequence[str]) -> list[int]:
-        """Return which lines of `gone + final` were not said.
+    def new_lines(self, gone: Sequence[str], final: Sequence[str], below: Sequence[str]) -> list[int]:
+        """Return the indices of the lines in `gone + final` that are new.
 
-        The lines have scrolled off the screen (`gone`) or stand on it: those that are `final`, and those `below`, which
-        may still change. Blank lines that stand where other lines stood are no news.
+        The `gone` lines scrolled off the screen. On the screen are the `final` lines and, `below` them, lines that may
+        still change. A blank line in the place of another line is not new.
         """
-        lines, top = self._resumed([*gone, *final, *below])
-        return _news(lines[top:], [*gone, *final], below)[0]
+        lines, top = self._lines_to_compare([*gone, *final, *below])
+        return _new_lines(lines[top:], [*gone, *final], below)[0]
 
     def say(self, gone: Sequence[str], final: Sequence[str], below: Sequence[str]) -> list[int]:
-        """Return the same, and remember those lines as said."""
+        """Return the same indices, and remember these lines as said."""
         if gone or final:
-            self.lines, self.top = self._resumed([*gone, *final, *below])
+            self.lines, self.top = self._lines_to_compare([*gone, *final, *below])
             self._restarted = self._cleared = False
         top = self.top
-        news, replaced = _news(self.lines[top:], [*gone, *final], below)
+        new, replaced = _new_lines(self.lines[top:], [*gone, *final], below)
         self.lines[top : top + replaced] = [*gone, *final]
         surplus = max(0, top + len(gone) - MAX_LINES)
         del self.lines[:surplus]
         self.top = top + len(gone) - surplus
-        return news
+        return new
 
-    def _resumed(self, shown: Sequence[str]) -> tuple[list[str], int]:
-        """Return the lines and the top that `shown` is compared with, given how the program began the screen anew.
+    def _lines_to_compare(self, shown: Sequence[str]) -> tuple[list[str], int]:
+        """Return the said lines, and their top, that `shown` is compared with.
 
-        A program that cannot move up to rows which left the screen prints them again, from the first of them on.
+        After a restart, the program may have printed lines again that had left the screen, because the cursor cannot
+        move up to them. The comparison then starts at the first of those lines.
         """
         if not self._restarted:
             return self.lines, self.top
@@ -90,9 +91,9 @@ class Page:
 
 
 def _reprinted_from(scrolled: Sequence[str], shown: Sequence[str]) -> int | None:
-    """Return from which line on `shown` begins with lines that had left the screen; None if it does not.
+    """Return the index of the scrolled line with which `shown` begins; None if it prints no scrolled lines again.
 
-    At least half of those lines have to come again, and the first of them near the top.
+    At least half of the scrolled lines from there on must be shown again, the first of them near the top.
     """
     matches = [match for match in _matches(scrolled, shown) if shown[match.new]]
     if not matches or sum(1 for line in shown[: matches[0].new] if line) > MAX_HEADING:
@@ -102,24 +103,24 @@ def _reprinted_from(scrolled: Sequence[str], shown: Sequence[str]) -> int | None
     return first if 2 * len(matches) >= expected and (len(matches) > 1 or expected == 1) else None
 
 
-def _news(said: Sequence[str], final: Sequence[str], below: Sequence[str]) -> tuple[list[int], int]:
-    """Return which `final` lines were not said, and how many of those that were said they and these replace."""
+def _new_lines(said: Sequence[str], final: Sequence[str], below: Sequence[str]) -> tuple[list[int], int]:
+    """Return the indices of the new `final` lines, and how many of the `said` lines the `final` lines replace."""
     matches = _matches(said, [*final, *below])
-    news: list[int] = []
+    new: list[int] = []
     before = _Match(-1, -1)
     replaced = 0
     for match in [*matches, _Match(len(said), len(final) + len(below))]:
-        fresh = range(before.new + 1, min(match.new, len(final)))
+        unmatched = range(before.new + 1, min(match.new, len(final)))
         lost = match.old - before.old - 1
-        news += [number for number in fresh if final[number] or not lost]
+        new += [number for number in unmatched if final[number] or not lost]
         if before.new < len(final):
-            replaced = before.old + 1 + min(lost, len(fresh))
+            replaced = before.old + 1 + min(lost, len(unmatched))
         before = match
-    return news, replaced
+    return new, replaced
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> list[_Match]:
-    """Return which lines are the same, in order; blank ones only beside others."""
+    """Return the pairs of equal lines, in order; equal blank lines count only next to other equal lines."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     matches = [_Match(number, number) for number in range(same)]
     if same == len(old) or same == len(new):
