@@ -50,3 +50,4 @@ def test_the_profile_of_the_worked_example_is_one() -> None:
     text = (ROOT / "docs" / "contributing.md").read_text().partition("```toml\n")[2].partition("```")[0]
     profile = parse_profile("lynx", text, source="docs/contributing.md")
     assert "lynx" in profile.reading.commands
+    assert all(pattern.seen and pattern.source for pattern in profile.patterns)
