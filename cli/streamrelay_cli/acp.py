@@ -31,7 +31,7 @@ def acp(
         str,
         typer.Option(
             "--start",
-            help="Start this agent for each new session instead: a profile's name, or a command.",
+            help="Start this agent for each new session instead: a profile's name or a command.",
             metavar="AGENT",
             show_default=False,
         ),

@@ -34,7 +34,7 @@ def checkout() -> Path:
 
 def bench(
     parts: Annotated[
-        list[str] | None, typer.Argument(metavar="[PART]...", help="What to measure, by default everything.")
+        list[str] | None, typer.Argument(metavar="[PART]...", help="What to measure; everything by default.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Use small sizes; it takes some minutes.")] = False,
     output_folder: Annotated[
@@ -42,7 +42,8 @@ def bench(
         typer.Option("--output", metavar="FOLDER", help="Write the report, plots and all figures here."),
     ] = None,
     document: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Renew the generated figures of a file: docs/benchmarks.md.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Update the generated figures in this file, such as docs/benchmarks.md."),
     ] = None,
     tmux: TmuxBinary = None,
 ) -> None:

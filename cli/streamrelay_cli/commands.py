@@ -47,7 +47,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         },
     ),
     "send": CommandEntry("send:send_command", "Type a message into a pane, and report how far it came.", TALK),
-    "link": CommandEntry("link:link", "Let two programs hear each other, within a budget.", TALK),
+    "link": CommandEntry("link:link", "Send each of two programs what the other says, within a budget.", TALK),
     "relay": CommandEntry("relay:relay", "Relay the output of two or more programs to each other, until Ctrl-C.", TALK),
     "gather": CommandEntry(
         "",
@@ -116,17 +116,17 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "peers": CommandEntry(
         "peers:peers",
-        "Show the other machines: state, lag, and what waits for them and why.",
+        "Show the other machines: state, lag, waiting messages and their reasons.",
         CONTROL,
         commands={
             "key": CommandEntry("peers:key", "Print the public keys of this node, to add to `federation.peer_keys`."),
             "add-key": CommandEntry(
                 "peers:add_key",
-                "Make a key for this node; a second one is used after `use-key`.",
+                "Create a key for this node; a second key is used after `use-key`.",
             ),
             "use-key": CommandEntry(
                 "peers:use_key",
-                "Seal with this key after the next start of the daemon.",
+                "Use this key from the next start of the daemon on.",
             ),
             "remove-key": CommandEntry("peers:remove_key", "Delete a key of this node."),
         },
@@ -178,11 +178,13 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "uninstall": CommandEntry(
         "uninstall:uninstall", "Remove what streamrelay left in tmux and in your folders.", SETUP
     ),
-    "demo": CommandEntry("demo:demo", "Show programs that talk on a private tmux server, and count.", EXPLORE),
+    "demo": CommandEntry(
+        "demo:demo", "Let scripted programs talk on a private tmux server, and count their lines.", EXPLORE
+    ),
     "replay": CommandEntry("replay:replay", "Print what the programs of a recording said.", EXPLORE),
     "explain": CommandEntry("explain:explain", "Explain why each line of a recording was said or left out.", EXPLORE),
     "render": CommandEntry(
-        "render:render", "Print the screen that a file of terminal output, or a recording, makes.", EXPLORE
+        "render:render", "Render terminal output or a recording: as a screen of text, or as an animation.", EXPLORE
     ),
     "bench": CommandEntry("bench:bench", "Measure throughput, latency, cost and fidelity on this machine.", EXPLORE),
     "help": CommandEntry("helping:help_command", "Show the help of a command.", EXPLORE),

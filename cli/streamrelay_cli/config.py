@@ -78,9 +78,7 @@ def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  
 def show(
     context: typer.Context,
     connection: ConnectionAnywhere,
-    key: Annotated[
-        str, typer.Argument(help="Only this key, or what begins like it: link, link.budget.", show_default=False)
-    ] = "",
+    key: Annotated[str, typer.Argument(help="Only this key or table: link, link.budget.", show_default=False)] = "",
     as_json: AsJson = False,
 ) -> None:
     """Print every key with its value and its source.

@@ -50,7 +50,7 @@ ConfigFile = Annotated[
         "--config", help="The council's file; council.toml beside your config.toml by default.", metavar="FILE"
     ),
 ]
-Session = Annotated[str, typer.Argument(help="A session, by its id; `last` for the newest.", metavar="ID")]
+Session = Annotated[str, typer.Argument(help="The id of a session; `last` for the newest.", metavar="ID")]
 
 
 @takes_options
@@ -60,14 +60,14 @@ def council(
     printing: PrintingOptions,
     config: ConfigFile = None,
     resume: Annotated[
-        str, typer.Option("--resume", help="Go on with a session; `last` for the newest.", metavar="ID")
+        str, typer.Option("--resume", help="Continue a session; `last` for the newest.", metavar="ID")
     ] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Try it with scripted members; needs no key.")] = False,
     no_daemon: NoDaemon = False,
     plain: Annotated[
         bool, typer.Option("--plain", help="Print lines instead of opening the app, as without a terminal.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what happens as JSON, one object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print events as JSON, one object a line.")] = False,
 ) -> None:
     """Hold a conversation with several models and terminal agents at once.
 
@@ -172,7 +172,7 @@ def export_(
     printing: PrintingOptions,
     session: Session,
     file: Annotated[
-        Path | None, typer.Argument(help="Where to; FILE.json gives JSON. Standard output by default.")
+        Path | None, typer.Argument(help="The file to write; FILE.json for JSON. Standard output by default.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -44,11 +44,11 @@ McpPort = Annotated[
 def daemon(
     context: typer.Context,
     options: ServerOptions,
-    log_level: Annotated[LogLevel, typer.Option("--log-level", help="What is logged, on standard error.")] = (
-        LogLevel.info
-    ),
+    log_level: Annotated[
+        LogLevel, typer.Option("--log-level", help="The least severe level that is logged, on standard error.")
+    ] = (LogLevel.info),
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for the tmux server if it does not run yet, as a unit does.")
+        bool, typer.Option("--wait", help="Wait for the tmux server if it does not run yet; for service managers.")
     ] = False,
     mcp_port: McpPort = None,
     web: Listen = "",
@@ -83,7 +83,9 @@ def daemon(
 def start(
     options: ServerOptions,
     printing: PrintingOptions,
-    log_level: Annotated[LogLevel, typer.Option("--log-level", help="What is logged, in a file.")] = LogLevel.info,
+    log_level: Annotated[
+        LogLevel, typer.Option("--log-level", help="The least severe level that is logged, in a file.")
+    ] = LogLevel.info,
     mcp_port: McpPort = None,
     web: Listen = "",
 ) -> None:

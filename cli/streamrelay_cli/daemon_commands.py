@@ -50,8 +50,8 @@ def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = 
 def pause(
     options: ServerOptions,
     printing: PrintingOptions,
-    of: Annotated[str, typer.Argument(help="The id of a link or relay; without one, everything.")] = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Let it go on.")] = False,
+    of: Annotated[str, typer.Argument(help="The id of a link or relay; all by default.")] = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Resume deliveries.")] = False,
 ) -> None:
     """Pause links and relays, all or one, until `--resume`.
 
@@ -71,7 +71,7 @@ def mute(
     options: ServerOptions,
     printing: PrintingOptions,
     session: Session,
-    off: Annotated[bool, typer.Option("--off", help="Let it be heard again.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Unmute the session.")] = False,
 ) -> None:
     """Keep a session out of links and relays, until `--off`."""
     output = printing.output()
@@ -88,7 +88,7 @@ def extend(
     options: ServerOptions,
     printing: PrintingOptions,
     link: Id,
-    deliveries: Annotated[int, typer.Argument(min=1, help="How many more.")],
+    deliveries: Annotated[int, typer.Argument(min=1, help="The number of deliveries to add.")],
     as_json: AsJson = False,
 ) -> None:
     """Add deliveries to a link's budget; reopen a spent link."""
@@ -109,7 +109,7 @@ def extend(
 def stop(
     options: ServerOptions,
     printing: PrintingOptions,
-    which: Annotated[list[str] | None, typer.Argument(help="Links or relays, by id; without one, all.")] = None,
+    which: Annotated[list[str] | None, typer.Argument(help="Ids of links or relays; all by default.")] = None,
 ) -> None:
     """End links and relays, all or some.
 

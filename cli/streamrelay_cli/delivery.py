@@ -46,10 +46,10 @@ def list_command(
     options: ServerOptions,
     printing: PrintingOptions,
     target: Annotated[
-        str, typer.Argument(help="A session: its id, its title, or a pane; without one, all.", show_default=False)
+        str, typer.Argument(help="A session: its id, its title, or a pane; all by default.", show_default=False)
     ] = "",
     everything: Annotated[
-        bool, typer.Option("--all", help="Also those that are submitted, failed or answered, of the last seven days.")
+        bool, typer.Option("--all", help="Also list submitted, failed and answered messages of the last seven days.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -15,7 +15,7 @@ FAILED = 1
 
 
 def demo(tmux: TmuxBinary = None) -> None:
-    """Show programs that talk on a private tmux server, and count."""
+    """Let scripted programs talk on a private tmux server, and count their lines."""
     # Imported late: these modules would slow down the start of every other command.
     from streamrelay.demo.stage import perform
 

@@ -39,14 +39,14 @@ def explain(
     ],
     text: Annotated[
         str | None,
-        typer.Argument(help="Explain the lines that contain this in full. Default: one row for each line."),
+        typer.Argument(help="Explain in full the lines that contain this text. Default: one row for each line."),
     ] = None,
     turn: Annotated[int | None, typer.Option("--turn", min=0, help="Only lines of this turn.", metavar="N")] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Write a page that shows it in a browser, with the screens.", metavar="FILE"),
+        typer.Option("--html", help="Write a page for a browser, with the screens.", metavar="FILE"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace that file if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     profiles: Profiles = True,
     as_json: AsJson = False,
 ) -> None:

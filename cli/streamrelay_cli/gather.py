@@ -36,9 +36,9 @@ class Listening(StrEnum):
     digest = "digest"
 
 
-Which = Annotated[str, typer.Argument(help="A gathering, by its id; the one that is held, if there is one only.")]
+Which = Annotated[str, typer.Argument(help="The id of a gathering; by default the only one in progress.")]
 Who = "NAME=AGENT"
-Rounds = Annotated[int | None, typer.Option(min=1, help="How often the piece goes around in that phase.")]
+Rounds = Annotated[int | None, typer.Option(min=1, help="How many times the talking piece goes around in that phase.")]
 
 
 @takes_options
@@ -46,8 +46,8 @@ def start(
     context: typer.Context,
     options: ServerOptions,
     printing: PrintingOptions,
-    question: Annotated[str, typer.Argument(help="What it opens with; the rhythm's own by default.")] = "",
-    rhythm: Annotated[str, typer.Option("--rhythm", help="daily, weekly, monthly, or one of your own.")] = "daily",
+    question: Annotated[str, typer.Argument(help="The opening question; that of the rhythm by default.")] = "",
+    rhythm: Annotated[str, typer.Option("--rhythm", help="daily, weekly, monthly, or a rhythm of your own.")] = "daily",
     structure: Annotated[
         str,
         typer.Option(
@@ -58,8 +58,8 @@ def start(
         list[str] | None,
         typer.Option(
             "--speaker",
-            help="Who speaks, in the order typed: an agent or command to be started, or @TARGET for a session that is "
-            "there. A number in front (3:Sage=claude) gives another place.",
+            help="A speaker, in the order typed: an agent or command to start, or @TARGET for an existing session. A "
+            "number in front (3:Sage=claude) gives another place.",
             metavar=Who,
         ),
     ] = None,
@@ -72,25 +72,38 @@ def start(
             metavar="NAME",
         ),
     ] = None,
-    harvester: Annotated[str, typer.Option("--harvester", help="Who listens, and harvests.", metavar=Who)] = "",
+    harvester: Annotated[
+        str, typer.Option("--harvester", help="The scribe, who listens and writes the summary at the end.", metavar=Who)
+    ] = "",
     inhale: Rounds = None,
     hold: Rounds = None,
     exhale: Rounds = None,
-    beats: Annotated[int | None, typer.Option("--beats", min=1, help="Of one speaker's time.")] = None,
+    beats: Annotated[
+        int | None, typer.Option("--beats", min=1, help="Beats (time units) of one speaker's time.")
+    ] = None,
     interval: Annotated[float | None, typer.Option("--interval", help="Seconds from one beat to the next.")] = None,
-    last_words: Annotated[float | None, typer.Option("--last-words", help="Seconds they are waited for.")] = None,
+    last_words: Annotated[
+        float | None, typer.Option("--last-words", help="Seconds to wait for a speaker's last words.")
+    ] = None,
     harvest_timeout: Annotated[
-        float | None, typer.Option("--harvest-timeout", help="Seconds the harvest is waited for.")
+        float | None, typer.Option("--harvest-timeout", help="Seconds to wait for the harvest.")
     ] = None,
     listening: Annotated[
         Listening | None,
-        typer.Option("--listening", help="each: every contribution as it is made. digest: all of them with the piece."),
+        typer.Option(
+            "--listening",
+            help="each: members get every contribution at once. digest: all contributions with the piece.",
+        ),
     ] = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", help="Where agents are started; here by default.")] = None,
+    cwd: Annotated[
+        Path | None, typer.Option("--cwd", help="The folder in which agents are started; the current one by default.")
+    ] = None,
     end_sessions: Annotated[
-        bool, typer.Option("--end-sessions", help="End the sessions that were started for it, when it is over.")
+        bool, typer.Option("--end-sessions", help="At the end, end the sessions that were started for it.")
     ] = False,
-    detach: Annotated[bool, typer.Option("-d", "--detach", help="Don't show how it goes.")] = False,
+    detach: Annotated[
+        bool, typer.Option("-d", "--detach", help="Return at once instead of showing the gathering.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a gathering and its sessions, and print its id.
@@ -165,7 +178,7 @@ def pass_(
     options: ServerOptions,
     printing: PrintingOptions,
     gathering: Which = "",
-    number: Annotated[int | None, typer.Option("--number", help="Only if that participant holds it.")] = None,
+    number: Annotated[int | None, typer.Option("--number", help="Only if this participant holds the piece.")] = None,
 ) -> None:
     """Pass the talking piece on for the participant who holds it."""
     _change(options, printing, gathering, lambda service, one: service.pass_piece(one, number))
@@ -189,7 +202,7 @@ def close(
     printing: PrintingOptions,
     gathering: Which = "",
     end_sessions: Annotated[
-        bool, typer.Option("--end-sessions", help="End the sessions that were started for it, too.")
+        bool, typer.Option("--end-sessions", help="Also end the sessions that were started for it.")
     ] = False,
 ) -> None:
     """Close a gathering before its last round, and harvest it.
@@ -203,10 +216,11 @@ def close(
 def say(
     options: ServerOptions,
     printing: PrintingOptions,
-    text: Annotated[str, typer.Argument(help="What is said; - reads standard input.")],
-    gathering: Annotated[str, typer.Option("--gathering", "-g", help="Which one, if several are held.")] = "",
+    text: Annotated[str, typer.Argument(help="The contribution; - for standard input.")],
+    gathering: Annotated[str, typer.Option("--gathering", "-g", help="The id, if several are in progress.")] = "",
     number: Annotated[
-        int | None, typer.Option("--number", help="For whom, if several persons take part without a session.")
+        int | None,
+        typer.Option("--number", help="The person's number, if several persons take part without a session."),
     ] = None,
 ) -> None:
     """Speak for a person who holds the talking piece."""
@@ -224,8 +238,8 @@ def transcript(
     options: ServerOptions,
     printing: PrintingOptions,
     gathering: Which = "",
-    file: Annotated[Path | None, typer.Option("-o", "--output", help="Write it into a file of your own.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    file: Annotated[Path | None, typer.Option("-o", "--output", help="Write it into this file (mode 0600).")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the contributions and the harvest of a gathering.

@@ -19,11 +19,13 @@ _DEFAULTS = HistoryTable()
 def prune(
     printing: PrintingOptions,
     keep_days: Annotated[
-        float, typer.Option("--keep-days", min=0, help="Forget what is older than so many days; 0 for nothing.")
+        float, typer.Option("--keep-days", min=0, help="Delete entries older than this many days; 0 for none.")
     ] = _DEFAULTS.keep_days,
     most_megabytes: Annotated[
         float,
-        typer.Option("--most-megabytes", min=0, help="Forget the oldest until it is no larger; 0 for any size."),
+        typer.Option(
+            "--most-megabytes", min=0, help="Delete the oldest entries until the journal is no larger; 0 for any size."
+        ),
     ] = _DEFAULTS.most_megabytes,
     as_json: AsJson = False,
 ) -> None:

@@ -15,7 +15,7 @@ from streamrelay_cli.hook_client import tell
 from streamrelay_cli.options import AsJson, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 
-Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another whose profile knows how.")]
+Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another agent whose profile describes a hook.")]
 
 
 @takes_options
@@ -32,7 +32,7 @@ def install(printing: PrintingOptions, agent: Agent, as_json: AsJson = False) ->
 @takes_options
 def show(
     printing: PrintingOptions,
-    agent: Annotated[str, typer.Argument(help="One agent; all of them by default.")] = "",
+    agent: Annotated[str, typer.Argument(help="One agent; all by default.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Show which agents have the stop hook, and in which file."""
@@ -51,8 +51,8 @@ def remove(printing: PrintingOptions, agent: Agent) -> None:
 
 
 def hook(
-    agent: Annotated[str, typer.Argument(help="Whose hook it is.")],
-    report: Annotated[str, typer.Argument(help="What it reports, as JSON; standard input by default.")] = "",
+    agent: Annotated[str, typer.Argument(help="The agent whose hook it is.")],
+    report: Annotated[str, typer.Argument(help="The report as JSON; standard input by default.")] = "",
 ) -> None:
     """Report an agent's hook to the daemon; agents run it.
 

@@ -31,7 +31,7 @@ def learn(
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="The program's own name.")] = None,
     command: Annotated[
-        str | None, typer.Option("--command", help="Its foreground command, if the recording has none.")
+        str | None, typer.Option("--command", help="The program's foreground command, if the recording has none.")
     ] = None,
     proof: Annotated[
         Path | None,

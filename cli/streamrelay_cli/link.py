@@ -28,7 +28,7 @@ from streamrelay_cli.options import (
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found, written_out
 
-Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, with a title if wanted: Ann=%3.")]
+Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, optionally with a title: Ann=%3.")]
 
 
 @takes_options
@@ -42,17 +42,19 @@ def link(
     budget: Budget = BUDGET,
     notices: Annotated[
         bool,
-        typer.Option("--notices/--no-notices", help="Tell the two programs, not only you, what becomes of the link."),
+        typer.Option("--notices/--no-notices", help="Send notices about the link to the two programs, too."),
     ] = True,
     start_sessions: Annotated[
         bool,
-        typer.Option("--start-sessions/--no-start-sessions", help="Let the two start sessions while they are linked."),
+        typer.Option(
+            "--start-sessions/--no-start-sessions", help="Allow the two to start sessions while they are linked."
+        ),
     ] = True,
     allow_shell: AllowShell = False,
     no_daemon: NoDaemon = False,
     as_json: AsEvents = False,
 ) -> None:
-    """Let two programs hear each other, within a budget.
+    """Send each of two programs what the other says, within a budget.
 
     Each side gets the other's answers as `[From TITLE] ...`, as long as the budget lasts.
 

@@ -127,7 +127,7 @@ Profiles = Annotated[
     bool,
     typer.Option(
         "--profiles/--no-profiles",
-        help="Use what is known of programs, or treat each as if nothing were.",
+        help="Use the profiles of programs, or treat every program as unknown.",
         rich_help_panel=SERVER,
     ),
 ]
@@ -140,13 +140,15 @@ Verbose = Annotated[
         "-v",
         "--verbose",
         count=True,
-        help="Log to standard error what is done; -vv in detail.",
+        help="Log to standard error; -vv for details.",
         show_default=False,
         rich_help_panel=PRINTING,
     ),
 ]
-NoDaemon = Annotated[bool, typer.Option("--no-daemon", help="Do it here, also if a daemon runs.")]
-AllowShell = Annotated[bool, typer.Option("--allow-shell", help="Type into a shell too: it runs what it is told.")]
+NoDaemon = Annotated[bool, typer.Option("--no-daemon", help="Do it in this process, even if a daemon runs.")]
+AllowShell = Annotated[
+    bool, typer.Option("--allow-shell", help="Type into a shell too, which runs the text as a command.")
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,10 @@ def pulse(
     options: ServerOptions,
     printing: PrintingOptions,
     words: Annotated[list[str] | None, typer.Argument(help="Further words to search history for.")] = None,
-    rhythm: Annotated[str, typer.Option("--rhythm", help="Whose words history is searched for.")] = "daily",
-    longest: Annotated[int, typer.Option("--longest", min=0, help="Characters at most.")] = 4_000,
+    rhythm: Annotated[
+        str, typer.Option("--rhythm", help="The rhythm whose keywords are searched in history.")
+    ] = "daily",
+    longest: Annotated[int, typer.Option("--longest", min=0, help="Maximum number of characters.")] = 4_000,
     as_json: AsJson = False,
 ) -> None:
     """Print the summary of the machine that a gathering starts with.

@@ -50,25 +50,25 @@ def record(
     connection: ConnectionAnywhere,
     printing: PrintingOptions,
     target: Annotated[str, typer.Argument(help="A pane as tmux writes it (%3, name, name:0.1), or . for this one.")],
-    file: Annotated[Path, typer.Argument(help="Where to: a new file, .jsonl.gz, or .jsonl for one not packed.")],
+    file: Annotated[Path, typer.Argument(help="The new file: .jsonl.gz, or .jsonl for an uncompressed one.")],
     seconds: Annotated[
         float | None,
-        typer.Option("--for", min=0.1, help="End after so many seconds.", metavar="SECONDS", show_default=False),
+        typer.Option("--for", min=0.1, help="End after this many seconds.", metavar="SECONDS", show_default=False),
     ] = None,
     lines: Annotated[
         int | None,
-        typer.Option("--lines", min=1, help="End when the program has said so many lines.", show_default=False),
+        typer.Option("--lines", min=1, help="End after this many lines of output.", show_default=False),
     ] = None,
     say: Annotated[
         list[str] | None,
         typer.Option(
             "--say",
-            help="Send this to the program, one after the other: each when the turn before has ended.",
+            help="Send this message to the program; repeatable, each after the end of the previous turn.",
             metavar="TEXT",
             show_default=False,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Record a pane into a file: bytes, times, sizes, messages.
 

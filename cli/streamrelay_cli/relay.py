@@ -38,7 +38,7 @@ def relay(
     targets: Annotated[
         list[str],
         typer.Argument(
-            help="Two or more panes as tmux writes them, each with a name if wanted: Ann=%3 Bob=work:0.1.",
+            help="Two or more panes as tmux writes them, each optionally with a name: Ann=%3 Bob=work:0.1.",
             metavar="[NAME=]TARGET...",
         ),
     ],

@@ -36,31 +36,31 @@ def render(
             help="Write an animated SVG of a recording (.cast, .jsonl, .jsonl.gz or a folder) or of one screen.",
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", rich_help_panel=PICTURE, help="Replace that file if it is there.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", rich_help_panel=PICTURE, help="Replace an existing file.")] = False,
     title: Annotated[
         str | None,
-        typer.Option("--title", rich_help_panel=PICTURE, help="Title of its window. Default: the file's name."),
+        typer.Option("--title", rich_help_panel=PICTURE, help="Title of the drawn window; the file's name by default."),
     ] = None,
     pane: Annotated[
-        str | None, typer.Option("--pane", metavar="%N", rich_help_panel=PICTURE, help="Pane, if it shows several.")
+        str | None,
+        typer.Option("--pane", metavar="%N", rich_help_panel=PICTURE, help="The pane, if the recording has several."),
     ] = None,
     start: Annotated[
-        float, typer.Option("--from", metavar="SECONDS", min=0, rich_help_panel=PICTURE, help="Begin there.")
+        float, typer.Option("--from", metavar="SECONDS", min=0, rich_help_panel=PICTURE, help="Begin at this time.")
     ] = 0.0,
     stop: Annotated[
-        float | None, typer.Option("--until", metavar="SECONDS", min=0, rich_help_panel=PICTURE, help="End there.")
+        float | None,
+        typer.Option("--until", metavar="SECONDS", min=0, rich_help_panel=PICTURE, help="End at this time."),
     ] = None,
     speed: Annotated[
-        float, typer.Option("--speed", min=0.01, max=100, rich_help_panel=PICTURE, help="Play so many times as fast.")
+        float, typer.Option("--speed", min=0.01, max=100, rich_help_panel=PICTURE, help="Play this many times as fast.")
     ] = 1.0,
     max_pause: Annotated[
         float,
         typer.Option("--max-pause", metavar="SECONDS", min=0, rich_help_panel=PICTURE, help="Shorten pauses to this."),
     ] = MAX_PAUSE,
 ) -> None:
-    """Print the screen that a file of terminal output, or a recording, makes.
+    """Render terminal output or a recording: as a screen of text, or as an animation.
 
     It prints the history and the final screen; --json adds the cursor. With --svg it writes an animated SVG instead,
     which a browser plays and a README shows.

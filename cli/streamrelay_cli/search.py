@@ -24,19 +24,21 @@ UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 def search(
     options: ServerOptions,
     printing: PrintingOptions,
-    words: Annotated[list[str], typer.Argument(help="Words that all have to be there; in quotes, as they stand.")],
+    words: Annotated[list[str], typer.Argument(help="Words that must all occur; in quotes, an exact phrase.")],
     agent: Annotated[str, typer.Option("--agent", help="The name of a program, or all.")] = ALL,
     session: Annotated[
         str, typer.Option("--session", help="One session, ended or not, or an agent's own id of a conversation.")
     ] = "",
-    since: Annotated[str, typer.Option("--since", help="How far back: 30m, 2h, 7d, or a date as 2026-11-22.")] = "",
-    until: Annotated[str, typer.Option("--until", help="Up to when, in the same way.")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many at most.")] = 50,
-    any_word: Annotated[bool, typer.Option("--any", help="One of the words is enough.")] = False,
+    since: Annotated[str, typer.Option("--since", help="Only since then: 30m, 2h, 7d, or a date as 2026-11-22.")] = "",
+    until: Annotated[str, typer.Option("--until", help="Only until then, written in the same way.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of results.")] = 50,
+    any_word: Annotated[bool, typer.Option("--any", help="Find any of the words instead of all.")] = False,
     transcripts: Annotated[
-        bool, typer.Option("--transcripts/--no-transcripts", help="Search what agents wrote down themselves as well.")
+        bool, typer.Option("--transcripts/--no-transcripts", help="Also search the agents' own transcripts.")
     ] = True,
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long to read transcripts at most.")] = 10.0,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, help="Maximum time to read transcripts, in seconds.")
+    ] = 10.0,
     as_json: AsJson = False,
 ) -> None:
     """Search the journal and agents' transcripts; best match first.

@@ -45,23 +45,25 @@ def send_command(
         typer.Option(
             "--timeout",
             min=0,
-            help="Seconds to wait in all, 0 for no limit; with --wait 600 (`delivery.wait_timeout`) unless given. With "
-            "a daemon the message stays queued then, without one it is cancelled.",
+            help="Seconds to wait in all, 0 for no limit. With --wait the default is 600 (`delivery.wait_timeout`). After that, "
+            "a message of the daemon stays queued; without a daemon it is cancelled.",
             show_default=False,
         ),
     ] = None,
     expire: Annotated[
         float | None,
-        typer.Option("--expire", min=0, help="Seconds after which the message fails if it is not typed by then."),
+        typer.Option("--expire", min=0, help="Seconds after which the message fails if it is not typed yet."),
     ] = None,
     message_id: Annotated[
-        str | None, typer.Option("--id", help="Known by this id, it is sent once however often you try.", metavar="ID")
+        str | None,
+        typer.Option("--id", help="Send the message once under this id, however often you run this.", metavar="ID"),
     ] = None,
     needs_human: Annotated[
-        NeedsHumanPolicy, typer.Option("--needs-human", help="While a question or dialog stands there.")
+        NeedsHumanPolicy, typer.Option("--needs-human", help="Hold the message while a dialog is open, or let it fail.")
     ] = NeedsHumanPolicy.hold,
     commands: Annotated[
-        CommandsPolicy, typer.Option("--commands", help="A text that starts with / ! # @, a command to an agent.")
+        CommandsPolicy,
+        typer.Option("--commands", help="Send or refuse a text that agents read as a command (/ ! # @)."),
     ] = CommandsPolicy.send,
     allow_shell: AllowShell = False,
     no_daemon: NoDaemon = False,

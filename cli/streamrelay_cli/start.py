@@ -37,16 +37,19 @@ def start(
             help="A profile's name (streamrelay profiles), any command, or acp:COMMAND for an agent that speaks ACP."
         ),
     ],
-    arguments: Annotated[list[str] | None, typer.Argument(help="Its arguments, behind -- if they are options.")] = None,
-    title: Annotated[str, typer.Option("--title", help="How others know it; its name by default.")] = "",
-    cwd: Annotated[Path | None, typer.Option("--cwd", help="Where it is started; here by default.")] = None,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Arguments of the program, after -- if they are options.")
+    ] = None,
+    title: Annotated[str, typer.Option("--title", help="The session's title; the program's name by default.")] = "",
+    cwd: Annotated[Path | None, typer.Option("--cwd", help="The working folder; the current one by default.")] = None,
     environment: Annotated[
-        list[str] | None, typer.Option("--env", "-e", help="A variable for it.", metavar="NAME=VALUE")
+        list[str] | None,
+        typer.Option("--env", "-e", help="An environment variable for the program; repeatable.", metavar="NAME=VALUE"),
     ] = None,
     size: Annotated[str, typer.Option("--size", help="Columns and lines, at least 40x10.", metavar="120x40")] = "",
-    prompt: Annotated[str, typer.Option("--prompt", help="What it is given to do, once it is ready.")] = "",
+    prompt: Annotated[str, typer.Option("--prompt", help="A first message, sent when the program is ready.")] = "",
     patience: Annotated[
-        float, typer.Option("--timeout", min=0, help="Seconds to wait until it is ready; 0 not to wait.")
+        float, typer.Option("--timeout", min=0, help="Seconds to wait until the program is ready; 0 not to wait.")
     ] = 30.0,
     as_json: AsJson = False,
 ) -> None:
@@ -129,7 +132,7 @@ def start(
 def end(
     options: ServerOptions,
     printing: PrintingOptions,
-    session: Annotated[str, typer.Argument(help="Its id, a title that only one has, or its pane.")],
+    session: Annotated[str, typer.Argument(help="The session's id, its title if unique, or its pane.")],
 ) -> None:
     """End a session that `start` started, and its program."""
     output = printing.output()

@@ -23,7 +23,7 @@ STATUS = f"#{{?{OPTION}, [#{{{OPTION}}}],}}"
 @takes_options
 def tmux_command(
     watch_key: Annotated[
-        str, typer.Option("--watch-key", help="The key, behind tmux's prefix, for a popup of what a pane says.")
+        str, typer.Option("--watch-key", help="The key, after tmux's prefix, that opens a popup with a pane's output.")
     ] = "W",
     link_key: Annotated[
         str, typer.Option("--link-key", help="The key that links a pane with the marked one, in a new window.")

@@ -40,7 +40,7 @@ def watch(
         float | None,
         typer.Option(
             "--self-check",
-            help="Compare a pane that rests with tmux every so many seconds; a difference is a gap.",
+            help="Compare idle panes with tmux every so many seconds; a difference is reported as a gap.",
             metavar="SECONDS",
             min=0.1,
             show_default=False,

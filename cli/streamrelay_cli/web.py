@@ -13,7 +13,7 @@ from streamrelay_cli.runner import run_to_end
 Listen = Annotated[
     str,
     typer.Option(
-        "--web", metavar="[HOST:]PORT", help="Serve the page for browsers there; on loopback where no host is named."
+        "--web", metavar="[HOST:]PORT", help="Serve the page for browsers there; on loopback if no host is named."
     ),
 ]
 
@@ -23,7 +23,10 @@ def web(
     options: ServerOptions,
     printing: PrintingOptions,
     listen: Annotated[
-        str, typer.Option("--listen", metavar="[HOST:]PORT", help="Where, if it is not served yet; 0 for any port.")
+        str,
+        typer.Option(
+            "--listen", metavar="[HOST:]PORT", help="The address, if the page is not served yet; 0 for any port."
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:
