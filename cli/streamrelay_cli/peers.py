@@ -1,4 +1,4 @@
-"""`streamrelay peers`: the other machines, what waits for them and why; and the keys of this one."""
+"""`streamrelay peers`: the other machines, their waiting messages, and the keys of this node."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ Fingerprint = Annotated[str, typer.Argument(help="The fingerprint of the key, as
 
 @takes_options
 def peers(context: typer.Context, options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
-    """Show the other machines: state, lag, and what waits for them and why."""
+    """Show the other machines: state, lag, waiting messages and their reasons."""
     if is_group(context):
         return
     output = printing.output(as_json=as_json)
@@ -55,7 +55,7 @@ def key(context: typer.Context, printing: PrintingOptions, as_json: AsJson = Fal
 
 @takes_options
 def add_key(context: typer.Context, printing: PrintingOptions, as_json: AsJson = False) -> None:
-    """Make a key for this node; a second one is used after `use-key`."""
+    """Create a key for this node; a second key is used after `use-key`."""
     output = printing.output(as_json=as_json)
     file = _key_file(context)
     keys = _read(file) if file.exists() else ()
@@ -70,7 +70,7 @@ def add_key(context: typer.Context, printing: PrintingOptions, as_json: AsJson =
 
 @takes_options
 def use_key(context: typer.Context, printing: PrintingOptions, name: Fingerprint) -> None:
-    """Seal with this key after the next start of the daemon.
+    """Use this key from the next start of the daemon on.
 
     The other keys of this node are still accepted.
     """

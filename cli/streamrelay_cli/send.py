@@ -45,8 +45,8 @@ def send_command(
         typer.Option(
             "--timeout",
             min=0,
-            help="Seconds to wait in all, 0 for no limit. With --wait the default is 600 (`delivery.wait_timeout`). After that, "
-            "a message of the daemon stays queued; without a daemon it is cancelled.",
+            help="Seconds to wait in all, 0 for no limit. With --wait the default is 600 (`delivery.wait_timeout`). "
+            "Then a message of the daemon stays queued; without a daemon it is cancelled.",
             show_default=False,
         ),
     ] = None,

@@ -44,8 +44,8 @@ RESUMED = 5.0
 """Seconds in which the stream must see the paste of an earlier process: a new stream knows little."""
 CONFIRM = 2.0
 STARTING = 8.0
-"""Seconds between the two Enters for a program that has not taken a message yet. OpenCode 1.18.33 keeps the text in its
-composer until its server has created a session, and ignores each Enter before it has loaded its models."""
+"""Seconds between the two Enters for a program that has not taken a message yet. An agent may keep the text in its
+composer until its server has created a session, and ignore each Enter before it has loaded its models."""
 UNSUBMITTED = 30.0
 """Seconds after the second Enter in which a text in the composer may still be submitted."""
 UNHEARD = 10.0
