@@ -15,7 +15,7 @@ def write_private(path: Path, text: str, *, force: bool) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        hint = "name a file that is not a folder" if path.is_dir() else "use --force to replace it"
+        hint = "it is a folder: name a file" if path.is_dir() else "use --force to replace it"
         raise UsageError(f"file exists: {path}", hint=hint) from error
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -78,6 +78,7 @@ class CouncilSession:
         self.id = session
         self.config = config
         self.entries = [entry for entry, queued in entries if not queued]
+        """The messages of the conversation so far, in order."""
         self._store = store
         self._machine = machine
         self._make_client = make_client
@@ -85,6 +86,7 @@ class CouncilSession:
         self._members = {member.name: member for member in config.members}
         self._clients: dict[tuple[str, bool], AIClient] = {}
         self._unhandled = {entry.id: entry for entry, queued in entries if queued}
+        """The person's messages that are not part of the conversation yet, by id."""
         self._now = now or asyncio.get_running_loop().time
         self._estimator = Estimator()
         self._subscribers: list[asyncio.Queue[CouncilEvent | None]] = []
@@ -127,7 +129,7 @@ class CouncilSession:
     async def prepare(store: CouncilStore, config: CouncilConfig, make_client: ClientFactory) -> str:
         """Store a new session and return its id, for `resume`.
 
-        Before that, raises the error of `make_client` for a member, such as AIKeyRefused for a missing key.
+        Before it stores anything, it raises the error of `make_client` for a member, such as AIKeyRefused.
         """
         for member in config.members:
             await make_client(member, member.model).aclose()
@@ -165,10 +167,10 @@ class CouncilSession:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.leave()
+        await self.end()
 
-    async def leave(self) -> None:
-        """End the session, as `/bye` does, unless it has ended."""
+    async def end(self) -> None:
+        """End the session, as `/bye` does; a second call has no effect."""
         self._inbox.put_nowait(coordinator.Bye())
         if self._runner is not None:
             await asyncio.gather(self._runner, return_exceptions=True)

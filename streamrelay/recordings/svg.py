@@ -105,7 +105,7 @@ class _Drawing:
         self._seconds = animation.screens[-1].t + max(rest, 0.1)
         self._contents: dict[Row, int] = {}
         self._style_classes: dict[str, str] = {}
-        self._rules: list[str] = []
+        self._keyframes: list[str] = []
 
     def css(self) -> str:
         """Return the style sheet; call this after all other parts."""
@@ -117,7 +117,7 @@ class _Drawing:
                 f".m{{animation:{self._seconds:.3f}s step-end infinite}}",
                 "@media(prefers-reduced-motion:reduce){.m{animation:none!important}}",
                 *styles,
-                *self._rules,
+                *self._keyframes,
             ]
         )
 
@@ -161,10 +161,10 @@ class _Drawing:
         position = 'visibility="hidden"' if last is None else f'transform="translate({last[0]} {last[1]})"'
         if len(changes) == 1:
             return f"<g {position}>{content}</g>"
-        number = len(self._rules)
+        number = len(self._keyframes)
         hides = any(position is None for _, position in changes)
         frames = (f"{round(100 * t / self._seconds, 3):g}%{{{_css(place, hides=hides)}}}" for t, place in changes)
-        self._rules.append(f"@keyframes k{number}{{{''.join(frames)}}}.k{number}{{animation-name:k{number}}}")
+        self._keyframes.append(f"@keyframes k{number}{{{''.join(frames)}}}.k{number}{{animation-name:k{number}}}")
         return f'<g class="m k{number}" {position}>{content}</g>'
 
     # A row

@@ -48,7 +48,7 @@ class RecordingWriter:
             # Always a new file: the existing one may be a link, or readable for others.
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError as error:
-            hint = "name a file that is not a folder" if path.is_dir() else "use --force to replace it"
+            hint = "it is a folder: name a file" if path.is_dir() else "use --force to replace it"
             raise RecordingError(f"file exists: {path}", hint=hint) from error
         except OSError as error:
             raise RecordingError(f"cannot write {path}: {error.strerror}") from error

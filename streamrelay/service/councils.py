@@ -130,7 +130,7 @@ class Councils:
     async def close(self) -> None:
         """End all sessions; they can be resumed."""
         for held in list(self._held.values()):
-            await held.session.leave()
+            await held.session.end()
         await asyncio.gather(*self._closing, return_exceptions=True)
         if self._store is not None:
             await self._store.__aexit__(None, None, None)

@@ -26,7 +26,7 @@ def describe(circle: Circle, now: float, unix_now: float) -> Gathering:
         beat_interval_seconds=plan.beat_interval_seconds,
         listening=plan.listening,
         opening_question=plan.question,
-        state=_state(circle),
+        state=_state_name(circle),
         reason=state.closed or state.closing,
         phase=state.phase,
         round=state.round,
@@ -67,7 +67,7 @@ def export_circle(circle: Circle) -> GatheringExport:
     return export(circle.gathering_id, ceremony.plan, ceremony.members, ceremony.record, started_at=circle.started_at)
 
 
-def _state(circle: Circle) -> GatheringState:
+def _state_name(circle: Circle) -> GatheringState:
     state = circle.ceremony.state
     if circle.closed:
         return "closed"

@@ -43,7 +43,7 @@ class UiStyle:
     header: tuple[str, ...] = ()
     """Rows pinned to the top; on the alternate screen only."""
     erases_below: bool = False
-    """Erase with one `CSI J` instead of row by row; on the main screen only. tmux treats it as a clear at row 0."""
+    """Erase with one `CSI J` instead of row by row; on the main screen only. At row 0, tmux takes it for a clear."""
     folds_from: int | None = None
     """A paste of at least that many lines is shown as a placeholder; None for never."""
     mark: str = "> "
@@ -68,7 +68,7 @@ class UiStyle:
 
 @dataclass
 class TranscriptProgram:
-    """One run of the program. Each method of the program's behaviour returns the bytes that paint it."""
+    """One run of the program. Each public method is something that the program does, and returns the bytes for it."""
 
     style: UiStyle = field(default_factory=UiStyle)
 

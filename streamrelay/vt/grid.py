@@ -35,7 +35,7 @@ class Grid:
         self.lines = [Line(self.symbols) for _ in range(lines)]
         self.history = Scrollback(limit)
         self.keeps_history = limit > 0
-        """False while the alternate screen is shown."""
+        """False while the alternate screen is shown, and always if the limit of the history is 0."""
         self.saved: list[Line] | None = None
         """The main screen, while the alternate one is shown."""
         self.saved_columns = columns

@@ -30,7 +30,7 @@ class AnthropicClient(VendorClient):
         self._max_tokens = max_tokens
         self._sdk = anthropic.AsyncAnthropic(api_key=key, base_url=base_url or None, max_retries=0)
 
-    async def _pieces(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
+    async def _stream_answer(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
         async with self._sdk.messages.stream(
             model=self._model,
             max_tokens=self._max_tokens,
@@ -47,7 +47,7 @@ class AnthropicClient(VendorClient):
     async def _find_model(self) -> None:
         await self._sdk.models.retrieve(self._model)
 
-    def _status(self, error: Exception) -> int | None:
+    def _http_status(self, error: Exception) -> int | None:
         return error.status_code if isinstance(error, anthropic.APIStatusError) else None
 
     async def aclose(self) -> None:

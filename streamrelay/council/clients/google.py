@@ -29,7 +29,7 @@ class GoogleClient(VendorClient):
         options = types.HttpOptions(base_url=base_url or None, retry_options=types.HttpRetryOptions(attempts=1))
         self._sdk = genai.Client(api_key=key, vertexai=False, http_options=options)
 
-    async def _pieces(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
+    async def _stream_answer(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
         contents = [
             types.Content(role=_ROLES[message.role], parts=[types.Part(text=message.text)]) for message in messages
         ]
@@ -48,7 +48,7 @@ class GoogleClient(VendorClient):
     async def _find_model(self) -> None:
         await self._sdk.aio.models.get(model=self._model)
 
-    def _status(self, error: Exception) -> int | None:
+    def _http_status(self, error: Exception) -> int | None:
         return error.code if isinstance(error, errors.APIError) else None
 
     async def aclose(self) -> None:

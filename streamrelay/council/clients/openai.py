@@ -30,7 +30,7 @@ class OpenAIClient(VendorClient):
         self._max_tokens = max_tokens
         self._sdk = openai.AsyncOpenAI(api_key=key, base_url=base_url or None, max_retries=0)
 
-    async def _pieces(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
+    async def _stream_answer(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
         stream = await self._sdk.chat.completions.create(
             model=self._model,
             messages=[{"role": "system", "content": system_prompt}, *map(_param, messages)],
@@ -50,7 +50,7 @@ class OpenAIClient(VendorClient):
     async def _find_model(self) -> None:
         await self._sdk.models.retrieve(self._model)
 
-    def _status(self, error: Exception) -> int | None:
+    def _http_status(self, error: Exception) -> int | None:
         return error.status_code if isinstance(error, openai.APIStatusError) else None
 
     async def aclose(self) -> None:

@@ -37,7 +37,7 @@ class VendorClient(AIClient):
                 logger.setLevel(logging.WARNING)
 
     @abstractmethod
-    def _pieces(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
+    def _stream_answer(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
         """Make one request and yield its answer in pieces; set `usage`, and `_is_complete` at the vendor's end mark."""
 
     @abstractmethod
@@ -45,7 +45,7 @@ class VendorClient(AIClient):
         """Request the description of the model; raise the SDK's exceptions."""
 
     @abstractmethod
-    def _status(self, error: Exception) -> int | None:
+    def _http_status(self, error: Exception) -> int | None:
         """Return the HTTP status of one of the `status_errors`."""
 
     async def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
@@ -69,7 +69,7 @@ class VendorClient(AIClient):
     async def _attempt(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncGenerator[str]:
         self.usage, self._is_complete = None, False
         with self._sdk_errors_translated():
-            async with aclosing(self._pieces(messages, system_prompt)) as pieces:
+            async with aclosing(self._stream_answer(messages, system_prompt)) as pieces:
                 async for piece in pieces:
                     yield piece
         if not self._is_complete:
@@ -84,6 +84,6 @@ class VendorClient(AIClient):
         try:
             yield
         except self.status_errors as error:
-            raise error_for(self._member, self._status(error)) from error
+            raise error_for(self._member, self._http_status(error)) from error
         except others as error:
             raise error_for(self._member, None, type(error).__name__) from error

@@ -23,10 +23,10 @@ MAX_HEADING = 3
 
 
 class _Match(NamedTuple):
-    """Two equal lines: `said[old]` and `shown[new]`."""
+    """The indices of a said line and of an equal shown line."""
 
-    old: int
-    new: int
+    said: int
+    shown: int
 
 
 class Page:
@@ -64,7 +64,7 @@ class Page:
         return _new_lines(lines[top:], [*gone, *final], below)[0]
 
     def say(self, gone: Sequence[str], final: Sequence[str], below: Sequence[str]) -> list[int]:
-        """Return the same indices, and remember these lines as said."""
+        """Return the indices of the new lines as `new_lines` does, and remember all of `gone` and `final` as said."""
         if gone or final:
             self.lines, self.top = self._lines_to_compare([*gone, *final, *below])
             self._restarted = self._cleared = False
@@ -95,10 +95,10 @@ def _reprinted_from(scrolled: Sequence[str], shown: Sequence[str]) -> int | None
 
     At least half of the scrolled lines from there on must be shown again, the first of them near the top.
     """
-    matches = [match for match in _matches(scrolled, shown) if shown[match.new]]
-    if not matches or sum(1 for line in shown[: matches[0].new] if line) > MAX_HEADING:
+    matches = [match for match in _matches(scrolled, shown) if shown[match.shown]]
+    if not matches or sum(1 for line in shown[: matches[0].shown] if line) > MAX_HEADING:
         return None
-    first = matches[0].old
+    first = matches[0].said
     expected = sum(1 for line in scrolled[first:][: len(shown)] if line)
     return first if 2 * len(matches) >= expected and (len(matches) > 1 or expected == 1) else None
 
@@ -107,25 +107,25 @@ def _new_lines(said: Sequence[str], final: Sequence[str], below: Sequence[str]) 
     """Return the indices of the new `final` lines, and how many of the `said` lines the `final` lines replace."""
     matches = _matches(said, [*final, *below])
     new: list[int] = []
-    before = _Match(-1, -1)
+    previous = _Match(-1, -1)
     replaced = 0
     for match in [*matches, _Match(len(said), len(final) + len(below))]:
-        unmatched = range(before.new + 1, min(match.new, len(final)))
-        lost = match.old - before.old - 1
+        unmatched = range(previous.shown + 1, min(match.shown, len(final)))
+        lost = match.said - previous.said - 1
         new += [number for number in unmatched if final[number] or not lost]
-        if before.new < len(final):
-            replaced = before.old + 1 + min(lost, len(unmatched))
-        before = match
+        if previous.shown < len(final):
+            replaced = previous.said + 1 + min(lost, len(unmatched))
+        previous = match
     return new, replaced
 
 
-def _matches(old: Sequence[str], new: Sequence[str]) -> list[_Match]:
+def _matches(said: Sequence[str], shown: Sequence[str]) -> list[_Match]:
     """Return the pairs of equal lines, in order; equal blank lines count only next to other equal lines."""
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, shown, strict=False)))
     matches = [_Match(number, number) for number in range(same)]
-    if same == len(old) or same == len(new):
+    if same == len(said) or same == len(shown):
         return matches
-    matcher = SequenceMatcher(lambda line: not line, new[same:], old[same:], autojunk=False)
+    matcher = SequenceMatcher(lambda line: not line, shown[same:], said[same:], autojunk=False)
     for block in matcher.get_matching_blocks():
         matches += [_Match(same + block.b + i, same + block.a + i) for i in range(block.size)]
     return matches
