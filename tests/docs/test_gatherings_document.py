@@ -113,7 +113,7 @@ def test_phrases_and_figures_are_those_of_the_code():
     for figure in (
         f"{plan.most_contributions} contributions and {plan.longest_tenure:,} characters",
         f"the latest {plan.reach_seconds:g} s", f"{plan.last_words_seconds:g} s for it",
-        f"rested for {HARVEST_REST:g} s", f"waited for {plan.harvest_seconds:g} s",
+        f"rested for {HARVEST_REST:g} s", f"for at most {plan.harvest_seconds:g} s",
     ):  # fmt: skip
         assert figure in " ".join(DOCUMENT.split())
     faults = re.findall(
