@@ -23,8 +23,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import msgspec
 from redis.asyncio import Redis
 
+from benchmarks import measuring
+from benchmarks.measuring import Report, Sample, Table, progress
 from streamrelay.config.settings import FederationTable
 from streamrelay.federation.keys import KeyPair
 from streamrelay.federation.messages import Message
@@ -233,7 +236,7 @@ class Receivers:
             await self._told.wait()
 
 
-async def measure(post: Callable[[int], Awaitable[None]], receivers: Receivers, messages: int) -> Figures:
+async def carry(post: Callable[[int], Awaitable[None]], receivers: Receivers, messages: int) -> Figures:
     """Time single messages, then many; `post(count)` hands so many over, to all receivers in turn."""
     latencies: list[float] = []
     for number in range(PINGS):
@@ -266,7 +269,7 @@ async def measure_federation(url: str, nodes: int, size: int, messages: int) -> 
 
                 await core.do(decide)
 
-            return await measure(post, receivers, messages)
+            return await carry(post, receivers, messages)
 
 
 async def measure_bare(url: str, nodes: int, size: int, messages: int) -> Figures:
@@ -282,45 +285,67 @@ async def measure_bare(url: str, nodes: int, size: int, messages: int) -> Figure
         async def post(count: int) -> None:
             await sender.exchange((), ((next(turn), record) for _ in range(count)))
 
-        return await measure(post, receivers, messages)
+        return await carry(post, receivers, messages)
 
 
-async def compare(server: PrivateRedis, nodes: int, size: int, pairs: int) -> str:
-    """Return one line of the table: medians over pairs of runs, with their spread."""
+class Compared(msgspec.Struct, frozen=True):
+    """One kind of run: messages per second of both, their ratio, and what a hop takes above bare, in milliseconds."""
+
+    nodes: int
+    size: int
+    messages: int
+    ours: Sample
+    bare: Sample
+    ratio: Sample
+    hop: Sample
+
+
+async def compare(server: PrivateRedis, nodes: int, size: int, repetitions: int) -> Compared:
+    """Run pairs, bare Redis first."""
     messages = min(BUDGET // size, 3_000)
-    ratios, hops, rates = [], [], []
-    for _ in range(pairs):
+    pairs = []
+    for number in range(repetitions):
+        progress(f"federation: {nodes} nodes, {size} bytes, pair {number + 1} of {repetitions}")
         bare = await measure_bare(server.url, nodes, size, messages)
         ours = await measure_federation(server.url, nodes, size, messages)
         async with Redis.from_url(server.url) as client:
             await client.flushall()
-        ratios.append(ours.per_second / bare.per_second)
-        hops.append((ours.latency - bare.latency) * 1000)
-        rates.append((ours.per_second, bare.per_second))
-    ours_rate, bare_rate = (statistics.median(rate[place] for rate in rates) for place in (0, 1))
-    return (
-        f"{nodes:>5}  {size:>9,}  {messages:>8,}  {ours_rate:>9,.0f}  {bare_rate:>9,.0f}  "
-        f"{statistics.median(ratios):>5.2f} ({min(ratios):.2f}-{max(ratios):.2f})  "
-        f"{statistics.median(hops):>6.1f} ({min(hops):.1f}-{max(hops):.1f})"
-    )
+        pairs.append((ours, bare))
+    return Compared(
+        nodes, size, messages,
+        Sample.of(ours.per_second for ours, _ in pairs), Sample.of(bare.per_second for _, bare in pairs),
+        Sample.of(ours.per_second / bare.per_second for ours, bare in pairs),
+        Sample.of((ours.latency - bare.latency) * 1000 for ours, bare in pairs),
+    )  # fmt: skip
 
 
-async def run(nodes: Sequence[int], sizes: Sequence[int], pairs: int) -> None:
-    print("nodes      bytes  messages     ours/s     bare/s  ratio (spread)     hop above bare, ms (spread)")
+async def compare_all(nodes: Sequence[int], sizes: Sequence[int], repetitions: int) -> list[Compared]:
+    """Compare every number of nodes with every size, on one Redis server that syncs each entry."""
     with PrivateRedis(None, "--appendfsync", "always") as server:
-        for count in nodes:
-            for size in sizes:
-                print(await compare(server, count, size, pairs), flush=True)
+        return [await compare(server, count, size, repetitions) for count in nodes for size in sizes]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure what carries messages between machines.")
-    parser.add_argument("--nodes", type=int, nargs="+", default=[2])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 4096, 262_144])
-    parser.add_argument("--pairs", type=int, default=5)
-    asked = parser.parse_args()
-    asyncio.run(run(asked.nodes, asked.sizes, asked.pairs))
+def measure(arguments: argparse.Namespace) -> Report:
+    """Compare, and put it into a table."""
+    figures = asyncio.run(compare_all(arguments.nodes, arguments.sizes, arguments.repetitions))
+    rows = [
+        (
+            str(one.nodes), f"{one.size:,}", f"{one.messages:,}", one.ours.spread(0), one.bare.spread(0),
+            one.ratio.spread(2), one.hop.spread(),
+        )
+        for one in figures
+    ]  # fmt: skip
+    head = ("nodes", "bytes", "messages", "messages/s", "bare, messages/s", "ratio", "hop above bare, ms")
+    return Report("federation", measuring.machine(), figures, (Table("Between machines", head, rows),))
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = measuring.options(__doc__, repetitions=5)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[2], help="(%(default)s)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 4096, 262_144], help="bytes (%(default)s)")
+    return parser
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(measuring.run(options(), measure))

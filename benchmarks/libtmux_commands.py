@@ -1,24 +1,36 @@
 """How long libtmux's commands take, on `libtmux.Server` and on `streamrelay.libtmux.ControlServer`, in the same run.
 
-    python -m benchmarks.libtmux_commands [ROUNDS]
-
-Each round times each command on both servers, one after the other, so that a busy machine slows both. Prints the
-medians in milliseconds and how many times as fast ControlServer is: the median of the rounds, the ratio of the fastest
-rounds, which other programs disturbed least, and the middle half of the rounds.
+Each repetition times each command on both servers, one after the other, so that a busy machine slows both. The table
+has the medians in milliseconds and how many times as fast ControlServer is: the median of the repetitions with their
+middle half, and the ratio of the fastest repetitions, which other programs disturbed least.
 """
 
+import argparse
 import statistics
-import sys
 import time
 from collections.abc import Callable
 
 import libtmux
+import msgspec
 
+from benchmarks import measuring
+from benchmarks.measuring import Report, Sample, Table, progress
 from streamrelay.libtmux import ControlServer
 from streamrelay.testing.tmux import PrivateTmux
 
-ROUNDS = 20
 CALLS = 10
+"""Calls that are timed together."""
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One command on both servers: milliseconds of each, and how many times as fast ControlServer is."""
+
+    name: str
+    stock: Sample
+    control: Sample
+    times: Sample
+    middle_half: tuple[float, float]
+    fastest: float
 
 
 def commands(server: libtmux.Server) -> dict[str, Callable[[], object]]:
@@ -40,25 +52,45 @@ def timed(call: Callable[[], object]) -> float:
     return (time.perf_counter() - began) / CALLS
 
 
-def main(rounds: int) -> None:
+def compare(name: str, stock: Callable[[], object], control: Callable[[], object], repetitions: int) -> Command:
+    """Time one command on both servers, in turns."""
+    pairs = [(timed(stock) * 1000, timed(control) * 1000) for _ in range(repetitions)]
+    ratios = [one / other for one, other in pairs]
+    low, _, high = statistics.quantiles(ratios, n=4) if repetitions > 1 else ratios * 3
+    theirs, ours = (Sample.of(column) for column in zip(*pairs, strict=True))
+    return Command(name, theirs, ours, Sample.of(ratios), (low, high), theirs.low / ours.low)
+
+
+def measure(arguments: argparse.Namespace) -> Report:
+    """Time every command."""
+    figures = []
     with PrivateTmux() as tmux:
         tmux.new_session("work", ["cat"])
         stock = tmux.libtmux()
         control = ControlServer(socket_path=tmux.socket_path, tmux_bin=stock.tmux_bin)
-        theirs, ours = commands(stock), commands(control)
-        print(f"{'command':40} {'Server':>8} {'ControlServer':>14} {'times as fast':>14} {'fastest':>8}  middle half")
-        for name, call in theirs.items():
-            pairs = [(timed(call), timed(ours[name])) for _ in range(rounds)]
-            ratios = [one / other for one, other in pairs]
-            low, middle, high = statistics.quantiles(ratios, n=4)
-            columns = [*zip(*pairs, strict=True)]
-            stock_ms, control_ms = (statistics.median(column) * 1000 for column in columns)
-            fastest = min(columns[0]) / min(columns[1])
-            print(
-                f"{name:40} {stock_ms:8.3f} {control_ms:14.3f} {middle:14.1f} {fastest:8.1f}  {low:.1f} to {high:.1f}"
-            )
-        control.close()
+        try:
+            theirs, ours = commands(stock), commands(control)
+            for name, call in theirs.items():
+                progress(f"libtmux commands: {name}")
+                figures.append(compare(name, call, ours[name], arguments.repetitions))
+        finally:
+            control.close()
+        machine = measuring.machine(tmux.binary)
+    rows = [
+        (
+            one.name, f"{one.stock.median:.3f}", f"{one.control.median:.3f}", f"{one.times.median:.1f}",
+            f"{one.middle_half[0]:.1f}-{one.middle_half[1]:.1f}", f"{one.fastest:.1f}",
+        )
+        for one in figures
+    ]  # fmt: skip
+    head = ("command", "Server, ms", "ControlServer, ms", "times as fast", "middle half", "fastest")
+    return Report("libtmux_commands", machine, figures, (Table("Commands of libtmux", head, rows),))
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    return measuring.options(__doc__, repetitions=20)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS)
+    raise SystemExit(measuring.run(options(), measure))

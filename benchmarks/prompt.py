@@ -1,12 +1,12 @@
-"""How long the command line takes before it does anything: `python -m benchmarks.prompt [ROUNDS]`.
+"""How long the command line takes before it does anything.
 
 Each round runs every row once, one after the other, so that other work on the machine slows all rows alike. The ratios
 are what counts: `--help` at most 2.0 and `--version` at most 1.5 times the `--help` of an empty typer app, and
 `import streamrelay` at most 2.0 times `import typer`. The table goes into docs/benchmarks.md.
 """
 
+import argparse
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -14,7 +14,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-ROUNDS = 20
+import msgspec
+
+from benchmarks import measuring
+from benchmarks.measuring import Report, Sample, Table, progress
+
 EMPTY_APP = "import typer\napp = typer.Typer()\n@app.command()\ndef empty(): ...\napp()\n"
 COMMAND = str(Path(sys.executable).with_name("streamrelay"))
 
@@ -42,51 +46,82 @@ ROWS = (
 )
 
 
-def measure(rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of each row, round by round; the first round warms the caches and does not count."""
+class Timed(msgspec.Struct, frozen=True):
+    """What one row took, in milliseconds, and how its median compares with that of another row."""
+
+    name: str
+    taken: Sample
+    ratio: float | None = None
+    bar: float | None = None
+
+    @property
+    def missed(self) -> bool:
+        """Whether the ratio is above its bar."""
+        return self.ratio is not None and self.bar is not None and self.ratio > self.bar
+
+
+def time_rows(rounds: int) -> dict[str, list[float]]:
+    """Return the milliseconds of each row, round by round; the first round warms the caches and does not count."""
     taken: dict[str, list[float]] = {row.name: [] for row in ROWS}
     with tempfile.TemporaryDirectory() as home:
         own = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "TMUX_TMPDIR"), home)
         outside = {name: value for name, value in os.environ.items() if not name.startswith(("TMUX", "STREAMRELAY"))}
         for number in range(rounds + 1):
+            progress(f"prompt: round {number} of {rounds}")
             for row in ROWS:
                 began = time.perf_counter()
                 subprocess.run(
                     row.words, env=outside | own | dict(row.environment), cwd=home, capture_output=True, check=False
                 )
                 if number:
-                    taken[row.name].append(time.perf_counter() - began)
+                    taken[row.name].append(1000 * (time.perf_counter() - began))
     return taken
 
 
-def table(taken: dict[str, list[float]]) -> list[str]:
-    """Return the rows in Markdown: median and spread in milliseconds, and the ratio of the medians."""
-    medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
-    lines = ["| what | median ms | fastest - slowest ms | ratio | bar |", "|---|---|---|---|---|"]
-    for row in ROWS:
-        ratio = f"{medians[row.name] / medians[row.against]:.2f}" if row.against else "-"
-        seconds = taken[row.name]
-        spread = f"{1000 * min(seconds):.0f} - {1000 * max(seconds):.0f}"
-        bar = "-" if row.bar is None else f"{row.bar:.1f}"
-        lines.append(f"| {row.name} | {1000 * medians[row.name]:.0f} | {spread} | {ratio} | {bar} |")
-    return lines
+def compare(taken: dict[str, list[float]]) -> list[Timed]:
+    """Return the figures of each row, with the ratio of its median to that of the row it is compared with."""
+    samples = {name: Sample.of(values) for name, values in taken.items()}
+    return [
+        Timed(
+            row.name, samples[row.name],
+            samples[row.name].median / samples[row.against].median if row.against else None, row.bar,
+        )
+        for row in ROWS
+    ]  # fmt: skip
 
 
-def missed(taken: dict[str, list[float]]) -> list[str]:
-    """Return the rows whose ratio is above its bar."""
-    medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
-    return [row.name for row in ROWS if row.bar is not None and medians[row.name] > row.bar * medians[row.against]]
+def measure(arguments: argparse.Namespace) -> Report:
+    """Time all rows in turns."""
+    figures = compare(time_rows(arguments.repetitions))
+    rows = [
+        (
+            one.name, one.taken.spread(0), "-" if one.ratio is None else f"{one.ratio:.2f}",
+            "-" if one.bar is None else f"{one.bar:.1f}",
+        )
+        for one in figures
+    ]  # fmt: skip
+    title = f"At the prompt: {arguments.repetitions} alternating runs"
+    table = Table(title, ("what", "median (lowest-highest), ms", "ratio", "limit"), rows)
+    return Report("prompt", measuring.machine(), figures, (table,))
 
 
-def main(words: list[str]) -> int:
-    rounds = int(words[0]) if words else ROUNDS
-    taken = measure(rounds)
-    print(f"{rounds} alternating runs, Python {sys.version.split()[0]}\n")
-    print("\n".join(table(taken)))
-    for name in missed(taken):
-        print(f"above its bar: {name}", file=sys.stderr)
-    return 1 if missed(taken) else 0
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    return measuring.options(__doc__, repetitions=20)
+
+
+def main() -> int:
+    """Measure and print; return 1 if a ratio is above its bar."""
+    measuring.end_when_told()
+    arguments = options().parse_args()
+    report = measure(arguments)
+    progress("")
+    print(report.text(json=arguments.json))
+    missed = [one.name for one in report.figures if one.missed]
+    for name in missed:
+        print(f"above its limit: {name}", file=sys.stderr)
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

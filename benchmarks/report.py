@@ -46,6 +46,11 @@ QUICK = {
     "screen": "--repetitions 3 --megabytes 2 --pyte-megabytes 0.05",
     "terminals": "--repetitions 2 --megabytes 1 --pyte-megabytes 0.05",
     "fidelity": "--only cat bash python claude codex/short ink",
+    "council": "--repetitions 1 --seconds 4",
+    "federation": "--repetitions 1 --sizes 100",
+    "libtmux_commands": "--repetitions 3",
+    "prompt": "--repetitions 3",
+    "server_deaths": "--rounds 1",
 }
 """Every part, in the order of the report, with what makes it small."""
 PARTS = tuple(name for name in QUICK if importlib.util.find_spec(f"benchmarks.{name}"))

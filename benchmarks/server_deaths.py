@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import os
 import secrets
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
@@ -182,16 +181,16 @@ def measure(arguments: argparse.Namespace) -> Report:
     return Report("server_deaths", machine, figures, (Table("Server deaths", head, rows),))
 
 
-def main() -> int:
-    """Measure and print."""
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = measuring.options(__doc__)
     parser.add_argument("--rounds", type=int, default=20, help="servers of each way in each scene (%(default)s)")
     parser.add_argument("--starts", type=int, default=3, help="starts a round, but in `crowd` (%(default)s)")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), help="ways to attach (all)")
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=["churn", "crowd"], help="(%(default)s)")
     parser.add_argument("--tmux", help="the tmux binary")
-    return measuring.run(parser, measure)
+    return parser
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(measuring.run(options(), measure))

@@ -33,8 +33,8 @@ class Database:
     """A database while it is open; an async context manager.
 
     `create` is SQL that makes what is missing, `version` the number of that schema, `upgrades` the statement that makes
-    the next version of one by its number. Entering raises StorageError for a file that is no database, cannot be
-    written, or is of a newer version.
+    the next version of one by its number; a version that only adds tables needs none. Entering raises StorageError for
+    a file that is no database, cannot be written, or is of a newer version.
     """
 
     def __init__(
@@ -108,7 +108,8 @@ class Database:
             # Another process may have opened it first at the same moment.
             found = connection.execute("PRAGMA user_version").fetchone()[0]
             for version in range(found, self._version):
-                connection.execute(self._upgrades[version])
+                if version in self._upgrades:
+                    connection.execute(self._upgrades[version])
             connection.execute(f"PRAGMA user_version = {self._version}")
 
     def _close(self) -> None:

@@ -1,7 +1,9 @@
 """The benchmarks measure what they say: run small, they lose no line and their figures have the promised shape."""
 
+import importlib
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import subprocess
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.report import PARTS
 from streamrelay.testing.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -233,3 +236,34 @@ def test_terminals(tmp_path: Path) -> None:
     weights = {row["engine"]: row["history"]["plain"]["median"] for row in report["figures"]["memory"]}
     assert not weights or weights["pyte"] > 3 * weights["TmuxScreen"]
     assert plot.read_text().startswith("<svg")
+
+
+def test_a_report_has_a_part_for_every_benchmark() -> None:
+    modules = [f"benchmarks.{found.name}" for found in pkgutil.iter_modules([str(ROOT / "benchmarks")])]
+    parts = {
+        name.rpartition(".")[2]
+        for name in modules
+        if not name.rpartition(".")[2].startswith("bench_")
+        and hasattr(importlib.import_module(name), "measure")
+        and hasattr(importlib.import_module(name), "options")
+    }
+    assert parts == {*PARTS}
+
+
+def test_each_command_of_libtmux_is_timed_on_both_servers() -> None:
+    report = run("libtmux_commands", "--repetitions", "2")
+    assert {"capture_pane", "send_keys", "list-panes"} <= {row["name"] for row in report["figures"]}
+    for row in report["figures"]:
+        assert_samples(row, ("stock", "control", "times"), n=2)
+
+
+def test_the_prompts_rows_are_compared() -> None:
+    command = [sys.executable, "-m", "benchmarks.prompt", "--json", "--repetitions", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
+    assert rows["import typer"]["ratio"] is None
+    for name in ("streamrelay --help", "streamrelay --version", "import streamrelay"):
+        assert rows[name]["ratio"] > 0
+    missed = {name for name, row in rows.items() if row["bar"] and row["ratio"] > row["bar"]}
+    assert {line.removeprefix("above its limit: ") for line in done.stderr.splitlines() if "limit" in line} == missed
+    assert done.returncode == bool(missed)

@@ -39,6 +39,17 @@ def said(text: str, *, at: float = NOW, pane: str = "%1", turn: int = 1, origin:
     ]
 
 
+async def test_a_journal_of_the_first_version_keeps_its_events(path: Path) -> None:
+    async with Journal(path) as journal:
+        await journal.append(said("one"))
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript("DROP TABLE kept; PRAGMA user_version = 1")
+    async with Journal(path) as journal:
+        assert [event.text for event in await journal.since(0) if isinstance(event, Text)] == ["one"]
+        await journal.append(said("two"), keep={"links": b"[]"})
+        assert await journal.kept() == {"links": b"[]"}
+
+
 async def test_everything_said_delivered_and_decided_is_there_in_order(journal: Journal) -> None:
     events = [
         PaneOpened(columns=80, lines=24, command="claude", pane="%1"),
