@@ -46,13 +46,13 @@ class _Formatted:
             record = parameter.get_help_record(ctx)
             if record is not None:
                 plain = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                sections.setdefault(parameter.rich_help_panel or plain, []).append(_readable(*record))
+                sections.setdefault(parameter.rich_help_panel or plain, []).append(readable(*record))
         first = [name for name in ("Arguments", "Options") if name in sections]
         for name in [*first, *(name for name in sections if name not in first)]:
             _write_section(formatter, name, sections[name])
 
 
-def _readable(names: str, text: str) -> tuple[str, str]:
+def readable(names: str, text: str) -> tuple[str, str]:
     """Write a number as N without its range, which the help or the error describes."""
     for kind in ("int", "float"):
         names = names.replace(f"<{kind} range>", "N").replace(f"<{kind}>", "N")

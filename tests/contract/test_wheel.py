@@ -36,7 +36,7 @@ OPTIONAL = {
 def wheel(tmp_path: Path) -> ZipFile:
     source, out = tmp_path / "source", tmp_path / "out"
     out.mkdir()
-    for folder in ("streamrelay", "cli", "tests/contract"):
+    for folder in ("streamrelay", "cli", "docs", "tests/contract"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for file in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source)
@@ -73,7 +73,7 @@ def _imported() -> set[str]:
     return found - sys.stdlib_module_names
 
 
-def test_the_wheel_holds_the_packages_and_nothing_else(wheel: ZipFile) -> None:
+def test_the_wheel_holds_the_packages_the_manual_page_and_nothing_else(wheel: ZipFile) -> None:
     with wheel:
         packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     tree = {
@@ -82,5 +82,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(wheel: ZipFile) -> None:
         for path in (base / package).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
-    assert packed == tree
+    pages = {name for name in packed if name.endswith(".data/data/share/man/man1/streamrelay.1")}
+    assert len(pages) == 1
+    assert packed - pages == tree
     assert {"streamrelay/py.typed", "streamrelay_cli/main.py"} <= packed
