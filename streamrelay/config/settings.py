@@ -31,8 +31,8 @@ class LinkTexts(Table, frozen=True, kw_only=True):
     frame: Annotated[_Text, _about("The message to the other side: `{name}`, `{number}`, `{text}`.")] = (
         "[From {name}] {text}"
     )
-    spent: Annotated[str, _about("To both sides when the budget is spent: `{title}`, `{deliveries}`.")] = (
-        "[streamrelay] The link with {title} is spent after {deliveries} deliveries: it delivers nothing until a "
+    spent: Annotated[str, _about("To both sides when the budget is spent: `{title}`, `{deliveries}`, `{made}`.")] = (
+        "[streamrelay] The link with {title} is spent after {made}: it delivers nothing until a "
         "person extends it. No answer is needed."
     )
     extended: Annotated[str, _about("To both sides when the link is extended.")] = ""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from streamrelay.counts import deliveries
 from streamrelay.events import Event, LinkClosed, LinkCreated, LinkSpent, Receipt, RelayDelivered, Text
 from streamrelay.links.link import LinkPolicy
 from streamrelay.links.session import LinkSession
@@ -117,7 +118,7 @@ class Duet:
     def _hear(self, event: Event) -> None:
         match event:
             case LinkCreated():
-                self._show("link", f"{FIRST} and {SECOND} are linked, for {event.budget} deliveries")
+                self._show("link", f"{FIRST} and {SECOND} are linked, for {deliveries(event.budget)}")
                 self._linked.set()
             case Text(origin="program") if event.text:
                 self._show(self._names[event.pane], event.text)
@@ -125,7 +126,7 @@ class Duet:
                 self._delivered.append(event)
             case LinkSpent():
                 self._spent = True
-                self._show("link", f"the budget is spent after {event.deliveries} deliveries, and both are told")
+                self._show("link", f"the budget is spent after {deliveries(event.deliveries)}, and both get a notice")
             case LinkClosed():
                 self._closed = event
             case Receipt():

@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from streamrelay import counts
 from streamrelay.errors import UsageError
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.rules import ACKNOWLEDGEMENTS, HOPS, Count, Participant, Rules, StoredRelay
@@ -59,15 +60,21 @@ class LinkPolicy(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+def notice_text(template: str, *, title: str, deliveries: int) -> str:
+    """Fill in a template of a notice; raises UsageError for an unknown field."""
+    return filled(template, title=title, deliveries=deliveries, made=counts.deliveries(deliveries))
+
+
 class NoticeTexts(msgspec.Struct, frozen=True, kw_only=True):
     """The texts that streamrelay itself types into a session; a user can replace them, or leave one empty for none.
 
-    `{title}` is the peer's title, `{deliveries}` the number of deliveries, `{text}` the delivered output.
+    `{title}` is the peer's title, `{deliveries}` the number of deliveries, `{made}` the same with its noun
+    (`1 delivery`), `{text}` the delivered output.
     """
 
     frame: str = FRAME
     spent: str = (
-        "[streamrelay] The link with {title} is spent after {deliveries} deliveries: it delivers nothing until a "
+        "[streamrelay] The link with {title} is spent after {made}: it delivers nothing until a "
         "person extends it. No answer is needed."
     )
     extended: str = ""
@@ -80,7 +87,7 @@ class NoticeTexts(msgspec.Struct, frozen=True, kw_only=True):
         """Raise UsageError for a template with an unknown field."""
         for name in self.__struct_fields__:
             if name != "frame":
-                filled(getattr(self, name), title="", deliveries=0)
+                notice_text(getattr(self, name), title="", deliveries=0)
         filled(self.frame, name="", number=0, text="")
         if "{text}" not in self.frame:
             raise UsageError(f"the template {self.frame!r} has no {{text}}")

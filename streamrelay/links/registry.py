@@ -26,7 +26,16 @@ from streamrelay.events import (
     StopNotified,
     TurnEnded,
 )
-from streamrelay.links.link import Link, LinkPolicy, Listener, NoticeTexts, Party, StoredLinks, participants
+from streamrelay.links.link import (
+    Link,
+    LinkPolicy,
+    Listener,
+    NoticeTexts,
+    Party,
+    StoredLinks,
+    notice_text,
+    participants,
+)
 from streamrelay.relay.attribution import filled
 from streamrelay.relay.machine import Refusal, RelayMachine
 from streamrelay.relay.rules import Close, Effect, Notice, Participant, PublishEvent, Spend
@@ -326,7 +335,7 @@ class LinkRegistry:
         for listener in listeners if template else ():
             peer = next(p for p in machine.participants if p is not listener)
             message_id = f"{machine.relay_id}-{kind}-{machine.standing.budget}-{listener.number}"
-            text = filled(template, title=peer.name, deliveries=machine.deliveries)
+            text = notice_text(template, title=peer.name, deliveries=machine.deliveries)
             effects.append(Notice(message_id, (listener,), text))
         return effects
 
@@ -339,7 +348,7 @@ class LinkRegistry:
             )
             effects.append(PublishEvent(StopNotified(caller=told.session, target=target, reason=reason)))
             if template:
-                text = filled(template, title=listener.target.title, deliveries=0)
+                text = notice_text(template, title=listener.target.title, deliveries=0)
                 effects.append(Notice(listener.listener_id, (told,), text))
         return effects
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from streamrelay.counts import deliveries
 from streamrelay.events import (
     Event,
     Gap,
@@ -101,9 +102,9 @@ def _of_conversations(event: Event) -> tuple[str, str] | None:
         case LinkCreated(link=link, titles=(first, second)):
             return f"link {link} of {label(first)} and {label(second)} begins", ""
         case LinkSpent(link=link, deliveries=count):
-            return f"link {link} is spent after {count} deliveries", ""
+            return f"link {link} is spent after {deliveries(count)}", ""
         case LinkExtended(link=link, budget=budget):
-            return f"link {link} goes on, up to {budget} deliveries", ""
+            return f"link {link} continues, up to {deliveries(budget)}", ""
         case LinkClosed(link=link, reason=reason):
             return f"link {link} is closed ({reason})", ""
         case RelayOpened(relay=relay, participants=names):

@@ -21,6 +21,7 @@ from typing import Literal, Self
 
 import msgspec
 
+from streamrelay.counts import deliveries
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import UsageError
 from streamrelay.events import (
@@ -210,7 +211,7 @@ class RelayMachine:
         if standing.paused:
             return "paused", "it is paused by a person"
         if standing.spent:
-            return "spent", f"its budget is spent after {self.deliveries} deliveries"
+            return "spent", f"its budget is spent after {deliveries(self.deliveries)}"
         if not self._in_time(now):
             return "rate", "it has reached its limit of deliveries a minute"
         return self._judge(OutputUnit(pane, (text,), whole_turn=True, heard_at=now), text)

@@ -39,7 +39,7 @@ def test_it_runs_the_main_job_and_shows_what_it_counted(tmp_path):
         f"delivery {number} of 4, to {'Cleo' if number % 2 == 0 else 'Dan'}" for number in range(1, 5)
     ]
     assert all(line.endswith("submitted > turn_started > answered") for line in receipts)
-    assert linked.count("the budget is spent after 4 deliveries, and both are told") == 1
+    assert linked.count("the budget is spent after 4 deliveries, and both get a notice") == 1
     for name, texts in duet.ANSWERS.items():
         for line in "\n".join(texts[:2]).split("\n"):
             assert not line or lines.count(f"{name:>5} │ {line}") == 1

@@ -184,7 +184,7 @@ async def test_people_pause_mute_and_stop_everything(stage: Stage):
         assert await service.links() == []
         await wait_until_async(lambda: len(stage.heard("Ann")) == 2, PATIENCE, "Ann to be told")
         (notice,) = stage.heard("Ann")[1:]
-        assert notice.startswith("[streamrelay] The link with Bob is spent after 1 deliveries")
+        assert notice.startswith("[streamrelay] The link with Bob is spent after 1 delivery")
 
 
 async def test_what_cannot_be_done_is_refused_before_anything_is(stage: Stage):
