@@ -43,6 +43,7 @@ PICTURE_REST = 0.016
 RESUMED = 5.0
 """Seconds in which the stream must see the paste of an earlier process: a new stream knows little."""
 CONFIRM = 2.0
+"""Seconds between the two Enters for a program whose first message was taken."""
 STARTING = 8.0
 """Seconds between the two Enters for a program that has not taken a message yet. An agent may keep the text in its
 composer until its server has created a session, and ignore each Enter before it has loaded its models."""

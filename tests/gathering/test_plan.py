@@ -140,6 +140,10 @@ def test_a_circle_that_cannot_be_held_is_refused_and_says_why(members, fault, wo
         Ceremony("g", plan_for(find_rhythm("daily")), members, load_texts())
 
 
+def test_a_name_may_have_64_characters():
+    check_members([SAGE, REX, ADA, Member(name="M" * 64, number=4)])
+
+
 @pytest.mark.requirement("GAT-03a")
 @pytest.mark.parametrize(
     ("said", "fault"),

@@ -218,6 +218,18 @@ def test_a_listener_whose_target_is_gone_is_told_that():
     assert registry.closed
 
 
+@pytest.mark.requirement("LNK-06")
+def test_one_of_two_listeners_is_dropped_and_the_other_hears_the_stop():
+    registry = LinkRegistry()
+    registry.listen(ANN, BOB, listener_id="n1")
+    registry.listen(CY, BOB, listener_id="n2")
+    assert notices(registry.drop_listener("n1", "gone")) == {"s-ann": "[streamrelay] Bob's work has ended."}
+    assert registry.drop_listener("n1", "gone") == []
+    assert notices(turn(registry, BOB, "done")) == {
+        "s-cy": "[streamrelay] Bob's work has stopped; what it said is in its own session."
+    }
+
+
 def test_a_link_and_a_listener_are_never_there_both():
     registry = LinkRegistry()
     registry.listen(ANN, BOB, listener_id="n1")

@@ -94,6 +94,8 @@ async def test_a_budget_is_spent_extended_and_the_link_closed_by_one_side(linked
         assert linked.heard("Bob")[0] == "[From Ann] answer 1"
         assert linked.heard("Ann")[1] == "[From Bob] answer 1"
         assert session.now.state == "spent"
+        assert {label: side.sent for label, side in session.traffic.items()} == {"Ann (1)": 2, "Bob (2)": 1}
+        assert session.counts.deliveries == 3
 
         session.extend(2)
         await linked.until(lambda: len(linked.of(LinkSpent)) == 2, "the budget to be spent again")
@@ -106,6 +108,7 @@ async def test_a_budget_is_spent_extended_and_the_link_closed_by_one_side(linked
         await linked_heard(linked, "Ann", "[From Bob] Goodbye.")
         await linked_heard(linked, "Ann", "Bob has closed the link")
         assert closed.traffic["Ann (1)"].sent + closed.traffic["Bob (2)"].sent == 5
+        assert session.traffic == {}
     created, titles, *delivered = [record for record in caplog.records if record.name == "streamrelay.links.logging"]
     panes = linked.panes["Ann"], linked.panes["Bob"]
     assert (created.levelno, created.getMessage().split(" ", 1)[1]) == (
@@ -153,6 +156,23 @@ async def test_two_polite_agents_come_to_rest(linked):
     assert "turn 3 in a row" in withheld.why
     # Whether the person's word is read before or after the answer to it, two go out behind it.
     assert len(linked.of(RelayDelivered)) in {2, 3}
+
+
+async def test_a_muted_side_is_not_heard_until_it_is_unmuted(linked):
+    await linked.start("Ann")
+    await linked.start("Bob")
+    async with linked.link(LinkPolicy(budget=1)) as session:
+        session.toggle_mute(2)
+        await linked.until(lambda: [*session.now.relay.standing.muted] == [linked.panes["Bob"]], "the mute")
+        linked.types("Bob", "begin")
+        await linked.until(lambda: linked.of(RelayWithheld), "the output of a muted side")
+        assert [(event.speaker, event.reason) for event in linked.of(RelayWithheld)] == [("Bob (2)", "muted")]
+        assert linked.of(RelayDelivered) == []
+        session.toggle_mute(2)
+        await linked.until(lambda: not session.now.relay.standing.muted, "the end of the mute")
+        linked.types("Bob", "again")
+        await linked.until(lambda: linked.heard("Ann"), "its next output")
+        assert linked.heard("Ann")[0] == "[From Bob] answer 2"
 
 
 async def test_what_cannot_be_linked_is_refused_before_anything_is_done(private_tmux):
