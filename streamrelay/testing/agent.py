@@ -12,6 +12,7 @@ It paints as `transcript_program` does, and has their ways with input, each of t
 * `--mid-turn queue`: a message that comes while it works is taken up afterwards; `abort`: it throws its answer away;
 * `--answers-to ': Bob'`: it answers only messages that end so, and takes up the others without a word;
 * Escape while it works: it breaks off its answer, and says so;
+* another size of its terminal: it clears the screen and paints its transcript again, with `--wipes-history` all of it;
 * `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered;
   which one, `--asks` says (`QUESTIONS`), or one after the other (`any`); `--asks-amid-work`: only while it answers.
 
@@ -101,6 +102,8 @@ class Script(msgspec.Struct, frozen=True):
     mid_turn: Literal["queue", "abort"] = "queue"
     witness: SignalKind | None = "title"
     alternate: bool = False
+    wipes_history: bool = False
+    """Whether it wipes tmux's history when its terminal is resized, and then prints its whole transcript again."""
     draft: str = ""
     dialog: bool = False
     asks: str = "permission"
@@ -160,7 +163,7 @@ class Agent:
         while True:
             readable, _, _ = select.select([_STDIN, hand], [], [], self._patience())
             if hand in readable:
-                self._move_hand(os.read(hand, 1))
+                self._signalled(os.read(hand, 1)[0])
             elif readable:
                 data = os.read(_STDIN, 1 << 20)
                 if not data:
@@ -174,9 +177,12 @@ class Agent:
         self._write(self._program.asks(*next(self._questions)))
         self._record("dialog")
 
-    def _move_hand(self, number: bytes) -> None:
-        """Do what a person does: clear the draft; where there is none, cause the question; or answer it."""
-        if number[0] == signal.SIGUSR2:
+    def _signalled(self, number: int) -> None:
+        """Follow the terminal's size, or do what a person does: clear the draft or cause the question; or answer it."""
+        if number == signal.SIGWINCH:
+            size = os.get_terminal_size(_STDOUT)
+            self._write(self._program.resizes(*size, wipes_history=self._script.wipes_history))
+        elif number == signal.SIGUSR2:
             self._answer_question()
         elif self._draft and self._draft == self._script.draft:
             self._draft = ""
@@ -332,7 +338,7 @@ def main() -> None:
     """Run the agent that the command line describes."""
     arguments = vars(_arguments().parse_args())
     with (
-        readable_signals(signal.SIGUSR1, signal.SIGUSR2) as hand,
+        readable_signals(signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH) as hand,
         arguments.pop("log").open("ab", buffering=0) as log,
         raw_terminal(ends=b"\x1b[?2004l\x1b[?25h"),
     ):

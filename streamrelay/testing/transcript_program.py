@@ -15,7 +15,7 @@ the top are lost.
 """
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import regex
@@ -168,6 +168,11 @@ class TranscriptProgram:
             self.transcript += [self.style.footer, ""]
         self._label = ""
         return self._paint() + self._signal("idle")
+
+    def resizes(self, columns: int, lines: int, *, wipes_history: bool = False) -> bytes:
+        """Follow the size of the terminal; the rows of the transcript keep their width."""
+        self.style = replace(self.style, columns=columns, lines=lines)
+        return self.repaints(wipes_history=wipes_history)
 
     def repaints(self, *, wipes_history: bool = False) -> bytes:
         """Clear the screen, optionally with its history, and print the whole transcript again."""

@@ -42,7 +42,8 @@ class FaultyExchange(Exchange):
         """How often the daemon exited by itself, by the fault before."""
 
     def _start_agent(self, name: str, *options: str) -> None:
-        super()._start_agent(name, *options, "--answer", f"{name} says {{number}}")
+        wipes = ["--wipes-history"] if name == LINKED[0] else []
+        super()._start_agent(name, *options, *wipes, "--answer", f"{name} says {{number}}")
 
     async def suffer(self, faults: Sequence[Fault]) -> None:
         """Let every fault strike, one after the other; the last daemon is killed."""
@@ -91,7 +92,8 @@ class FaultyExchange(Exchange):
                 await self._kill(life)
                 self._life = None
             case "resize":
-                self.tmux.run("resize-window", "-t", "Ann", "-x", str(fault.columns), "-y", str(fault.lines))
+                name = LINKED[fault.columns % len(LINKED)]
+                self.tmux.run("resize-window", "-t", name, "-x", str(fault.columns), "-y", str(fault.lines))
             case "limit_descriptors":
                 with descriptor_limit(life):
                     await asyncio.wait([life.ended], timeout=fault.lasts)
