@@ -28,7 +28,7 @@ from streamrelay.delivery.terminal import TerminalDevice
 from streamrelay.delivery.unread_input import UnreadInput
 from streamrelay.delivery.validation import is_spooled, rejection_reason
 from streamrelay.delta.prompt_detection import asks_for_secret
-from streamrelay.errors import PaneGone, ProgramLeft, ShellRefused, StreamrelayError
+from streamrelay.errors import PaneGone, ProgramLeft, ShellRefused, StorageError, StreamrelayError
 from streamrelay.events import DeliveryState, Event
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
@@ -186,11 +186,17 @@ class PaneWriter:
             await self._progressed.wait()
 
     async def run(self) -> None:
-        """Deliver until cancelled; raises ProgramLeft, TargetNotReading, PaneGone or tmux's error."""
+        """Deliver until cancelled; raises ProgramLeft, TargetNotReading, PaneGone or tmux's error.
+
+        Raises StorageError if the outbox cannot be written. The messages then stay in it as they are, for `recover`.
+        """
         self._pipeline.add_listener(self._hear)
         self._running = True
         try:
             await until_first(self._deliver_all(), self._watch_reading())
+        except StorageError as error:
+            self._broken = error.code
+            raise
         except StreamrelayError as error:
             self._broken = error.code
             self._carry_out(self._machine.stop(error.code))

@@ -2,11 +2,13 @@
 
 Each entry is written before the stream gets it. So a replay of the log repeats all events of the stream. The next
 process asks tmux for output after the last entry, as after a lost connection. A log is an uncompressed control-mode
-recording (`streamrelay.recordings`) that only the user can read. If the disk fails, the log is abandoned: the stream
-goes on, but its state would be lost with the process.
+recording (`streamrelay.recordings`) that only the user can read.
+
+If the disk takes no more, the stream goes on, and the log keeps the entries in memory until the disk takes them. What
+follows from an entry may be committed only after `flush`: otherwise the next process would repeat other events than
+those that were committed.
 """
 
-import contextlib
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -18,7 +20,7 @@ import msgspec
 from streamrelay.delta.inputs import Began, Ended, Input, Missed
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.errors import RecordingError
+from streamrelay.errors import RecordingError, StorageError
 from streamrelay.events import Event, PaneClosed
 from streamrelay.recordings.control_stream import ControlRecording
 from streamrelay.recordings.writer import encode_entry
@@ -26,6 +28,9 @@ from streamrelay.vt import TmuxScreen
 from streamrelay.vt.widths import Widths
 
 logger = logging.getLogger(__name__)
+
+MAX_UNWRITTEN = 8 << 20
+"""Bytes that wait in memory for the disk; a log that is further behind is never whole again."""
 
 
 class Past(NamedTuple):
@@ -51,6 +56,9 @@ def last_events(past: Past, profiles: Sequence[Profile], widths: Widths | None, 
     return events
 
 
+_FULL = "free space on the disk; the daemon continues from what is stored"
+
+
 class _Clock(msgspec.Struct, tag="clock", tag_field="dir"):
     began: float
     t: float = 0.0
@@ -64,6 +72,11 @@ class PaneLog:
         self.size = 0
         """Bytes written so far."""
         self._descriptor = -1
+        self._unwritten = bytearray()
+        self._failure: OSError | None = None
+        """Why the disk does not take what is unwritten."""
+        self._is_behind = False
+        """Whether entries were dropped, so that none may follow on those that are on disk."""
 
     def open(self) -> None:
         """Open the log for appending; raises RecordingError."""
@@ -95,12 +108,22 @@ class PaneLog:
         if self._descriptor >= 0:
             os.ftruncate(self._descriptor, 0)
             self.size = 0
+            self._unwritten.clear()
             self._write(msgspec.json.encode(_Clock(began)) + b"\n")
 
     def take(self, entry: Input) -> None:
         """Write an entry; logging goes on when the last listener leaves."""
         if self._descriptor >= 0 and not (isinstance(entry, Ended) and entry.reason == "recording_ended"):
             self._write(encode_entry(entry))
+
+    def flush(self) -> None:
+        """Return when the disk has all entries; raises StorageError if it does not take them."""
+        if self._unwritten:
+            self._write(b"")
+        if (self._unwritten or self._is_behind) and self._failure is not None:
+            raise StorageError(
+                f"cannot write {self.path}: {self._failure.strerror}", data={"path": str(self.path)}, hint=_FULL
+            ) from self._failure
 
     def discard(self) -> None:
         """Delete the log."""
@@ -113,18 +136,31 @@ class PaneLog:
             os.ftruncate(self._descriptor, data.rfind(b"\n") + 1)
 
     def _write(self, data: bytes) -> None:
-        view = memoryview(data)
+        """Write what is unwritten, and `data` behind it, as far as the disk takes it."""
+        waiting = bytes(self._unwritten) + data if self._unwritten else data
+        written = 0
         try:
-            while view:
-                view = view[os.write(self._descriptor, view) :]
+            while written < len(waiting):
+                written += os.write(self._descriptor, waiting[written:] if written else waiting)
         except OSError as error:
-            logger.warning("stop logging to %s: cannot write: %s", self.path, error.strerror)
-            with contextlib.suppress(OSError):
-                self.discard()
-        self.size += len(data)
+            if not self._unwritten:
+                logger.warning("%s waits for the disk: %s", self.path, error.strerror)
+            self._failure = error
+        self.size += written
+        if self._unwritten or written < len(waiting):
+            # A part of an entry may be written: the rest follows it.
+            self._unwritten[:] = waiting[written:]
+        if len(self._unwritten) > MAX_UNWRITTEN:
+            self._is_behind = True
+            self._unwritten.clear()
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; what the disk does not take is lost with the process."""
         if self._descriptor >= 0:
+            if self._unwritten:
+                self._write(b"")
+            self._unwritten.clear()
             os.close(self._descriptor)
             self._descriptor = -1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from streamrelay.delivery.message import Message, Progress
-from streamrelay.errors import PaneGone, ProgramLeft, StreamrelayError, UsageError
+from streamrelay.errors import PaneGone, ProgramLeft, StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, Gap, PaneClosed, PaneOpened, ProgramChanged, Receipt, Text, TurnStarted
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import PaneLog
@@ -216,7 +216,7 @@ class RelayRunner:
         self._put(progress.receipt)
 
     def _lose(self, participant: ParticipantPane, error: BaseException) -> None:
-        if isinstance(error, StreamrelayError):
+        if isinstance(error, StreamrelayError) and not isinstance(error, StorageError):
             self._put(_Lost(participant, error))
         else:
             self._broken = error

@@ -2,8 +2,8 @@
 
 One transaction holds the events of a step, the values they changed, the place in each pane's stream, and the resulting
 messages (`out/...`). Only then do the messages go into the outbox. A step that is not committed never happened, because
-the pane's log (streamrelay.panes.log) replays it. A committed message that may not be in the outbox yet is put there
-again; its id prevents a second delivery.
+the pane's log (streamrelay.panes.log) replays it; so the log is on disk before the step is committed. A committed
+message that may not be in the outbox yet is put there again; its id prevents a second delivery.
 """
 
 import itertools
@@ -62,10 +62,14 @@ class ServiceStore:
         self._there: list[str] = []
 
     async def keep(self, step: RelayStep) -> None:
-        """Commit a step, then publish its events."""
+        """Commit a step, then publish its events; raises StorageError if the disk takes no more."""
         keep = self._changes()
         if not step and not keep:
             return
+        for pane in step.heard:
+            for logs in (self._logs, self._next_logs):
+                if pane in logs:
+                    logs[pane].flush()
         there, self._there = self._there, []
         keep |= dict.fromkeys(there)
         for pane in step.renewed & self._next_logs.keys() & self.places.keys():
