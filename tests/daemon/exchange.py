@@ -110,16 +110,20 @@ class Exchange:
         self.tmux.new_session(name, [*words, *options], columns=100, lines=40)
 
     async def connect(self) -> None:
-        """Have a daemon link two, relay three, give both something to begin with, and hold a message to Dee.
+        """Let a first daemon begin everything."""
+        async with self.daemon() as client:
+            await self.begin(client)
+
+    async def begin(self, client: DaemonClient) -> None:
+        """Link two, relay three, give both something to begin with, and hold a message to Dee.
 
         Nobody answers what Dee asks.
         """
-        async with self.daemon() as client:
-            await client.create_link("Ann", "Bob", LinkPolicy(budget=self.deliveries))
-            await client.create_relay(CreateRelay(participants=[RelayParticipant(session=name) for name in TALKERS]))
-            await client.send_message(SendMessage(to="Bob", text="begin", caller="Ann", message_id=self._id("begin")))
-            await client.send_message(SendMessage(to=TALKERS[0], text="start", message_id=self._id("start")))
-            await client.send_message(SendMessage(to="Dee", text="never", message_id=self._id("held")))
+        await client.create_link("Ann", "Bob", LinkPolicy(budget=self.deliveries))
+        await client.create_relay(CreateRelay(participants=[RelayParticipant(session=name) for name in TALKERS]))
+        await client.send_message(SendMessage(to="Bob", text="begin", caller="Ann", message_id=self._id("begin")))
+        await client.send_message(SendMessage(to=TALKERS[0], text="start", message_id=self._id("start")))
+        await client.send_message(SendMessage(to="Dee", text="never", message_id=self._id("held")))
 
     def _id(self, name: str) -> str:
         return f"{self.folder.name}-{name}"

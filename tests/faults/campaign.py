@@ -1,29 +1,39 @@
 """Run the faults of one seed against a live daemon, then let an independent checker judge what the agents wrote.
 
 The system is that of `tests.daemon.exchange`: a private tmux server, agents with screens like those of real ones, a
-link, a relay, a user who sends messages, an agent behind a dialog, and a subscriber to all events.
+link, a relay, a user who sends messages, an agent behind a dialog, and a subscriber to all events. Beside them there is
+a gathering of two speakers and a harvester.
+
+The end of a tmux server ends all of it. A schedule with such a fault therefore runs on several servers, one after the
+other, with one state of the daemon. What was on its way when a server ended need not arrive, but it has a final state,
+and nobody on the next server gets any of it.
 """
 
 import asyncio
 import contextlib
+import itertools
 import os
 import resource
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 from streamrelay.daemon.client import DaemonClient
+from streamrelay.errors import CommandFailed
+from streamrelay.service.api import Invited, StartGathering
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 from tests.daemon.exchange import PATIENCE, TALKERS, Exchange, Life
-from tests.faults.histories import Record, Said, link_history, notes_history, relay_history
+from tests.faults.histories import Record, Said, gathering_history, link_history, notes_history, relay_history
 from tests.faults.schedule import FAULTS, Fault
 from tests.history_checker import Verdict, check
 
 LINKED = ("Ann", "Bob")
+SPEAKERS, HARVESTER = ("Gil", "Hua"), "Ivy"
 SETTLE = 20.0
 """Seconds to wait for each thing that is still due; the checker names what is missing."""
 DISK_BYTES = 64 << 20
@@ -31,13 +41,22 @@ MAY_END_DAEMON = frozenset({"limit_descriptors", "fill_disk"})
 """Faults after which the daemon may exit by itself; a supervisor starts it again."""
 
 
-class FaultyExchange(Exchange):
-    """An exchange whose daemon suffers faults of every kind."""
+FINAL_STATES = frozenset({"submitted", "turn_started", "answered", "failed", "unconfirmed"})
 
-    def __init__(self, tmux: PrivateTmux, folder: Path, state: Path, *, faults: int) -> None:
+
+class FaultyExchange(Exchange):
+    """An exchange with a gathering, whose daemon suffers faults of every kind but the last: the end of tmux."""
+
+    def __init__(
+        self, tmux: PrivateTmux, folder: Path, state: Path, *, faults: int, former: "FaultyExchange | None" = None
+    ) -> None:
+        """Take the exchange on the tmux server before; its verdict is asked for when the daemon runs again."""
         super().__init__(tmux, folder, deliveries=faults + 4, rounds=2 * faults + 4)
+        self.verdict = Verdict()
+        self._former = former
         self._disk = state
         self._life: Life | None = None
+        self._gathering = ""
         self.exits: Counter[str] = Counter()
         """How often the daemon exited by itself, by the fault before."""
 
@@ -45,10 +64,33 @@ class FaultyExchange(Exchange):
         wipes = ["--wipes-history"] if name == LINKED[0] else []
         super()._start_agent(name, *options, *wipes, "--answer", f"{name} says {{number}}")
 
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        for name in (*SPEAKERS, HARVESTER):
+            self._start_agent(name)
+        for name in (*SPEAKERS, HARVESTER):
+            await wait_until_async(lambda: read_got(self.folder / name), PATIENCE, name)  # noqa: B023
+        return self
+
+    async def begin(self, client: DaemonClient) -> None:
+        if self._former is not None:
+            await self._former.judge_ended(client)
+        await super().begin(client)
+        members = [Invited(name=name, number=number, session=name) for number, name in enumerate(SPEAKERS, 1)]
+        members.append(Invited(name=HARVESTER, number=3, session=HARVESTER, role="harvester"))
+        request = StartGathering(
+            participants=members,
+            structure="1-1-1",
+            beats_per_turn=1,
+            beat_interval_seconds=0.5,
+            last_words_seconds=8.0,
+        )
+        self._gathering = (await client.start_gathering(request)).gathering
+
     async def suffer(self, faults: Sequence[Fault]) -> None:
         """Let every fault strike, one after the other; the last daemon is killed."""
         try:
-            may_exit = frozenset({"kill", "kill_early", "delete_socket"})
+            may_exit = frozenset({"kill", "kill_early", "delete_socket", "restart_tmux"})
             for fault in faults:
                 life = await self._living()
                 await asyncio.wait([life.ended], timeout=fault.calm)
@@ -102,7 +144,11 @@ class FaultyExchange(Exchange):
                     await asyncio.wait([life.ended], timeout=fault.lasts)
             case "drop_control_client":
                 for client in self.tmux.run("list-clients", "-F", "#{client_name}").split()[:1]:
-                    self.tmux.run("detach-client", "-t", client)
+                    with contextlib.suppress(CommandFailed):  # one that only visits sessions leaves by itself
+                        self.tmux.run("detach-client", "-t", client)
+            case "restart_tmux":
+                os.kill(self.tmux.server_pid, signal.SIGKILL)
+                await asyncio.wait_for(asyncio.shield(life.ended), PATIENCE)
 
     @staticmethod
     async def _kill(life: Life) -> None:
@@ -110,10 +156,10 @@ class FaultyExchange(Exchange):
             os.kill(life.pid, signal.SIGKILL)
         await life.ended
 
-    async def settle(self) -> Verdict:
+    async def settle(self) -> None:
         """Let a last daemon bring everything to its end; judge what the agents wrote themselves."""
         self.enough = True
-        async with self.daemon():
+        async with self.daemon() as client:
             with contextlib.suppress(TimeoutError):  # the checker says what is missing, and to whom
                 await wait_until_async(self.is_spent, SETTLE, "the link to be spent")
                 await wait_until_async(self.is_over, SETTLE, "the relay to be over")
@@ -122,10 +168,26 @@ class FaultyExchange(Exchange):
             due = {name: len(self.records(name, "said")) for name in TALKERS}
             with contextlib.suppress(TimeoutError):
                 await wait_until_async(lambda: self.is_relayed(due), SETTLE, "the relay to be heard")
-        return check(self.histories(due))
+            with contextlib.suppress(TimeoutError):
+                await wait_until_async(lambda: self._is_over(client), PATIENCE, "the gathering to be over")
+        self.verdict = check(self.histories(due))
 
-    def histories(self, due: dict[str, int]) -> list[list[Record]]:
-        """Return the history of each channel, from the logs of the agents."""
+    async def _is_over(self, client: DaemonClient) -> bool:
+        return (await client.gathering(self._gathering)).closed_at is not None
+
+    async def judge_ended(self, client: DaemonClient) -> None:
+        """Judge what the agents wrote before their tmux server ended: nothing is due any more."""
+        for name in ("begin", "start", "held", *(f"note-{number}" for number in range(1, self.sent + 1))):
+            (delivery,) = await client.get_delivery(self._id(name))
+            assert delivery.state in FINAL_STATES, delivery
+        assert await self._is_over(client)
+        self.verdict = check(self.histories(None))
+
+    def histories(self, due: Mapping[str, int] | None) -> list[list[Record]]:
+        """Return the history of each channel, from the logs of the agents.
+
+        Of the relay, so many texts of each are `due`; None if nothing is, in no channel.
+        """
         said = [Said("Ann", "begin", 0.0)]
         for name in LINKED:
             entries = read_got(self.folder / name)
@@ -134,12 +196,22 @@ class FaultyExchange(Exchange):
         heard = {
             name: [(sender or "", text) for text, sender in self.records(name, "heard") if sender] for name in TALKERS
         }
+        is_due = due is not None
+        notes = [f"note {number}" for number in range(1, self.sent + 2)]
         return [
-            link_history(said, {name: self.heard(name) for name in LINKED}, self.deliveries),
-            relay_history(talkers, heard, due),
-            notes_history("Cy", [f"note {number}" for number in range(1, self.sent + 1)], self.heard("Cy")),
-            notes_history("Dee", [], self.heard("Dee")),
+            link_history(said, {name: self.heard(name) for name in LINKED}, self.deliveries if is_due else 0),
+            relay_history(talkers, heard, due or dict.fromkeys(TALKERS, 0)),
+            notes_history("Cy", notes, self.heard("Cy"), self.sent if is_due else 0),
+            notes_history("Dee", [], self.heard("Dee"), 0),
+            gathering_history(
+                {name: self.exchanges(name) for name in (*SPEAKERS, HARVESTER)}, SPEAKERS, is_over=is_due
+            ),
         ]
+
+    def exchanges(self, name: str) -> list[tuple[str, str]]:
+        """Return what an agent was told, each with what it answered; empty if it has not yet."""
+        answers = [got.text for got in read_got(self.folder / name) if got.kind == "said"]
+        return list(itertools.zip_longest(self.heard(name), answers, fillvalue=""))
 
 
 @contextlib.contextmanager
@@ -183,13 +255,41 @@ def small_disk(folder: Path) -> Iterator[Path]:
 
 async def run_campaign(tmux: PrivateTmux, folder: Path, state: Path, faults: Sequence[Fault]) -> Verdict:
     """Run one schedule and return the verdict; `state` is where the daemon keeps its database."""
-    async with FaultyExchange(tmux, folder, state, faults=len(faults)) as exchange:
-        await exchange.connect()
-        tasks = [asyncio.ensure_future(duty()) for duty in (exchange.send_messages, exchange.follow)]
-        try:
-            await exchange.suffer(faults)
-            return await exchange.settle()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+    folder.mkdir()
+    exchanges: list[FaultyExchange] = []
+    for number, part in enumerate(on_each_server(faults)):
+        former = exchanges[-1] if exchanges else None
+        exchange = FaultyExchange(tmux, folder / f"server-{number}", state, faults=len(part), former=former)
+        exchanges.append(exchange)
+        async with exchange:
+            await exchange.connect()
+            tasks = [asyncio.ensure_future(duty()) for duty in (exchange.send_messages, exchange.follow)]
+            try:
+                await exchange.suffer(part)
+                if not ends_tmux(part):
+                    await exchange.settle()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+    verdicts = [exchange.verdict for exchange in exchanges]
+    return Verdict(
+        sum(one.said for one in verdicts),
+        sum(one.heard for one in verdicts),
+        [finding for one in verdicts for finding in one.findings],
+    )
+
+
+def on_each_server(faults: Sequence[Fault]) -> list[list[Fault]]:
+    """Divide a schedule behind each end of a tmux server; nothing happens on the last one if it ends with that."""
+    parts: list[list[Fault]] = [[]]
+    for fault in faults:
+        parts[-1].append(fault)
+        if fault.kind == "restart_tmux":
+            parts.append([])
+    return parts
+
+
+def ends_tmux(part: Sequence[Fault]) -> bool:
+    """Tell whether the tmux server ends with the last of such faults."""
+    return bool(part) and part[-1].kind == "restart_tmux"

@@ -3,8 +3,11 @@
 The agents write what they said and what was typed into them. Nothing here comes from the daemon's own journal.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+from tests.service.circles import BEAT, HARVEST, LAST, PIECE
 
 Record = dict[str, str]
 NOTICE = "[streamrelay]"
@@ -60,12 +63,53 @@ def relay_history(
     return records
 
 
-def notes_history(listener: str, sent: Sequence[str], heard: Sequence[str]) -> list[Record]:
-    """Judge messages of a user to one agent: each arrives once, in order, and nothing else does."""
+def notes_history(listener: str, sent: Sequence[str], heard: Sequence[str], due: int) -> list[Record]:
+    """Judge messages of a user to one agent: they arrive once and in order, the first `due` of them for certain."""
     channel = f"notes-{listener}"
     records = [{"event": "joined", "channel": channel, "who": who} for who in ("user", listener)]
-    records += [{"event": "said", "channel": channel, "who": "user", "text": text} for text in sent]
+    records += [
+        {"event": "said", "channel": channel, "who": "user", "text": text} | ({} if place < due else LATE)
+        for place, text in enumerate(sent)
+    ]
     return records + [heard_record(channel, listener, "user", text) for text in heard]
+
+
+def gathering_history(
+    exchanges: Mapping[str, Sequence[tuple[str, str]]], speakers: Sequence[str], *, is_over: bool
+) -> list[Record]:
+    """Judge a gathering by what each member was told and answered; the answers in its tenures are what it said.
+
+    The harvester gets all of it once more, when the circle has closed. Nothing is due unless the gathering `is_over`.
+    """
+    due = {} if is_over else LATE
+    records = [{"event": "joined", "channel": "gathering", "who": who} for who in exchanges]
+    records += [{"event": "joined", "channel": "harvest", "who": who} for who in exchanges if who not in speakers]
+    for who in speakers:
+        for text in spoken_in_tenures(exchanges[who]):
+            records.append({"event": "said", "channel": "gathering", "who": who, "text": text} | due)
+            records.append({"event": "said", "channel": "harvest", "who": who, "text": f"harvest: {text}"} | due)
+    for listener, told in exchanges.items():
+        for message, _ in told:
+            channel, before = ("harvest", "harvest: ") if HARVEST.match(message) else ("gathering", "")
+            records += [
+                heard_record(channel, listener, speaker, before + text)
+                for speaker, text in attributed(message, speakers)
+            ]
+    return records
+
+
+def spoken_in_tenures(told: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Return the answers of a member to what only the holder of the talking piece is told."""
+    for message, answer in told:
+        if answer and (PIECE.match(message) or BEAT.fullmatch(message) or message == LAST):
+            yield answer
+
+
+def attributed(message: str, speakers: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each text in a message of the moderator with the speaker that it names."""
+    names = "|".join(rf"{re.escape(name)} \(\d\)" for name in speakers)
+    one = re.compile(rf"(?:^|(?<=\n\n))({names}):\n\n(.*?)(?=\n\n(?:{names}):\n\n|\n\n\n|\nYou have |\Z)", re.DOTALL)
+    return [(found[1].split(" (")[0], found[2].strip()) for found in one.finditer(message)]
 
 
 def heard_record(channel: str, who: str, sender: str, text: str) -> Record:

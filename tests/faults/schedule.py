@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 FaultKind = Literal[
-    "kill", "kill_early", "pause", "delete_socket", "resize", "limit_descriptors", "fill_disk", "drop_control_client"
+    "kill",
+    "kill_early",
+    "pause",
+    "delete_socket",
+    "resize",
+    "limit_descriptors",
+    "fill_disk",
+    "drop_control_client",
+    "restart_tmux",
 ]
-ON_REQUEST: frozenset[FaultKind] = frozenset({"limit_descriptors", "fill_disk"})
-"""Faults of no schedule unless `--kinds` names them: they were left out after runs with them failed.
-
-A schedule of seven kinds, with `limit_descriptors` and `fill_disk` among them, left three texts unheard; which fault
-did it, or whether the checker waited too briefly, is not known.
-"""
-FAULTS: tuple[FaultKind, ...] = tuple(kind for kind in get_args(FaultKind) if kind not in ON_REQUEST)
+FAULTS: tuple[FaultKind, ...] = get_args(FaultKind)
 MAX_PAUSE, MAX_CALM = 0.6, 0.4
 
 

@@ -7,18 +7,20 @@ from pathlib import Path
 import pytest
 
 from streamrelay.testing.tmux import PrivateTmux
-from tests.faults.campaign import run_campaign
-from tests.faults.histories import Record, Said, link_history, notes_history, relay_history
+from tests.faults.campaign import ends_tmux, on_each_server, run_campaign
+from tests.faults.histories import Record, Said, gathering_history, link_history, notes_history, relay_history
 from tests.faults.schedule import FAULTS, schedule
 from tests.history_checker import check
 
-SEEDS, SHORT = 20, 3
-"""Seeds of `scripts/test all`, and the faults of each; `python -m tests.faults --seeds 500` runs as many as wanted."""
+SEEDS, SHORT = 500, 3
+"""Seeds of `scripts/test all`, and the faults of each; `python -m tests.faults --seeds 20` runs as many as wanted."""
+IN_DEFAULT_RUN = 4
+"""Seeds of `scripts/test`: as many as take less than a minute on a quiet machine with two cores."""
 
 
-@pytest.mark.slow  # a seed takes 15 to 30 s on two busy cores
 @pytest.mark.requirement("DLV-07a")
-@pytest.mark.sampled(1)
+@pytest.mark.timeout(300)
+@pytest.mark.sampled(IN_DEFAULT_RUN)
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_no_word_is_lost_doubled_echoed_or_misattributed(
     private_tmux: PrivateTmux, state: Path, seed: int
@@ -76,7 +78,109 @@ def test_a_relay_and_the_notes_of_a_user_are_judged_by_what_is_due() -> None:
     heard: dict[str, list[tuple[str, str]]] = {"Una": [], "Vic": [("Una", "a")]}
     assert not check([relay_history(said, heard, {"Una": 1, "Vic": 0})]).findings
     assert check([relay_history(said, heard, {"Una": 2, "Vic": 0})]).counts == {"lost": 1}
-    assert check([notes_history("Dee", [], ["never"])]).counts == {"invented": 1}
-    records: list[list[Record]] = [notes_history("Cy", ["note 1"], ["note 1"]), notes_history("Dee", [], [])]
+    assert check([notes_history("Dee", [], ["never"], 0)]).counts == {"invented": 1}
+    records: list[list[Record]] = [notes_history("Cy", ["note 1"], ["note 1"], 1), notes_history("Dee", [], [], 0)]
     assert json.loads(json.dumps(records)) == records
     assert not check(records).findings
+
+
+RELAYED = {"Una": ["a", "b"], "Vic": ["c"]}
+Plant = Callable[[list[tuple[str, str]]], object]
+
+
+@pytest.mark.requirement("DLV-07a")
+@pytest.mark.parametrize(
+    ("plant", "kind"),
+    [
+        (lambda heard: heard.pop(), "lost"),
+        (lambda heard: heard.append(heard[0]), "doubled"),
+        (lambda heard: heard.reverse(), "reordered"),
+        (lambda heard: heard.append(("Vic", "c")), "echoed"),
+        (lambda heard: heard.append(("Una", "never said")), "invented"),
+        (lambda heard: heard.append(("Vic", "a")), "invented"),
+    ],
+)
+def test_the_judge_finds_each_planted_fault_of_a_relay(plant: Plant, kind: str) -> None:
+    heard = {"Una": [("Vic", "c")], "Vic": [("Una", "a"), ("Una", "b")]}
+    due = {"Una": 2, "Vic": 1}
+    assert not check([relay_history(RELAYED, heard, due)]).findings
+    plant(heard["Vic"])
+    assert check([relay_history(RELAYED, heard, due)]).counts == {kind: 1}
+
+
+@pytest.mark.requirement("DLV-07a")
+@pytest.mark.parametrize(
+    ("plant", "kind"),
+    [
+        (lambda heard: heard.pop(0), "lost"),
+        (lambda heard: heard.append("note 1"), "doubled"),
+        (lambda heard: heard.reverse(), "reordered"),
+        (lambda heard: heard.append("note 4"), "invented"),
+    ],
+)
+def test_the_judge_finds_each_planted_fault_of_notes(plant: Callable[[list[str]], object], kind: str) -> None:
+    sent, heard = ["note 1", "note 2", "note 3"], ["note 1", "note 2"]
+    assert not check([notes_history("Cy", sent, heard, 2)]).findings
+    plant(heard)
+    assert check([notes_history("Cy", sent, heard, 2)]).counts == {kind: 1}
+
+
+def circle() -> dict[str, list[tuple[str, str]]]:
+    """What each member of a gathering was told, and answered: two tenures, and the harvest."""
+    piece = "{}, the piece is yours. Phase: INHALE (round 1/1).\n"
+    beat = "[Beat 1/2] Signals: none. Is your thread still alive? Continue, pivot, or pass."
+    close = "Ivy (3), the circle has closed and it is your turn: make the harvest.\n"
+    gil, again, hua = "Gil (1):\n\nGil says 1", "Gil (1):\n\nGil says 2", "Hua (2):\n\nHua says 3"
+    return {
+        "Gil": [(piece.format("Gil (1)"), "Gil says 1"), (beat, "Gil says 2"), (hua, "Gil says 3")],
+        "Hua": [(gil, "Hua says 1"), (again, "Hua says 2"), (piece.format("Hua (2)"), "Hua says 3")],
+        "Ivy": [(gil, "one"), (again, "two"), (hua, "three"), ("\n\n".join((close, gil, again, hua)), "harvest")],
+    }
+
+
+def replaced(told: list[tuple[str, str]], place: int, old: str, new: str) -> None:
+    message, answer = told[place]
+    assert old in message
+    told[place] = message.replace(old, new), answer
+
+
+@pytest.mark.requirement("DLV-07a", "GAT-15")
+@pytest.mark.parametrize(
+    ("member", "plant", "kind"),
+    [
+        ("Ivy", lambda told: told.pop(1), "lost"),
+        ("Ivy", lambda told: told.append(told[0]), "doubled"),
+        ("Ivy", lambda told: told.insert(0, told.pop(1)), "reordered"),
+        ("Gil", lambda told: told.append(("Gil (1):\n\nGil says 2", "")), "echoed"),
+        ("Hua", lambda told: told.append(("Gil (1):\n\nGil says 3", "")), "invented"),
+        ("Ivy", lambda told: replaced(told, 0, "Gil (1)", "Hua (2)"), "misattributed"),
+        ("Ivy", lambda told: replaced(told, 3, "\n\nGil (1):\n\nGil says 2", ""), "lost"),
+        ("Ivy", lambda told: replaced(told, 3, "Hua says 3", "Hua says 2"), "invented"),
+    ],
+    ids=["lost", "doubled", "reordered", "echoed", "outside its tenure", "misattributed", "not harvested", "harvest"],
+)
+def test_the_judge_finds_each_planted_fault_of_a_gathering(member: str, plant: Plant, kind: str) -> None:
+    told = circle()
+    assert not check([gathering_history(told, ("Gil", "Hua"), is_over=True)]).findings
+    plant(told[member])
+    assert check([gathering_history(told, ("Gil", "Hua"), is_over=True)]).counts[kind] == 1
+
+
+def test_nothing_is_due_when_the_tmux_server_ends_but_nothing_may_be_doubled_either() -> None:
+    said, heard = good()
+    heard["Bob"].pop()
+    assert not check([link_history(said, heard, 0)]).findings
+    heard["Ann"].append(heard["Ann"][0])
+    assert check([link_history(said, heard, 0)]).counts == {"doubled": 1}
+    told = circle()
+    del told["Ivy"][1:]
+    assert not check([gathering_history(told, ("Gil", "Hua"), is_over=False)]).findings
+    told["Ivy"] *= 2
+    assert check([gathering_history(told, ("Gil", "Hua"), is_over=False)]).counts == {"doubled": 1}
+
+
+def test_a_schedule_is_divided_where_its_tmux_server_ends() -> None:
+    faults = schedule(3, 2 * len(FAULTS))
+    parts = on_each_server(faults)
+    assert [fault for part in parts for fault in part] == faults
+    assert [ends_tmux(part) for part in parts] == [True, True, False]
