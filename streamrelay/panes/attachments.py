@@ -61,9 +61,12 @@ class Attachments:
         """List every pane of the server, by id; a pane whose window is linked into several sessions has several."""
         return parse_panes(await self.query(LIST_PANES))
 
-    async def query(self, *commands: Sequence[str]) -> list[str]:
-        """Run tmux commands in one line and return their output, over the control client if there is one."""
-        return await self._connection.query(*commands)
+    async def query(self, *commands: Sequence[str], repeatable: bool = True) -> list[str]:
+        """Run tmux commands in one line and return their output, over the control client if there is one.
+
+        Raises ConnectionLost if the connection ends before tmux answers and the commands are not `repeatable`.
+        """
+        return await self._connection.query(*commands, repeatable=repeatable)
 
     async def watch(
         self,

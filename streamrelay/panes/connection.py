@@ -100,12 +100,19 @@ class PaneConnection:
                     return
             await hub.succeeded.wait()
 
-    async def query(self, *commands: Sequence[str]) -> list[str]:
-        """Run tmux commands in one line and return their output, over the control client if there is one."""
-        if self.hub is not None:
-            with contextlib.suppress(ServerLost):
+    async def query(self, *commands: Sequence[str], repeatable: bool = True) -> list[str]:
+        """Run tmux commands in one line and return their output, over the control client if there is one.
+
+        If the connection ends before tmux answers, commands that may be run twice are run by a subprocess; for others,
+        raises ConnectionLost.
+        """
+        if self.hub is not None and not self.hub.client.ended:
+            try:
                 result = await self.hub.client.command(command_line(*commands))
                 return [line.decode(errors="replace") for line in result.lines]
+            except ServerLost:
+                if not repeatable:
+                    raise
         words: list[str] = []
         for command in commands:
             # A semicolon at the end of an argument would begin the next command.

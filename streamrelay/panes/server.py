@@ -314,12 +314,13 @@ class Server:
                 with contextlib.suppress(StreamrelayError):
                     await self.check(last)
 
-    async def query(self, *commands: Sequence[str]) -> list[str]:
+    async def query(self, *commands: Sequence[str], repeatable: bool = True) -> list[str]:
         """Run tmux commands in one line, each a name and its arguments, and return the lines they print.
 
-        tmux drops the rest of the line after a failing command. Raises tmux's error as TargetNotFound or CommandFailed.
+        tmux drops the rest of the line after a failing command. Raises tmux's error as TargetNotFound or CommandFailed,
+        and ConnectionLost if it is unknown whether commands ran that are not `repeatable`.
         """
-        return await self._attachments.query(*commands)
+        return await self._attachments.query(*commands, repeatable=repeatable)
 
     async def command(self, pane: str, line: str, *, repeatable: bool = False) -> CommandResult:
         """Send a command line over the control client of a watched pane; see `Attachments.command`."""

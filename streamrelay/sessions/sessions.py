@@ -14,7 +14,7 @@ from pathlib import Path
 import regex
 
 from streamrelay.delivery.shells import is_shell
-from streamrelay.errors import CommandFailed, PaneGone, StartFailed, TargetNotFound, UsageError
+from streamrelay.errors import CommandFailed, ConnectionLost, PaneGone, StartFailed, TargetNotFound, UsageError
 from streamrelay.events import NeedKind
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
@@ -189,7 +189,14 @@ class Sessions:
         """Have tmux start the session; return its pane. Try another name if the first one is taken meanwhile."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                printed = await self._server.query(*start_commands(birth))
+                printed = await self._server.query(*start_commands(birth), repeatable=False)
+            except ConnectionLost:
+                marks = parse_marks(await self._server.query(LIST_MARKS))
+                started = next((pane for pane, mark in marks.items() if mark.session == birth.mark.session), None)
+                if started is not None:
+                    return started
+                if attempt == _ATTEMPTS:
+                    raise
             except CommandFailed as error:
                 if "duplicate session" not in error.message or attempt == _ATTEMPTS:
                     raise
