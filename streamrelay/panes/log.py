@@ -87,20 +87,29 @@ class PaneLog:
             raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
 
     def past(self) -> Past | None:
-        """Return the entries of an earlier process; None if there are none that can be read."""
+        """Return the entries of an earlier process; None if there are none, or the log is damaged.
+
+        Raises RecordingError for a log that cannot be read now, because it may still be whole.
+        """
+        if not self.size:
+            return None
         try:
             with self.path.open("rb") as file:
                 clock = msgspec.json.decode(file.readline(), type=_Clock)
             # Cut off in the middle of an entry: an appended entry would look like its end.
             self._end_line()
             return Past(clock.began, self._entries())
-        except (OSError, msgspec.MsgspecError, RecordingError):
+        except OSError as error:
+            raise RecordingError(f"cannot read {self.path}: {error.strerror}") from error
+        except msgspec.MsgspecError:
             return None
 
     def _entries(self) -> Iterator[Input]:
         try:
             yield from ControlRecording(self.path).entries()
         except RecordingError as error:
+            if isinstance(error.__cause__, OSError):
+                raise
             logger.warning("%s is damaged, and read up to there: %s", self.path, error.message)
 
     def begin(self, began: float) -> None:

@@ -4,6 +4,9 @@ First the messages that may not be in the outbox go there. Then the service obse
 pane's log, and asks tmux for the output that the program printed meanwhile. Only then does it decide or type anything.
 Sessions that are gone leave their conversations. If the tmux server is another one, all conversations have ended with
 the old one, and the service sends nothing again by itself.
+
+An error that says nothing about a session, such as a tmux that cannot be run, ends the start and changes nothing: the
+next start restores everything.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +15,16 @@ from dataclasses import dataclass, replace
 from streamrelay.delivery.lock import WriterKind
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.shells import is_shell
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import (
+    CommandTimeout,
+    NoServer,
+    RecordingError,
+    ServerLost,
+    SshFailed,
+    StorageError,
+    StreamrelayError,
+    TmuxMissing,
+)
 from streamrelay.events import Gap, Receipt
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
@@ -21,6 +33,9 @@ from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.relay.runner import RelayRunner
 from streamrelay.service.machine import ServiceMachine
 from streamrelay.service.persistence import SERVER, RememberedPane, ServiceStore, pending, remembered
+
+_NOT_OF_THE_PANE = (CommandTimeout, NoServer, RecordingError, ServerLost, SshFailed, StorageError, TmuxMissing)
+"""Errors that do not say that a pane cannot be observed any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,8 @@ class Restorer:
         typing = TypingOptions(allow_shell=remembered_pane.allow_shell, outbox=self.outbox, writer=self.writer)
         try:
             await self.runner.admit(info, typing, memory)
+        except _NOT_OF_THE_PANE:
+            raise
         except StreamrelayError as error:
             self._leave(info.pane, error.code)
             await self.kept.forget(info.pane)

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from streamrelay.delta.inputs import Began, Output, Waited
-from streamrelay.errors import StorageError
+from streamrelay.errors import RecordingError, StorageError
 from streamrelay.panes import log as pane_log
 from streamrelay.panes.log import PaneLog
 from streamrelay.vt.engine import Cursor, Snapshot
-from tests.full_disk import files_limited_to
+from tests.process_limits import files_limited_to, no_more_descriptors
 
 SCREEN = Snapshot(80, 2, (b"", b""), (False, False), Cursor(0, 0), history_total=0)
 BEGAN = Began(0.0, "%0", "work", "cat", "", SCREEN)
@@ -73,3 +73,19 @@ def test_a_log_that_is_too_far_behind_is_never_flushed(tmp_path: Path, monkeypat
         log.flush()
     log.discard()
     assert not log.path.exists()
+
+
+def test_a_log_that_cannot_be_opened_now_is_kept_for_later(tmp_path: Path) -> None:
+    log = PaneLog(tmp_path / "log")
+    log.open()
+    log.begin(0.0)
+    log.take(BEGAN)
+    log.take(Output(1.0, "%0", b"first\r\n"))
+    with no_more_descriptors(), pytest.raises(RecordingError, match="Too many open files"):
+        log.past()
+    assert printed(log) == [b"first\r\n"]
+    past = log.past()
+    assert past is not None
+    with no_more_descriptors(), pytest.raises(RecordingError, match="Too many open files"):
+        list(past.entries)
+    log.close()

@@ -2,10 +2,11 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
-from streamrelay.errors import StorageError, UsageError
+from streamrelay.errors import ServerLost, StorageError, UsageError
 from streamrelay.events import LinkClosed, PaneClosed, Receipt, RelayClosed, RelayDelivered, Text
 from streamrelay.history.journal import Journal
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
@@ -53,6 +54,28 @@ async def test_what_cannot_be_read_of_it_is_said_and_left_as_it_is(stage: Stage,
         await journal.append([], keep={key: before.get(key)})
     async with stage.service() as service:
         assert ann in service._core.machine.panes
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_a_tmux_that_refuses_clients_for_a_while_ends_no_conversation(stage: Stage, tmp_path: Path):
+    stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        link = await service.create_link("Ann", "Bob")
+    refusing, real = tmp_path / "tmux", stage.tmux.binary
+    refusing.write_text(
+        f'#!/bin/sh\nfor word; do [ "$word" = -C ] && {{ echo "lost server" >&2; exit 1; }}; done\nexec {real} "$@"\n'
+    )
+    refusing.chmod(0o700)
+    stage.tmux.binary = str(refusing)
+    with pytest.raises(ServerLost):
+        async with stage.service():
+            pytest.fail("it has started")
+    stage.tmux.binary = real
+    async with stage.service() as service:
+        assert [again.link_id for again in await service.links()] == [link.link_id]
+        await service.send_message(SendMessage(to="Bob", text="hello", caller="Ann"))
+        await stage.until_heard("Ann", "[From Bob] answer 1")
 
 
 async def test_who_closed_meanwhile_is_taken_leave_of(stage: Stage):

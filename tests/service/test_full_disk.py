@@ -21,7 +21,7 @@ from streamrelay.service.persistence import ServiceStore
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
-from tests.full_disk import files_limited_to
+from tests.process_limits import files_limited_to
 from tests.service.conftest import PATIENCE
 
 MIB = 1 << 20
