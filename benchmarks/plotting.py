@@ -1,4 +1,4 @@
-"""Plots as SVG, written by hand: groups of horizontal bars, one or several panels side by side."""
+"""Plots as SVG, written by hand: groups of horizontal bars in one or several panels, and lines over time."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -53,4 +53,29 @@ def bars(
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{full}" height="{height}" font-family="sans-serif" '
         f'font-size="12"><rect width="{full}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def lines(across: Sequence[float], series: Sequence[tuple[str, str, Sequence[float]]], *, across_name: str) -> str:
+    """Return the SVG: a line for each series (words, colour, a value for each place across), from 0 to its highest."""
+    width, height, left, top = 720, 240, 50, 34
+    last = max(across) or 1.0
+    parts = []
+    for place, (words, colour, values) in enumerate(series):
+        highest = max(values) or 1.0
+        points = " ".join(
+            f"{left + width * at / last:.1f},{top + height * (1 - value / highest):.1f}"
+            for at, value in zip(across, values, strict=True)
+        )
+        parts.append(f'<rect x="{left + place * 180}" y="8" width="12" height="12" fill="{colour}"/>')
+        parts.append(f'<text x="{left + 17 + place * 180}" y="19">{escape(words)} (to {highest:,.0f})</text>')
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+    bottom = top + height
+    parts.append(f'<path d="M{left},{top} V{bottom} H{left + width}" fill="none" stroke="#666"/>')
+    parts.append(f'<text x="{left}" y="{bottom + 18}">0</text>')
+    parts.append(f'<text x="{left + width - 90}" y="{bottom + 18}">{last:,.0f} {escape(across_name)}</text>')
+    full, tall = left + max(width, 180 * len(series)) + 20, bottom + 30
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{full}" height="{tall}" font-family="sans-serif" '
+        f'font-size="11"><rect width="{full}" height="{tall}" fill="white"/>{"".join(parts)}</svg>\n'
     )

@@ -43,6 +43,7 @@ QUICK = {
     "agents": "--agents 6 --seconds 4",
     "scale": "--repetitions 1 --idle 1 100 --chattering 20 --seconds 3",
     "memory": "--seconds 12",
+    "soak": "--seconds 15",
     "screen": "--repetitions 3 --megabytes 2 --pyte-megabytes 0.05",
     "terminals": "--repetitions 2 --megabytes 1 --pyte-megabytes 0.05",
     "fidelity": "--only cat bash python claude codex/short ink",

@@ -1,5 +1,6 @@
 """Metrics for Prometheus: plain counters where things happen, formatted when Prometheus asks."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 
@@ -79,6 +80,7 @@ class _Counts(Collector):
         for labels, count in sorted(self.compared.items()):
             compared.add_metric(labels, count)
         yield compared
+        yield GaugeMetricFamily("streamrelay_tasks", "Tasks of the event loop.", len(asyncio.all_tasks()))
         if self.status is not None:
             yield from _standing(self.status)
         if self.broadcast is not None:

@@ -18,7 +18,7 @@ from benchmarks.report import PARTS
 from streamrelay.testing.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-ONCE: dict[str, list[str]] = {"polling": [], "relaying": [], "gathering": [], "memory": []}
+ONCE: dict[str, list[str]] = {"polling": [], "relaying": [], "gathering": [], "memory": [], "soak": []}
 SAMPLE = {"median", "low", "high", "p99", "n"}
 
 pytestmark = pytest.mark.tmux
@@ -267,3 +267,13 @@ def test_the_prompts_rows_are_compared() -> None:
     missed = {name for name, row in rows.items() if row["bar"] and row["ratio"] > row["bar"]}
     assert {line.removeprefix("above its limit: ") for line in done.stderr.splitlines() if "limit" in line} == missed
     assert done.returncode == bool(missed)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc tells the descriptors")
+def test_a_daemon_at_work_is_sampled_to_its_end() -> None:
+    report = run("soak", "--seconds", "8")
+    figures = {one["name"]: one["thirds"] for one in report["figures"]["figures"]}
+    assert all(value > 0 for thirds in figures.values() for value in thirds)
+    assert report["figures"]["done"]["messages"] > 0
+    assert report["figures"]["done"]["errors"] == 0
+    assert report["figures"]["events"] > 0
