@@ -1,4 +1,4 @@
-"""Whether each member of a council can be had: its key, its packages, its server or pane."""
+"""Check whether each member of a council is available: its key, its packages, its server or pane."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from streamrelay.council.members import Member, Vendor
 from streamrelay.errors import AIKeyRefused, StreamrelayError
 
 HEALTH_TIMEOUT = 20.0
-"""Seconds for which one member's answer is waited for."""
+"""Seconds to wait for one member."""
 
 KeyState = Literal["present", "missing", "not needed"]
 
@@ -30,7 +30,7 @@ class MemberHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def check_members(config: CouncilConfig, make_client: Callable[[Member, str], AIClient]) -> list[MemberHealth]:
-    """Ask all members at once whether they can be had; no error of one member is raised."""
+    """Check all members concurrently; an error of a member becomes its result."""
     return list(await asyncio.gather(*(_check(member, make_client) for member in config.members)))
 
 

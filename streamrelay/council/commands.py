@@ -1,4 +1,4 @@
-"""What the person types: a message, or a command that begins with a slash; and how it is completed. Pure."""
+"""Parse and complete the person's input: a message, or a command that begins with a slash. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ _TAKES_MEMBER: Final = frozenset({"/chair", "/retry"})
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something to say to the council, in a round of that kind."""
+    """A message to the council, `blind` or open."""
 
     text: str
     blind: bool = False
@@ -35,14 +35,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """Something about the session that the person wants to see: `cost`, `help` or `phases`."""
+    """A request to show `cost`, `help` or `phases`."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The session as a file; without one it gets the session's name."""
+    """A request to export the session to a file, named after the session by default."""
 
     file: str
 
@@ -51,7 +51,7 @@ Command = Message | Show | Export | coordinator.Input
 
 
 def parse(text: str) -> Command:
-    """Return what was typed; raises UsageError for a command that there is not, or that lacks something."""
+    """Parse a line; raises UsageError for an unknown or incomplete command."""
     if not text.startswith("/"):
         return Message(text)
     if text.startswith("//"):
@@ -85,7 +85,7 @@ def parse(text: str) -> Command:
 
 
 def completions(text: str, members: Sequence[str], phases: Iterable[str]) -> list[str]:
-    """Return what `text` may be completed to: a command, what a command takes, or a member's name as the last word."""
+    """Return the completions of `text`: a command, its argument, or a member's name as the last word."""
     command, space, rest = text.partition(" ")
     if text.startswith("/") and not space:
         return [word for word in WORDS if word.startswith(text.lower())]

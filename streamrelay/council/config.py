@@ -1,4 +1,4 @@
-"""council.toml: who is in a council, its phases, what all of them are given to read, and its limits."""
+"""The file council.toml: members, phases, shared documents and limits of a council."""
 
 import os
 import re
@@ -43,32 +43,32 @@ _MAX_PINNED_BYTES: Final = 1 << 20
 
 
 class CouncilConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What council.toml says."""
+    """The contents of council.toml."""
 
     member: Annotated[tuple[Member, ...], Meta(min_length=1)]
     person: Annotated[str, Meta(min_length=1, max_length=32)] = "You"
-    """What the person is called."""
+    """The person's name in the conversation."""
     phases: dict[str, str] = {}
-    """Further phases, or other prompts for those that there are."""
+    """Additional phases, or other prompts for the existing ones."""
     prompt: str = (
         "You are {name}, a member of a council with {others} and a person called {person}. Each speaks in turn. What "
         "others said is marked with their name in brackets. Speak for yourself only, briefly, and to the point."
     )
-    """What each member's system prompt begins with."""
+    """The beginning of each member's system prompt."""
     auto_load: tuple[str, ...] = ()
-    """Files that every member is given, relative to this file."""
+    """Files that every member gets, relative to this file."""
     history: Annotated[int, Meta(ge=1, le=1000)] = 20
-    """How many of the last messages a member is given."""
+    """How many of the latest messages a member gets."""
     context_tokens: Annotated[int, Meta(ge=1000)] = 30_000
-    """About how many tokens it is given in all."""
+    """The approximate maximum of tokens that a member gets."""
     blind_first: bool = False
     """Whether the first round of a session is blind: members do not see the other answers of the round."""
     cost_limit: Annotated[float, Meta(ge=0)] = 0.0
-    """Dollars after which the person is asked before anybody speaks again; 0 for no limit."""
+    """Dollars after which the person is asked before a member speaks again; 0 for no limit."""
 
     @property
     def members(self) -> list[Member]:
-        """The members in the order in which they speak."""
+        """The members in speaking order."""
         return in_order(self.member)
 
     @property
@@ -78,12 +78,12 @@ class CouncilConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
 
 def default_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return where the user's council stands, or would."""
+    """Return the path of the user's council.toml, which need not exist."""
     return user_folder(environment) / FILE
 
 
 def read_config(path: Path) -> CouncilConfig:
-    """Read a council's file; raises ConfigError that says what is wrong, where, and what would be right."""
+    """Read a council.toml; raises ConfigError with the place, the fault and a hint."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -95,7 +95,7 @@ def read_config(path: Path) -> CouncilConfig:
 
 
 def parse_config(text: str, file: str) -> CouncilConfig:
-    """Return what the text of a council's file says; see `read_config`."""
+    """Parse the text of a council.toml; see `read_config`."""
     try:
         config = msgspec.toml.decode(text.encode(), type=CouncilConfig)
     except msgspec.ValidationError as error:
@@ -110,7 +110,7 @@ def parse_config(text: str, file: str) -> CouncilConfig:
 def _faults(config: CouncilConfig) -> Iterator[tuple[str, str, str]]:
     names = [member.name for member in config.member]
     for name in names:
-        if [each.casefold() for each in names].count(name.casefold()) > 1:
+        if [other.casefold() for other in names].count(name.casefold()) > 1:
             yield "member.name", f"two members are called {name}", "give each a name of its own"
     if config.person.casefold() in {name.casefold() for name in names}:
         yield "person", f"a member is called {config.person}, too", "call the person otherwise"
@@ -141,7 +141,7 @@ def _faults(config: CouncilConfig) -> Iterator[tuple[str, str, str]]:
 
 
 def read_pinned(config: CouncilConfig, folder: Path) -> list[Pinned]:
-    """Read the documents that every member is given; raises ConfigError for one that cannot be read."""
+    """Read the documents that every member gets; raises ConfigError for an unreadable one."""
     pinned = []
     for name in config.auto_load:
         path = folder / name
@@ -179,8 +179,10 @@ def key_of(member: Member, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def keys_in_environment(config: CouncilConfig, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the members' keys that the environment holds, by their variables: for a daemon that has another one."""
-    variables = [each for member in config.member for each in (member.key, *KEY_VARIABLES.get(member.vendor, ()))]
+    """Return the members' keys in this environment, by variable, to pass them to a daemon with another environment."""
+    variables = [
+        variable for member in config.member for variable in (member.key, *KEY_VARIABLES.get(member.vendor, ()))
+    ]
     return {variable: environment[variable] for variable in variables if environment.get(variable)}
 
 

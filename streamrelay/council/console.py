@@ -14,26 +14,26 @@ WriteFile = Callable[[Path, str], None]
 
 
 class Seat(Protocol):
-    """A person's place in a session, wherever the session is open: the app and the plain lines sit there."""
+    """A person's access to a session, in this process or in a daemon; the app and the plain lines use it."""
 
     async def enter(self, text: str) -> str:
-        """Carry out what was typed, and return what the person asked to see.
+        """Execute a typed line, and return the text that the person asked to see.
 
         Raises UsageError for a command that does not exist, lacks something, or names a file that exists.
         """
         ...
 
     async def wait_until_idle(self) -> None:
-        """Wait until all that was typed is handled and no member speaks, or the session has ended."""
+        """Wait until all input is handled and no member speaks, or the session has ended."""
         ...
 
     async def leave(self) -> bool:
-        """Leave the session; return whether it ends by that."""
+        """Leave the session; return whether that ends it."""
         ...
 
 
 class Console:
-    """The seat at a session of this process."""
+    """The seat in a session of this process."""
 
     def __init__(self, session: CouncilSession, store: CouncilStore, write: WriteFile) -> None:
         self.session = session
@@ -70,7 +70,7 @@ class Console:
 
 
 async def write_export(store: CouncilStore, session: str, file: str, write: WriteFile) -> str:
-    """Write a session to a file, by default to one of its name; return what the person is shown of it."""
+    """Write a session to a file, by default one named after it; return the sentence to show."""
     text = await export(store, session, as_json=file.endswith(".json"))
     path = _path(file or f"{session}.md")
     write(path, text)

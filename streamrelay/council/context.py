@@ -1,4 +1,4 @@
-"""What a member is given to read: pinned documents, and the last messages, as far as they fit.
+"""The input of a member: pinned documents and the latest messages that fit.
 
 Pure. Tokens are estimated, because counting them exactly takes a request to the vendor: Latin text by its characters,
 Chinese, Japanese and Korean by theirs. After each answer the vendor tells what it counted, and the estimate of its
@@ -18,16 +18,16 @@ from streamrelay.council.coordinator import RoundKind
 from streamrelay.council.members import Vendor
 
 _LATIN: Final[Mapping[Vendor, float]] = MappingProxyType({"anthropic": 3.5, "google": 4.0, "openai": 4.2, "xai": 4.0})
-"""Characters of Latin text to a token."""
+"""Characters of Latin text per token."""
 _WIDE: Final = 1.3
-"""Tokens to a wide character."""
+"""Tokens per wide character."""
 _OVERHEAD: Final = 6
-"""Tokens around each message."""
+"""Overhead of each message, in tokens."""
 _LEARNING: Final = 0.3
 
 
 class Pinned(msgspec.Struct, frozen=True):
-    """A document that every member is given."""
+    """A document that every member gets."""
 
     name: str
     text: str
@@ -43,36 +43,36 @@ class Entry(msgspec.Struct, frozen=True):
     round: int = 0
     round_kind: RoundKind = "open"
     partial: bool = False
-    """Whether it was broken off."""
+    """Whether it was interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What one member is given."""
+    """The input of one member."""
 
     messages: list[ChatMessage]
     system_prompt: str
     tokens: int
     left_out: int
-    """Messages that did not fit, or are older than the last ones that are given."""
+    """The number of messages that did not fit or are too old."""
     cut_documents: tuple[str, ...] = ()
-    """Pinned documents of which only the beginning fits."""
+    """Names of pinned documents of which only the beginning fits."""
 
 
 class Estimator:
-    """Estimates tokens, and learns from what vendors count."""
+    """Estimates numbers of tokens, and learns from the vendors' counts."""
 
     def __init__(self) -> None:
         self._factors: dict[Vendor, float] = {}
 
     def tokens(self, text: str, vendor: Vendor) -> int:
-        """Return about how many tokens a text takes."""
+        """Return an estimate of the tokens of a text."""
         wide = sum(1 for character in text if unicodedata.east_asian_width(character) in "WF")
         plain = (len(text) - wide) / _LATIN.get(vendor, 3.8) + wide * _WIDE
         return int(plain * self._factors.get(vendor, 1.0)) + 1
 
     def learn(self, vendor: Vendor, estimated: int, counted: int) -> None:
-        """Note what a vendor counted for what was estimated."""
+        """Note a vendor's count for an estimate."""
         if estimated < 50 or counted < 50:
             return
         seen = min(3.0, max(0.33, counted / estimated)) * self._factors.get(vendor, 1.0)
@@ -128,7 +128,7 @@ def context_for(
 
 
 def _chat(member: str, entries: Sequence[Entry], instruction: str) -> list[ChatMessage]:
-    """Return messages as vendors want them: the person's first, then in turns, and the last one not the member's."""
+    """Return messages as vendors require: the person's first, alternating, and the last one not the member's."""
     messages: list[ChatMessage] = []
 
     def add(role: Literal["user", "assistant"], text: str) -> None:

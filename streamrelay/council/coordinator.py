@@ -1,4 +1,4 @@
-"""Who speaks next in a council: the pure machine. Time comes in with every input (seconds); effects go out.
+"""The state machine that decides who speaks next in a council. Pure: inputs and their time (seconds) in, effects out.
 
     state             input                     next state        effects
     ----------------  ------------------------  ----------------  ---------------------------------------------------
@@ -19,9 +19,9 @@
     any               Retry                     AI_GENERATING     the disabled member speaks again, after this round
     any but ENDED     Bye                       ENDED             Cancel, Inject what is queued, End
 
-A question to the person never blocks: rounds go on without the member that it is about. At most one member speaks at a
-time, each message is injected exactly once, and each question is settled exactly once. No member is ever given another
-model unless the person said yes to it.
+A question to the person never blocks: rounds continue without the member that it is about. At most one member speaks
+at a time, each message is injected exactly once, and each question is settled exactly once. A member gets another model
+only if the person says yes.
 """
 
 from collections import deque
@@ -52,7 +52,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class StartRound:
-    """A round of another kind than the one that a message starts; `member` speaks alone."""
+    """The person starts a round of another kind than an open one; with `member`, only that member speaks."""
 
     kind: RoundKind
     member: str | None = None
@@ -60,14 +60,14 @@ class StartRound:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The member whose turn it is has said all it had to say."""
+    """The speaking member has finished its answer."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The member whose turn it is could not speak, or not to its end; `code` is that of the error."""
+    """The speaking member failed, before its answer or during it; `code` is the error's."""
 
     turn: int
     code: str
@@ -75,31 +75,31 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class SetPhase:
-    """The prompts of another phase hold from the next speaker on."""
+    """The person chooses another phase, whose prompt applies from the next speaker on."""
 
     phase: str
 
 
 @dataclass(frozen=True, slots=True)
 class Yes:
-    """The person agrees to what is asked."""
+    """The person answers the open question with yes."""
 
 
 @dataclass(frozen=True, slots=True)
 class No:
-    """The person does not agree to what is asked."""
+    """The person answers the open question with no."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The person wants a member back."""
+    """The person enables a disabled member again."""
 
     member: str
 
 
 @dataclass(frozen=True, slots=True)
 class Disable:
-    """A member does not take part until it is wanted back."""
+    """A member is disabled until `Retry`."""
 
     member: str
     reason: str
@@ -107,7 +107,7 @@ class Disable:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """No member speaks any more before the person has said yes, for this reason."""
+    """No member may speak before the person says yes, for this reason."""
 
     reason: str
 
@@ -130,40 +130,40 @@ Input = Say | StartRound | Finished | Failed | SetPhase | Yes | No | Retry | Dis
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A message is shown as queued: a member speaks."""
+    """Show a message as queued, because a member speaks."""
 
     message_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Inject:
-    """These messages are part of the conversation from here on."""
+    """Make these messages part of the conversation."""
 
     message_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Speak:
-    """A member has the turn."""
+    """Give the turn to a member."""
 
     turn: int
     member: str
     round: int
     kind: RoundKind
     fallback: bool = False
-    """Whether its fallback speaks, to which the person said yes."""
+    """Whether its fallback model speaks, to which the person said yes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """The member whose turn it is is to stop."""
+    """Stop the speaking member."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A member's turn is over without an answer; `again` says that it is tried once more after the round."""
+    """A member's turn ended without an answer; `again` if it is tried once more after the round."""
 
     member: str
     code: str
@@ -172,7 +172,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The person is asked whether a member's fallback, or without one the member itself, is to try again."""
+    """Ask the person whether a member's fallback, or without one the member itself, may try again."""
 
     member: str
     fallback: str | None
@@ -180,7 +180,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Nudge:
-    """The question still stands."""
+    """Remind the person of the open question."""
 
     member: str
 
@@ -190,7 +190,7 @@ Settlement = Literal["yes", "no", "lapsed", "superseded"]
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """A question stands no more."""
+    """A question is settled."""
 
     member: str
     how: Settlement
@@ -198,7 +198,7 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Disabled:
-    """A member does not take part any more."""
+    """A member was disabled."""
 
     member: str
     reason: str
@@ -206,28 +206,28 @@ class Disabled:
 
 @dataclass(frozen=True, slots=True)
 class Rejoined:
-    """A member takes part again, and has spoken."""
+    """A disabled member has spoken again."""
 
     member: str
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseSet:
-    """Another phase holds."""
+    """The phase has changed."""
 
     phase: str
 
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """No member speaks before the person has said yes."""
+    """No member speaks until the person says yes."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class RoundEnded:
-    """All who were to speak have spoken, or failed to; what a blind round said can be shown."""
+    """All members of the round have spoken or failed; the answers of a blind round can be shown."""
 
     round: int
     kind: RoundKind
@@ -235,7 +235,7 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """An input makes no sense now."""
+    """An input is not possible now."""
 
     reason: str
 
@@ -260,9 +260,9 @@ class _Round:
     kind: RoundKind
     waiting: deque[str]
     again: list[str] = field(default_factory=list)
-    """Members that failed, and are tried once more when the others have spoken."""
+    """Members that failed and are tried once more after the others."""
     second: bool = False
-    """Whether those that speak now are tried for the second time."""
+    """Whether the members of this round are tried for the second time."""
 
 
 @dataclass(slots=True)
@@ -274,7 +274,7 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a session resumes with."""
+    """The stored state from which a session resumes."""
 
     phase: str
     rounds: int
@@ -289,13 +289,13 @@ class Coordinator:
     def __init__(
         self, members: Sequence[Member], markers: Markers, phases: Sequence[str], saved: Saved | None = None
     ) -> None:
-        """Begin with the member that has the first marker; `members` come in the order in which they speak."""
+        """Begin with the first drafter; `members` are in speaking order."""
         self._members = {member.name: member for member in members}
         self._rotation = deque(self._members)
         self._rotation.rotate(-list(self._members).index(markers.drafter))
         self.markers = markers
         self.halted: str | None = None
-        """Why no member speaks before the person has said yes."""
+        """Why no member may speak before the person says yes; None if members may."""
         self.state: State = "idle"
         self.phases = tuple(phases)
         self.phase = saved.phase if saved is not None and saved.phase in self.phases else self.phases[0]
@@ -306,7 +306,7 @@ class Coordinator:
         self._returning: set[str] = set()
         self._queue: list[str] = []
         self._unanswered = False
-        """Whether messages were injected behind the last speaker of a round, or amid one that is not open to all."""
+        """Whether messages were injected after the last speaker of a round, or during a round that is not open."""
         self._round: _Round | None = None
         self._turn: Speak | None = None
         self._later: deque[StartRound] = deque()
@@ -314,7 +314,7 @@ class Coordinator:
 
     @property
     def saved(self) -> Saved:
-        """What the session would resume with."""
+        """The state to store, from which the session resumes."""
         return Saved(
             self.phase, self.rounds, self._turns, tuple(sorted(self._disabled)), tuple(sorted(self._on_fallback))
         )
@@ -326,39 +326,39 @@ class Coordinator:
 
     @property
     def speaker(self) -> str | None:
-        """The member whose turn it is."""
+        """The speaking member; None if no member speaks."""
         return None if self._turn is None else self._turn.member
 
     @property
     def queued(self) -> int:
-        """How many messages wait for the end of a turn."""
+        """The number of messages that wait for the end of the turn."""
         return len(self._queue)
 
     @property
     def disabled(self) -> frozenset[str]:
-        """Members that do not take part."""
+        """The disabled members."""
         return frozenset(self._disabled)
 
     @property
     def question(self) -> Ask | None:
-        """What the person is asked."""
+        """The open question to the person."""
         return self._ask(self._questions[0].member) if self._questions else None
 
     @property
     def active(self) -> list[str]:
-        """The members that take part, in the order in which they speak."""
+        """The enabled members, in speaking order."""
         undecided = {question.member for question in self._questions}
         return [name for name in self._rotation if name not in self._disabled and name not in undecided]
 
     def deadline(self) -> float | None:
-        """Return when `Pass` is due; None while no question stands."""
+        """Return when `Pass` is due; None without an open question."""
         if not self._questions:
             return None
         question = self._questions[0]
         return question.asked_at + (LAPSE_AFTER if question.nudged else NUDGE_AFTER)
 
     def handle(self, told: Input, now: float) -> list[Effect]:
-        """Take one input, and return what comes of it."""
+        """Handle one input and return its effects."""
         if self.state == "ended":
             return [Refuse("the session is over")] if not isinstance(told, Pass | Finished | Failed | Bye) else []
         effects: list[Effect] = []
@@ -427,7 +427,7 @@ class Coordinator:
     # Rounds
 
     def _go_on(self, effects: list[Effect], now: float) -> None:
-        """Inject what is queued, and give the turn to the next member, unless a member has it."""
+        """Inject the queued messages and give the turn to the next member, unless a member has it."""
         if self._turn is not None:
             return
         if self.halted is not None:
@@ -456,7 +456,7 @@ class Coordinator:
         return self._round
 
     def _next_speaker(self, round_: _Round, effects: list[Effect]) -> None:
-        """Give the turn to the next member of the round; end the round where there is none."""
+        """Give the turn to the next member of the round, or end the round."""
         active = set(self.active)
         if not round_.waiting and round_.again:
             round_.waiting, round_.again, round_.second = deque(round_.again), [], True
@@ -502,7 +502,7 @@ class Coordinator:
         return Ask(name, None if name in self._on_fallback else fallback)
 
     def _settle(self, how: Settlement, effects: list[Effect], now: float) -> None:
-        """Settle the question that stands, and ask the next one."""
+        """Settle the open question, and ask the next one."""
         question = self._questions.popleft()
         effects.append(Settle(question.member, how))
         if how in {"no", "lapsed"}:

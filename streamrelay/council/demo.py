@@ -1,4 +1,4 @@
-"""A council to try without a key: three scripted members that answer each kind of round in its form."""
+"""A demo council without keys: three scripted members that answer each kind of round."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -62,7 +62,7 @@ _SUMMARY: Final = (
 
 
 class DemoClient(ScriptedClient):
-    """A scripted member that also knows what is asked of it in a round of dissent, and as the chair."""
+    """A scripted member with answers for dissent rounds and as the chair."""
 
     def __init__(self, member: Member, *, pause: float = _PAUSE) -> None:
         super().__init__(member.script, pause=pause)

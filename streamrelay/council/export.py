@@ -1,4 +1,4 @@
-"""A session as a document: Markdown for people, JSON for programs.
+"""Export of a session: Markdown for people, JSON for programs.
 
 Neither holds a key, a server's address or a prompt: only who said what, in which round, and what it cost.
 """
@@ -26,8 +26,8 @@ _ROUNDS: Final[dict[RoundKind, str]] = {
 
 
 async def export(store: CouncilStore, session: str, *, as_json: bool) -> str:
-    """Return a session of the store as a document; raises UsageError for a session that is not known."""
-    info = next((each for each in await store.sessions() if each.id == session), None)
+    """Return the export of a stored session; raises UsageError for an unknown id."""
+    info = next((stored for stored in await store.sessions() if stored.id == session), None)
     if info is None:
         raise UsageError(f"no session of the council is called {session}", hint="streamrelay council list")
     write = as_json_document if as_json else as_markdown
@@ -63,7 +63,7 @@ def as_json_document(info: SessionInfo, entries: Sequence[tuple[Entry, bool]], s
 
 
 def spent_lines(spent: Iterable[Spent]) -> Iterator[str]:
-    """Yield what each member took, one line a member; a sentence if no member has answered."""
+    """Yield a line with tokens and cost for each member, or one sentence if no member has answered."""
     rows = list(spent)
     for row in rows:
         cost = "no price known" if row.cost is None else f"${row.cost:.4f}"

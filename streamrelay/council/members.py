@@ -11,31 +11,31 @@ import msgspec
 from msgspec import Meta
 
 Vendor = Literal["anthropic", "google", "openai", "xai", "compatible", "pane", "scripted"]
-"""Who serves a member: `compatible` is any server that speaks OpenAI's protocol, `pane` a terminal agent in tmux."""
+"""The kind of a member: `compatible` is any server with OpenAI's protocol, `pane` a terminal agent in tmux."""
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One member, as council.toml has it."""
+    """One member, as council.toml describes it."""
 
     name: Annotated[str, Meta(pattern=r"^\w[\w .-]{0,31}$")]
     vendor: Vendor
     model: str = ""
-    """The model's name as its vendor has it; for a pane its tmux target."""
+    """The vendor's name of the model; for a pane its tmux target."""
     fallback: str | None = None
-    """Another model of the same vendor, which speaks only when the person says yes to it."""
+    """Another model of the same vendor, which speaks only if the person says yes."""
     priority: int = 0
-    """Those with a higher number speak earlier; equal ones as they stand in the file."""
+    """Members with a higher number speak earlier; equal ones in the order of the file."""
     base_url: str = ""
-    """Where the vendor's protocol is spoken, if not at the vendor's."""
+    """The URL of the server, if it is not the vendor's own."""
     key: str = ""
-    """The environment variable that holds the key, if not the vendor's usual one; the key itself stands in no file."""
+    """The environment variable with the key, if not the vendor's usual one; the key itself is in no file."""
     persona: str = ""
-    """What is added to the member's system prompt."""
+    """Text that is added to the member's system prompt."""
     max_tokens: Annotated[int, Meta(ge=1)] = 4096
     price: tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(ge=0)]] | None = None
-    """Dollars for a million tokens, read and written."""
+    """Dollars per million tokens: input, output."""
     script: tuple[str, ...] = ()
-    """What a scripted member says, in order, again and again."""
+    """The answers of a scripted member, in order, repeated from the start."""
 
 
 class Markers(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class Markers(msgspec.Struct, frozen=True):
 
 
 def in_order(members: Sequence[Member]) -> list[Member]:
-    """Return members in the order in which they speak."""
+    """Return members in speaking order."""
     return sorted(members, key=lambda member: -member.priority)
 
 

@@ -1,4 +1,4 @@
-"""What members are asked for in rounds of other kinds, and how their dissent is read."""
+"""Instructions for blind, dissent and chair rounds, and the reader of dissent answers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ class Dissent(NamedTuple):
 
 
 def read_dissent(member: str, text: str) -> list[Dissent]:
-    """Return the claims that a member's answer names; lines of another form are passed over."""
+    """Return the claims in a member's answer; lines of another form are skipped."""
     found = []
     for line in text.splitlines():
         row = _ROW.fullmatch(line)
@@ -44,7 +44,7 @@ def read_dissent(member: str, text: str) -> list[Dissent]:
 
 def dissent_table(dissents: Iterable[Dissent]) -> str:
     """Return a Markdown table of claims and members; a sentence if no member disagrees."""
-    cells = ((each.claim, each.whose, each.member, each.why) for each in dissents)
+    cells = ((dissent.claim, dissent.whose, dissent.member, dissent.why) for dissent in dissents)
     rows = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in cells]
     if not rows:
         return "No member disagrees with anything."

@@ -1,4 +1,4 @@
-"""Sessions of the council on disk: what was said, by whom, at what cost, and where each session stands.
+"""The council's database: messages with author and cost, and the state of each session.
 
 Everything is written before it is shown, so that a session resumes with every message that anybody saw, whatever ended
 the process. An answer that comes in is written as far as it has come, marked as partial until it is whole.
@@ -50,18 +50,18 @@ class SessionInfo(msgspec.Struct, frozen=True):
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What one member took in a session."""
+    """The tokens and the cost of one member in a session."""
 
     member: str
     answers: int
     read: int
     written: int
     cost: float | None
-    """Dollars; None where no price is known."""
+    """Dollars; None without a known price."""
 
 
 class CouncilStore:
-    """The council's database while it is open; an async context manager."""
+    """The open database; an async context manager."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -75,7 +75,7 @@ class CouncilStore:
         await self._database.__aexit__(None, None, None)
 
     async def begin(self, config: CouncilConfig, markers: Callable[[Markers | None], Markers], saved: Saved) -> str:
-        """Begin a session, with the markers that follow from those of the last one; return its id."""
+        """Store a new session, with the markers that follow those of the last session; return its id."""
         session = f"council-{secrets.token_hex(4)}"
         values = (session, time.time(), msgspec.json.encode(config).decode())
 
@@ -94,7 +94,7 @@ class CouncilStore:
         return session
 
     async def resume(self, session: str) -> tuple[CouncilConfig, Markers, Saved]:
-        """Return what a session was begun with and where it stands; raises UsageError for one that is not known."""
+        """Return the configuration, markers and state of a session; raises UsageError for an unknown id."""
         row = await self._database.do(
             lambda connection: connection.execute(
                 "SELECT config, rotation_state, state FROM sessions WHERE id = ?", (session,)
@@ -110,14 +110,14 @@ class CouncilStore:
         )
 
     async def save(self, session: str, saved: Saved, *, ended: bool = False) -> None:
-        """Write down where a session stands."""
+        """Store the state of a session."""
         await self._do(
             "UPDATE sessions SET state = ?, ended = ? WHERE id = ?",
             msgspec.json.encode(saved).decode(), time.time() if ended else None, session,
         )  # fmt: skip
 
     async def put(self, session: str, entry: Entry, *, queued: bool = False) -> None:
-        """Write a message down, or what has become of it; its place is that of the first time."""
+        """Store a message or its new text; it keeps the place of its first version."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -136,22 +136,22 @@ class CouncilStore:
         await self._database.do(work)
 
     async def take(self, session: str, ids: tuple[str, ...]) -> None:
-        """Note that queued messages are part of the conversation, behind all that is."""
+        """Make queued messages part of the conversation, at its end."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("BEGIN IMMEDIATE")
-            for each in ids:
+            for message_id in ids:
                 connection.execute(
                     "UPDATE messages SET queued = 0, number = (SELECT max(number) + 1 FROM messages)"
                     " WHERE session = ? AND id = ? AND queued",
-                    (session, each),
+                    (session, message_id),
                 )
             connection.execute("COMMIT")
 
         await self._database.do(work)
 
     async def spend(self, session: str, message: str, usage: Usage, cost: float | None) -> None:
-        """Note what an answer took."""
+        """Store the tokens and the cost of an answer."""
         await self._do(
             "UPDATE messages SET read = ?, written = ?, cost = ? WHERE session = ? AND id = ?",
             usage.read, usage.written, cost, session, message,
@@ -172,7 +172,7 @@ class CouncilStore:
         ]
 
     async def spent(self, session: str) -> list[Spent]:
-        """Return what each member took."""
+        """Return the tokens and the cost of each member."""
         rows = await self._database.do(
             lambda connection: connection.execute(
                 "SELECT author, count(*), coalesce(sum(read), 0), coalesce(sum(written), 0), sum(cost) FROM messages"

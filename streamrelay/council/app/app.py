@@ -1,4 +1,4 @@
-"""The council's app: the conversation, how it stands, and a line to type in; all of it by the keyboard."""
+"""The council's app: the conversation, its state, and an input; usable by keyboard alone."""
 
 import asyncio
 import gc
@@ -56,10 +56,10 @@ class CouncilApp(App[None]):
     ]
 
     def __init__(self, seat: Seat, joined: Joined, events: AsyncIterator[CouncilEvent]) -> None:
-        """Show a session as it stands in `joined`, and the events behind that."""
+        """Show the session as `joined` describes it, then the events after that."""
         super().__init__()
         self.lost: StreamrelayError | None = None
-        """Why the session cannot be followed any more."""
+        """The error that ended the stream of events, if one did."""
         self._seat = seat
         self._joined = joined
         self._events = events
@@ -77,7 +77,7 @@ class CouncilApp(App[None]):
         yield self._composer
 
     async def on_mount(self) -> None:
-        """Show what was said so far, and follow the session."""
+        """Show the messages so far, and follow the session."""
         self._status.show(self._joined.status, self._joined.members)
         self._composer.focus()
         await self._chat.restore(self._joined)
@@ -97,7 +97,7 @@ class CouncilApp(App[None]):
         self.exit()
 
     async def on_composer_submitted(self, event: Composer.Submitted) -> None:
-        """Carry out what was typed."""
+        """Execute the typed line."""
         await self.action_enter(event.text)
 
     def on_composer_completing(self, event: Composer.Completing) -> None:
@@ -106,11 +106,11 @@ class CouncilApp(App[None]):
         self._candidates.update(sanitised("   ".join(event.candidates)))
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
-        """Show where a link leads: a model's link opens nothing by itself."""
+        """Show the target of a link; a model's link opens nothing by itself."""
         self.notify(sanitised(event.href), title="Link", markup=False)
 
     async def action_enter(self, text: str) -> None:
-        """Carry out a line as if it had been typed."""
+        """Execute a line as if the person had typed it."""
         self._chat.anchor()
         try:
             shown = await self._seat.enter(text)
@@ -165,7 +165,7 @@ def _rare_collections() -> Iterator[None]:
 
 
 async def run_app(seat: Seat, joined: Joined, events: AsyncIterator[CouncilEvent]) -> None:
-    """Show a session on the terminal until it ends, or the person leaves; raises what it was lost by."""
+    """Show a session on the terminal until it ends or the person leaves; raises the error that ended its events."""
     app = CouncilApp(seat, joined, events)
     with _rare_collections():
         await app.run_async()

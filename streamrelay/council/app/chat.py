@@ -47,7 +47,7 @@ class MessageView(Vertical):
         )
 
     def compose(self) -> ComposeResult:
-        """Make the two parts."""
+        """Yield the heading and the text."""
         yield self._heading
         yield self.body
 
@@ -76,7 +76,7 @@ class ChatView(VerticalScroll):
         self._left_out = 0
 
     async def restore(self, joined: Joined) -> None:
-        """Show how a session stands: its last messages, and what is queued."""
+        """Show the latest messages of a session and the queued ones."""
         self.anchor()
         shown = joined.entries[-MAX_SHOWN:]
         self._left_out = joined.earlier + len(joined.entries) - len(shown)
@@ -120,7 +120,7 @@ class ChatView(VerticalScroll):
                 pass
 
     async def note(self, text: str, *, urgent: bool = False) -> None:
-        """Show a sentence that is no message."""
+        """Show a notice."""
         classes = "notice urgent" if urgent else "notice"
         await self._add(Static(sanitised(text), classes=classes, markup=False))
 
@@ -183,7 +183,7 @@ class ChatView(VerticalScroll):
         await self.mount(self._earlier(), before=0)
 
     def _earlier(self) -> Static:
-        """Return what stands in the place of the messages that have left the screen."""
+        """Return the line in place of the messages that have left the screen."""
         text = (
             f"{self._left_out:,} earlier messages are not shown; /export writes all of them" if self._left_out else ""
         )

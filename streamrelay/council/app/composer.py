@@ -12,7 +12,7 @@ MAX_HISTORY = 500
 
 
 class Composer(TextArea):
-    """Enter sends, Ctrl-J begins a new line, up and down go through what was sent, Tab completes."""
+    """Enter sends, Ctrl-J begins a new line, up and down recall sent messages, Tab completes."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
@@ -24,7 +24,7 @@ class Composer(TextArea):
             self.text = text
 
     class Completing(Message):
-        """Several completions are possible; none of them, when the list is empty."""
+        """Several completions are possible; an empty list ends that."""
 
         def __init__(self, candidates: list[str]) -> None:
             super().__init__()
@@ -75,7 +75,7 @@ class Composer(TextArea):
         self.move_cursor(self.document.end)
 
     def _complete_word(self) -> None:
-        """Complete what stands in front of the cursor, as far as all completions agree."""
+        """Complete the text before the cursor, as far as all completions agree."""
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column]
         found = self._complete(before)
@@ -90,7 +90,7 @@ class Composer(TextArea):
 
 
 def _common_start(texts: list[str]) -> str:
-    """Return what all texts begin with, whatever the case, as the first one writes it."""
+    """Return the common beginning of texts, ignoring case, as the first text spells it."""
     first, rest = texts[0], [text.casefold() for text in texts[1:]]
     end = 0
     while end < len(first) and all(text.startswith(first[: end + 1].casefold()) for text in rest):

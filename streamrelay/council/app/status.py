@@ -1,4 +1,4 @@
-"""The status panel: who speaks, the markers, what waits, the phase, the cost, and what the person is asked."""
+"""The status panel: speaker, markers, queued messages, phase, cost, and the open question."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ STATES = {"idle": "Type a message", "paused_for_user": "Your turn", "ended": "Th
 
 
 def activity(status: StatusChanged) -> str:
-    """Return what goes on, in one line."""
+    """Return the activity of the session in one line."""
     parts = [f"Generating... {status.speaker} 🤔" if status.speaker else STATES.get(status.state, "Working")]
     parts.append(f"Phase: {status.phase}")
     if status.queued:
@@ -24,7 +24,7 @@ def activity(status: StatusChanged) -> str:
 
 
 def roll_call(status: StatusChanged, members: Sequence[str]) -> str:
-    """Return the members with their markers, and who of them cannot be had or does not take part."""
+    """Return the members with their markers; unavailable and disabled ones are marked."""
     shown = []
     for name in members:
         markers = "🎯 " * (name == status.markers.drafter) + "✅ " * (name == status.markers.writer)
@@ -34,7 +34,7 @@ def roll_call(status: StatusChanged, members: Sequence[str]) -> str:
 
 
 class StatusPanel(Static):
-    """Shows how the session stands, in two lines, and a third one for a question."""
+    """Shows the state of the session in two lines, and a question in a third."""
 
     def show(self, status: StatusChanged, members: Sequence[str]) -> None:
         """Show a new state."""

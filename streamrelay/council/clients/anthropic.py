@@ -51,5 +51,5 @@ class AnthropicClient(VendorClient):
         return error.status_code if isinstance(error, anthropic.APIStatusError) else None
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._sdk.close()

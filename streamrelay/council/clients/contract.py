@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """A message as a model is given it: what the member itself said is `assistant`, all else `user`."""
+    """A message for a model: `assistant` for the member's own messages, `user` for all others."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -16,7 +16,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that an answer took, as its vendor counts them."""
+    """Tokens of one request, as the vendor counts them: read (input) and written (output)."""
 
     read: int
     written: int
@@ -26,22 +26,22 @@ class AIClient(ABC):
     """One member's connection to its model or agent; an async context manager."""
 
     usage: Usage | None = None
-    """What the last answer took, where the vendor tells."""
+    """The tokens of the last answer, if the vendor reports them."""
 
     @abstractmethod
     def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
         """Answer, piece by piece.
 
-        Raises AIUnavailable, AIKeyRefused, AIRequestRefused, and AICutOff where it ends before it is over. Leaving the
+        Raises AIUnavailable, AIKeyRefused, AIRequestRefused, and AICutOff if the answer breaks off. Leaving the
         iterator early stops the answer.
         """
 
     @abstractmethod
     async def health_check(self) -> bool:
-        """Tell whether the key is accepted and the model can be had. Asked once at the start of a session."""
+        """Tell whether the key is accepted and the model exists; called once at the start of a session."""
 
     async def aclose(self) -> None:
-        """Let go of connections; nothing to do for a client that holds none."""
+        """Close connections; the default does nothing."""
         return
 
     async def __aenter__(self) -> "AIClient":

@@ -52,5 +52,5 @@ class GoogleClient(VendorClient):
         return error.code if isinstance(error, errors.APIError) else None
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._sdk.aio.aclose()

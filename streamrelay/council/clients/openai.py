@@ -18,7 +18,7 @@ def _param(message: ChatMessage) -> ChatCompletionMessageParam:
 
 
 class OpenAIClient(VendorClient):
-    """A member served over OpenAI's protocol, at `base_url` if not by OpenAI itself."""
+    """A member with OpenAI's protocol, at `base_url` or at OpenAI itself."""
 
     status_errors = (openai.APIStatusError,)
     other_errors = (openai.OpenAIError, httpx2.HTTPError)
@@ -54,5 +54,5 @@ class OpenAIClient(VendorClient):
         return error.status_code if isinstance(error, openai.APIStatusError) else None
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self._sdk.close()

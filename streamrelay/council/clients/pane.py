@@ -1,4 +1,4 @@
-"""A terminal agent in a tmux pane as a member: heard by its stream, spoken to with receipts.
+"""A terminal agent in a tmux pane as a member: read by its stream, and sent messages with receipts.
 
 The agent keeps the conversation itself, so it is given only what is new since its last answer. Its answer is read off
 its screen, and is over when its turn is (docs/delivery.md): it comes line by line from a program that prints, and as a
@@ -20,7 +20,7 @@ from streamrelay.panes.publisher import Publish
 from streamrelay.panes.server import Server
 
 TAKEN_TIMEOUT = 5.0
-"""Seconds for which another process that types into the pane is waited for; a daemon with a link never ends."""
+"""Seconds to wait for another process that types into the pane; a daemon with a link never ends."""
 _TRY_AGAIN = 0.1
 ANSWER_TIMEOUT = 900.0
 """Seconds that an agent may take for an answer, tool calls included."""
@@ -34,7 +34,7 @@ class AgentClient(AIClient):
 
     @abstractmethod
     async def _deliver(self, text: str, publish: Publish) -> None:
-        """Have a text typed to the agent, publish what its pane does, and return when the agent has answered."""
+        """Type a text into the agent, publish the events of its pane, and return when the agent has answered."""
 
     async def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
         """See `AIClient`; raises what `delivery.sending.send` raises, too."""
@@ -67,7 +67,7 @@ class AgentClient(AIClient):
             await asyncio.gather(reading, delivering, return_exceptions=True)
 
     def _new(self, messages: Sequence[ChatMessage], system_prompt: str) -> str:
-        """Return what the agent has not been told yet; its prompt first, where that is new."""
+        """Return the messages that the agent has not received yet, after its prompt if that is new."""
         answered = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=-1)
         news = [message.text for message in messages[answered + 1 :]]
         if system_prompt != self._told_prompt:
@@ -96,7 +96,7 @@ class PaneClient(AgentClient):
         await send(self._server, info, text, publish=publish, wait=True, timeout=self._timeout)
 
     async def health_check(self) -> bool:
-        """Tell whether the pane is there and runs an agent, not a shell; raises PaneTaken."""
+        """Tell whether the pane exists and runs an agent, not a shell; raises PaneTaken."""
         try:
             info = await self._server.find(self._target)
         except StreamrelayError:
@@ -105,7 +105,7 @@ class PaneClient(AgentClient):
         return not is_shell(info.command)
 
     async def _until_free(self, info: PaneInfo) -> None:
-        """Wait until no other process types into the pane; raises PaneTaken for one that goes on."""
+        """Wait until no other process types into the pane; raises PaneTaken if one continues."""
         until = asyncio.get_running_loop().time() + self._taken_timeout
         while True:
             try:

@@ -1,7 +1,7 @@
-"""Three attempts, one and two seconds apart; the SDKs' own retries are off, so that nothing is tried nine times.
+"""Retries: three attempts, one and two seconds apart. The SDKs' own retries are off, else there would be nine.
 
-Only what has not begun is tried again: an answer that was cut off has been shown in part, and a second one would repeat
-it. What became of a failed try is for the coordinator to decide.
+An answer that has begun is not requested again: its beginning has been shown, and a second answer would repeat it. The
+coordinator decides what follows a failure.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -24,7 +24,7 @@ async def stream_with_retries(
 ) -> AsyncGenerator[str]:
     """Yield the pieces of the first attempt that begins; `wait` seconds before the second attempt, twice that after it.
 
-    Raises what the last attempt raised, and AICutOff for an error behind the first piece.
+    Raises the error of the last attempt, and AICutOff for an error after the first piece.
     """
     async for attempt in stamina.retry_context(
         on=AIUnavailable, attempts=ATTEMPTS, timeout=None, wait_initial=wait, wait_max=4 * wait, wait_jitter=0

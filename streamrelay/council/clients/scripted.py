@@ -1,4 +1,4 @@
-"""A member that says what is written down: for trying a council without any key, and for tests."""
+"""A member with scripted answers: to try a council without keys, and for tests."""
 
 import asyncio
 import re
