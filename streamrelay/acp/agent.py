@@ -147,7 +147,7 @@ class TerminalAgent:
         return PromptResponse(stop_reason=reason)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """Take back what is not typed yet, and press the program's interrupt key otherwise."""
+        """Cancel a message that is not typed yet; otherwise press the program's interrupt key."""
         if (conversation := self._conversations.get(session_id)) is not None:
             await conversation.cancel()
 

@@ -1,4 +1,4 @@
-"""One pane as one session of an ACP client: what the pane says becomes updates, what the client asks becomes messages.
+"""One pane as one session of an ACP client: the pane's output becomes updates, the client's prompts become messages.
 
 The daemon's journal decides what is said and when: this module follows it from a place, so that nothing is told twice
 and a daemon that restarts costs nothing. Invariants:
@@ -300,7 +300,7 @@ class PaneConversation:
         await self._tell(update_agent_thought_text(text))
 
     async def _ask(self, call: Callable[[Service], Awaitable[Answer]]) -> Answer:
-        """Ask the daemon; where none answers, have one run and ask once more: each call may be repeated."""
+        """Call the daemon; if none answers, start one and call again, because each call may be repeated."""
         try:
             return await call(self._service)
         except (DaemonMissing, DaemonLost):

@@ -71,7 +71,7 @@ class HostScreen:
             self.typed(draft)
 
     def typed(self, text: str) -> None:
-        """Show what is typed behind the prompt, its further lines two columns further right."""
+        """Show the typed text after the prompt, its further lines indented by two columns."""
         self._at_line_start = False
         self._write(printable(text).replace("\n", "\n  "))
 
@@ -127,12 +127,12 @@ class AgentTerminal:
         self._session = ""
         self._works = False
         self._waits = False
-        """Whether the prompt stands there: what is typed otherwise is shown behind the next one."""
+        """Whether the prompt is shown; text that is typed otherwise is shown after the next prompt."""
 
     # The terminal
 
     def read(self) -> None:
-        """Take what was typed."""
+        """Handle typed input."""
         data = os.read(_STDIN, 1 << 16)
         if not data:
             self._leave()
@@ -192,7 +192,7 @@ class AgentTerminal:
         self._agent = agent
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
-        """Print what the agent says; name its tool call in the title."""
+        """Print the agent's output; show its tool call in the title."""
         kind = update.session_update
         if kind == "agent_message_chunk" and getattr(update.content, "type", "") == "text":
             if self._message_id not in {None, update.message_id}:

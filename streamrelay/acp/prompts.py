@@ -1,4 +1,4 @@
-"""A prompt of an ACP client as the text of one message: its text blocks, and what stands for the others.
+"""A prompt of an ACP client as the text of one message: its text blocks, and placeholders for the others.
 
 A pane takes text only. A link to a resource becomes its address; an embedded text resource is included behind its
 address. Images and sound are refused, as the capabilities of the agent say.

@@ -1,4 +1,4 @@
-"""Bytes of a terminal in raw mode as what was typed: text, keys, pastes. Pure; the bytes may be cut anywhere."""
+"""Parse the bytes of a terminal in raw mode into text, keys and pastes. Pure; the bytes may be cut anywhere."""
 
 import codecs
 import re

@@ -78,7 +78,7 @@ class LiveThoughts:
         self._shown = ""
 
     def take(self, line: str) -> str:
-        """Return what to append for the line that the screen shows now; empty where there is nothing new."""
+        """Return the text to append for the line that the screen shows now; empty if nothing is new."""
         before, self._shown = self._shown, line
         if not line or line == before:
             return ""
@@ -87,5 +87,5 @@ class LiveThoughts:
         return f"\n{line}" if before else line
 
     def end(self) -> None:
-        """Begin anew, for another turn."""
+        """Reset for the next turn."""
         self._shown = ""

@@ -247,7 +247,7 @@ class Key(NamedTuple):
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The tables it stands in, and its own name."""
+        """The tables that contain it, and its own name."""
         return tuple(self.name.split("."))
 
     @property
@@ -270,7 +270,7 @@ class Key(NamedTuple):
 
 
 def all_keys() -> dict[str, Key]:
-    """Return every key by its name, in the order in which they stand here."""
+    """Return every key by its name, in the order of this file."""
     return {key.name: key for key in _keys(Settings, "")}
 
 

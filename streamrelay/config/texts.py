@@ -8,7 +8,7 @@ from streamrelay.errors import ConfigError
 
 
 def texts_in(folder: Path | Traversable, suffix: str) -> Iterator[tuple[str, str, str]]:
-    """Yield name (without the suffix), source and text of each file, by name; nothing where there is no such folder.
+    """Yield name (without the suffix), source and text of each file, by name; nothing for a missing folder.
 
     Raises ConfigError for what cannot be read.
     """

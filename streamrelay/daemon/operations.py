@@ -120,7 +120,7 @@ class PassPiece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SayInGathering(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person in the circle says."""
+    """A contribution of a person in the circle."""
 
     gathering: str
     number: int
@@ -198,21 +198,21 @@ class SetPause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SetMute(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether nothing that a session says is to cross."""
+    """Whether no link or relay delivers the session's output."""
 
     session: str
     muted: bool = True
 
 
 class SetWatch(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether what a session says is to be journaled at any rate."""
+    """Whether the session's output is journaled even if it is in no link, relay or gathering."""
 
     session: str
     watched: bool = True
 
 
 class ReadSince(msgspec.Struct, frozen=True, kw_only=True):
-    """Events behind a place in the journal, of one session or of all."""
+    """Events after a `seq` of the journal, of one session or of all."""
 
     seq: Whole
     session: str = ""
@@ -235,7 +235,7 @@ class Operation(Generic[Arguments, Answer]):
     path: str
     arguments: type[Arguments]
     answer: Any
-    """The type of the answer; None where there is none."""
+    """The type of the answer; None for an empty one."""
     call: Callable[[Service, Arguments], Awaitable[Answer]]
     in_path: frozenset[str] = field(init=False)
 

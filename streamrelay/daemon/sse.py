@@ -33,7 +33,7 @@ class FrameReader:
         self._data: list[bytes] = []
 
     def feed(self, data: bytes) -> list[EventFrame]:
-        """Take what was read and return the frames that it completes."""
+        """Feed bytes; return the frames that they complete."""
         *lines, self._rest = (self._rest + data).split(b"\n") if self._rest else data.split(b"\n")
         frames: list[EventFrame] = []
         for line in lines:

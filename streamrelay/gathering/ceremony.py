@@ -147,7 +147,7 @@ class Ceremony:
         return due if rests is None or due is None else min(due, rests)
 
     def advance(self, now: float) -> list[Effect]:
-        """Advance the clock and do what is due."""
+        """Advance the clock and return the effects that are due."""
         effects: list[Effect] = []
         while (due := self.deadline()) is not None and due <= now:
             self.state.now = now
@@ -273,7 +273,7 @@ class Ceremony:
         return [self._told.piece("begun")]
 
     def _due(self, tenure: Tenure, now: float) -> list[Effect]:
-        """Do what is due in a tenure: its start, its next beat, its end."""
+        """Return the effects that are due in a tenure: its start, its next beat, its end."""
         if not tenure.begun:
             return self._begin_tenure(tenure, tenure.due)
         if tenure.beat == self.plan.beats_per_turn:

@@ -108,7 +108,7 @@ class Circle:
         self._at_work: set[str] = set()
         """The panes with a turn in progress."""
         self._passing = False
-        """Whether the piece goes on when the holder's turn ends."""
+        """Whether the piece is passed on when the holder's turn ends."""
 
     @classmethod
     def restored(cls, stored: StoredCircle, record: Sequence[RecordEntry], texts: PromptTexts, now: float) -> Self:

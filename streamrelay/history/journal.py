@@ -105,7 +105,7 @@ class Journal:
         return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
 
     async def since(self, seq: int, *, limit: int = 1000, place: Place | None = None) -> list[AnyEvent]:
-        """Return the events behind that number, of one place or of all, oldest first."""
+        """Return the events after a `seq`, of one place or of all, oldest first."""
         where = {"seq > ?": seq} | ({} if place is None else _within(place, "seq", "event ->> '$.pane'"))
         query = f"SELECT event FROM events WHERE {' AND '.join(where)} ORDER BY seq LIMIT ?"  # noqa: S608  # only from here
         values = (*where.values(), limit)
@@ -162,11 +162,11 @@ class Journal:
         )
 
     async def find_session(self, name: str) -> Place | None:
-        """Return where the session of that id, title or pane stands, ended or not; None if none is known."""
+        """Return the place of the session of that id, title or pane, ended or not; None if none is known."""
         return await self._database.do(lambda connection: places.find(connection, name))
 
     async def prune(self, *, before: float | None = None, most_bytes: int | None = None) -> int:
-        """Forget what was journaled before a Unix time, and then the oldest until the file is no larger than that.
+        """Delete entries before a Unix time, then the oldest until the file is no larger than a size.
 
         Returns how many events were forgotten. Their room is given back to the file system.
         """

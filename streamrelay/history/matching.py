@@ -25,7 +25,7 @@ Span = tuple[int, int]
 
 
 class Match(NamedTuple):
-    """Where a text holds what is searched for, and how often each of it."""
+    """The places of the search terms in a text, and the count of each term."""
 
     text: str
     """Composed (Unicode's NFC), which is what the places are in."""

@@ -32,7 +32,7 @@ ORDER BY session = ?1 DESC, number DESC LIMIT 1
 
 
 class Place(NamedTuple):
-    """A pane, from behind a place in the journal up to another one, that excluded; None for no end."""
+    """A pane from after one `seq` of the journal to before another one; None for no end."""
 
     pane: str
     first: int = 0
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 def note(connection: sqlite3.Connection, session: str, pane: str, *, title: str, server: str, behind: int) -> None:
-    """Note that a session is heard from behind a place in the journal on, unless it is known."""
+    """Note that a session is watched from after a `seq` of the journal on, unless it is known."""
     newest = connection.execute(_NEWEST, (pane,)).fetchone()
     if newest is not None and newest[1:] == (session, server):
         connection.execute("UPDATE places SET title = ?, seen = ? WHERE number = ?", (title, time.time(), newest[0]))
@@ -52,7 +52,7 @@ def note(connection: sqlite3.Connection, session: str, pane: str, *, title: str,
 
 
 def find(connection: sqlite3.Connection, name: str) -> Place | None:
-    """Return where the session of that id, title or pane stands, the newest one; None if none is known."""
+    """Return the place of the newest session of that id, title or pane; None if none is known."""
     row = connection.execute(_FIND, (name,)).fetchone()
     return None if row is None else Place(*row)
 

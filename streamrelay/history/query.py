@@ -29,7 +29,7 @@ class Query(NamedTuple):
 
     @property
     def match(self) -> str:
-        """The terms as an FTS5 expression, empty where there is none."""
+        """The terms as an FTS5 expression; empty without terms."""
         return (" OR " if self.any_word else " ").join(f'"{term}"' for term in self.terms)
 
     def parts(self) -> Iterator["Query"]:

@@ -16,7 +16,7 @@ SECONDS, MAX_SECONDS = 10.0, 60.0
 
 
 class SearchHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """Words to be found in what was said; times are Unix times, 0 for any."""
+    """The words to search for; times are Unix times, 0 for any."""
 
     words: str
     session: str = ""
@@ -54,15 +54,15 @@ class FoundText(msgspec.Struct, frozen=True):
     turn: int
     agent: str
     origin: str
-    """Of a transcript: `program` for what the agent said, `typed` for what it was told."""
+    """In a transcript: `program` for the agent's words, `typed` for its user's."""
     message_id: str | None
     text: str
     snippet: str
-    """The words around what was found, in one line."""
+    """The words around the match, in one line."""
     matches: tuple[tuple[int, int], ...]
-    """Where in the snippet it stands: start and stop (exclusive), in characters."""
+    """The match in the snippet: start and stop (exclusive), in characters."""
     file: str = ""
-    """The transcript it stands in; empty for the journal."""
+    """The path of the transcript; empty for the journal."""
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,13 +78,13 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     """The session's id."""
     pane: str
     origin: str
-    """`program` for its own words, `activity` for a tool call, `unknown` where it may be what a person typed."""
+    """`program` for the program's words, `activity` for a tool call, `unknown` if a person may have typed it."""
     text: str
     """The last `MAX_OUTPUT` characters."""
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, the best first, and what was not searched, in words."""
+    """The results, best first, and a description of the parts that were not searched."""
 
     found: list[FoundText]
     left_out: Sequence[str] = ()

@@ -24,7 +24,7 @@ def journal_files() -> list[Path]:
 
 
 async def keep_to(policy: HistoryTable, journal: Journal, now: float) -> Pruned:
-    """Forget what is older than the policy's days at `now` (Unix time), then the oldest while it is too large.
+    """Delete entries older than the policy's days at `now` (Unix time), then the oldest while the journal is too large.
 
     Their room is given back to the file system. 0 stands for no limit.
     """

@@ -26,7 +26,7 @@ from streamrelay.history.results import MAX_FOUND, MAX_SECONDS, FoundText, Histo
 from streamrelay.threads import in_thread
 
 _ROOM = 4
-"""Times as many are kept as are asked for: which words are rare is known at the end."""
+"""How many times the requested number of results is kept: which words are rare is known only at the end."""
 _GRACE = 0.5
 """Seconds for the line that is being read when the time is over."""
 _AT_A_TIME, _REST = 0.001, 0.0001
@@ -52,7 +52,7 @@ class HistorySearch:
         self._reading = asyncio.Lock()
 
     async def search(self, asked: SearchHistory, place: Place | None = None) -> History:
-        """Return what was found, the best first, and what was not searched; empty words find nothing.
+        """Return the results, best first, and the parts that were not searched; empty words find nothing.
 
         `place` is where the session that is asked for stands in the journal, if it is there. Raises TargetNotFound for
         a session of which neither journal nor transcripts know.
@@ -119,7 +119,7 @@ def _scan(
     ranking: Ranking,
     is_over: Callable[[], bool],
 ) -> tuple[str, ...]:
-    """Read transcripts until it is over; return what was not read, in words."""
+    """Read transcripts until the time is up; describe the parts that were not read."""
     transcripts = [
         _Transcript(file, profile.name, conversation_of(file.path))
         for profile in profiles

@@ -91,7 +91,7 @@ class PiecePassed(Result, frozen=True, kw_only=True):
 
     gathering: str
     passed: bool
-    """False while the turn in which it was called goes on: the piece goes on when that is over."""
+    """False during the turn in which it was called: the piece is passed on when that turn ends."""
     next: str
 
     def told(self) -> str:

@@ -45,7 +45,7 @@ async def list_prompts(_: _Context, __: wire.PaginatedRequestParams | None) -> w
 
 
 async def get_prompt(_: _Context, params: wire.GetPromptRequestParams) -> wire.GetPromptResult:
-    """Return a procedure as what a user says."""
+    """Return a procedure as a user's message."""
     for name in _NAMES:
         if params.name == name:
             said = wire.PromptMessage(role="user", content=wire.TextContent(text=procedure(name)))

@@ -50,7 +50,7 @@ class SendMessageResult(Result, frozen=True, kw_only=True):
     next: str
 
     def told(self) -> str:
-        """Return how it stands, and what follows."""
+        """Return the state and the next step."""
         why = f" ({self.reason})" if self.reason else ""
         lines = [f"message {self.message_id}: {self.state}{why}"]
         if self.removed:
@@ -132,7 +132,7 @@ class StartSessionResult(Result, frozen=True, kw_only=True):
     next: str
 
     def told(self) -> str:
-        """Return what was started, and what follows."""
+        """Return the started session and the next step."""
         return f"started {self.session.told()}\n{self.next}"
 
 
@@ -142,7 +142,7 @@ class EndSessionResult(Result, frozen=True, kw_only=True):
     session: str
 
     def told(self) -> str:
-        """Return which session is no more."""
+        """Return the ended session."""
         return f"session {self.session} is ended, and its conversations with it"
 
 
@@ -209,7 +209,7 @@ class FoundWords(Result, frozen=True, kw_only=True):
     next: str
 
     def told(self) -> str:
-        """Return what was found, the best first, and what was not searched."""
+        """Return the results, best first, and the sources that were not searched."""
         unread = [f"not searched: {one}" for one in self.left_out]
         if not self.found:
             return "\n".join(["nothing of the kind was said", *unread])
@@ -217,7 +217,7 @@ class FoundWords(Result, frozen=True, kw_only=True):
 
 
 class OneDelivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a message to one session stands."""
+    """The state of a message to one session."""
 
     pane: str
     state: str

@@ -1,1 +1,1 @@
-"""People in tmux see how their conversations stand: in status lines, and by messages (docs/tmux.md)."""
+"""Shows the state of conversations to people in tmux: in status lines and by messages (docs/tmux.md)."""

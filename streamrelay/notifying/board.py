@@ -1,4 +1,4 @@
-"""How one conversation stands, as people read it in tmux: events go in, what to show and what to say come out. Pure.
+"""The state of one conversation as tmux shows it: events in, status texts and messages out. Pure.
 
 Each pane that takes part has a few words in its option `@streamrelay`: who hears it and how many deliveries were made,
 or that it waits for a person. Nothing is shown of what was said. People are told what they have to do something about:
@@ -59,7 +59,7 @@ class Waiting:
         self.kinds: dict[str, str] = {}
 
     def take(self, event: Event, labels: Mapping[str, str]) -> list[StatusEffect]:
-        """Take an event of one of the labelled panes, or of any other; return what is to be told."""
+        """Handle an event; return the messages to show."""
         match event:
             case NeedsHuman() if event.pane in labels and self.kinds.get(event.pane) != event.kind:
                 self.kinds[event.pane] = event.kind
@@ -74,7 +74,7 @@ class Waiting:
 
 
 class Shown:
-    """What stands in the status lines of panes."""
+    """The status texts of panes."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -105,7 +105,7 @@ def words(pane: str, labels: Mapping[str, str], *, deliveries: int, budget: int,
 
 
 def spent(labels: Mapping[str, str], deliveries: int) -> Notify:
-    """Return what is told when the budget of a conversation of these panes is spent."""
+    """Return the message for a spent budget of a conversation of these panes."""
     budget = counted(deliveries, "delivery", "deliveries")
     return Notify(tuple(labels), f"{' and '.join(labels.values())}: the budget of {budget} is spent")
 
@@ -130,7 +130,7 @@ class ConversationBoard:
         self._shown = Shown()
 
     def opening(self) -> list[StatusEffect]:
-        """Return what is shown at the beginning."""
+        """Return the first status texts."""
         return self._show()
 
     def take(self, event: Event) -> list[StatusEffect]:

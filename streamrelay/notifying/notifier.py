@@ -33,10 +33,10 @@ _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client
 
 
 class Board(Protocol):
-    """What decides what is shown and told."""
+    """Decides what is shown in tmux."""
 
     def opening(self) -> Sequence[StatusEffect]:
-        """Return what is shown at the beginning."""
+        """Return the first status texts."""
 
     def take(self, event: Event) -> Sequence[StatusEffect]:
         """Take an event."""

@@ -57,7 +57,7 @@ class Sources:
     pipelines: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Commands by name, as argument lists."""
     summary: Sequence[str] = ()
-    """A command that reads what was found and prints a summary; none for extraction."""
+    """A command that reads the search results and prints a summary; empty to extract sentences."""
     history_days: float = 0.0
     """How far back history is searched; 0 for everything."""
 
@@ -232,7 +232,7 @@ class _Taking:
             await self._summarise(found)
 
     async def _summarise(self, found: Sequence[FoundText]) -> None:
-        """Have a model say it better; what was extracted stands until it has."""
+        """Let a model summarise the results; until then the extracted sentences are the summary."""
         said = summary.material(found, self._words, _MATERIAL).encode()
         try:
             async with asyncio.timeout(max(0.0, self._left() - _MARGIN)):

@@ -20,7 +20,7 @@ class Disk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SystemState(msgspec.Struct, frozen=True, kw_only=True):
-    """How the machine is; None for what cannot be told there."""
+    """The state of the machine; None for unknown values."""
 
     load: float
     """Of the last minute."""
@@ -50,7 +50,7 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: str
     branch: str
-    """Or the beginning of a commit's id, where none is checked out."""
+    """The branch, or the beginning of a commit's id if no branch is checked out."""
     commits: Sequence[str] = ()
     """Recent subjects, the newest first."""
     newest: float = 0.0
@@ -67,14 +67,14 @@ class PipelineNow(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     repository: str = ""
-    """For which, where it is asked for each; its name."""
+    """The name of the repository, for a pipeline that runs once for each."""
     status: int = 0
     """The command's exit status; below 0 for the signal that ended it."""
     output: str = ""
 
 
 class HistorySignals(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said before of what goes on now."""
+    """Earlier output about the current work."""
 
     found: int
     summary: str

@@ -54,7 +54,7 @@ class Pulse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def one_line(text: str, longest: int = MAX_LINE) -> str:
-    """Return a text on one line, without control characters, and cut where it is longer than that."""
+    """Return a text on one line, without control characters, cut to a length."""
     shown = _BLANKS.sub(" ", text[: 8 * longest]).strip()
     return shown if len(shown) <= longest else shown[: max(0, longest - 1)].rstrip() + "…"
 

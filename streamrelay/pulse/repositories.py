@@ -19,7 +19,7 @@ _FORMAT = "%ct%x09%s"
 
 
 async def top_of(folder: str) -> str:
-    """Return the top folder of the repository a folder is in; empty for none. Raises OSError where there is no git."""
+    """Return the top folder of a folder's repository; empty for none. Raises OSError without git."""
     ran = await _git(folder, "rev-parse", "--show-toplevel")
     return ran.output.rstrip("\n") if ran.status == 0 else ""
 

@@ -35,7 +35,7 @@ async def run(
     environment: Mapping[str, str] | None = None,
     most: int = MAX_OUTPUT_BYTES,
 ) -> Ran:
-    """Run a program and return what came of it; `given` is its standard input. Cancelled, it leaves nothing behind.
+    """Run a program with `given` as standard input and return its result. A cancelled run leaves no process behind.
 
     One that prints more than `most` bytes is ended there. Without `environment` it has this process's. Raises OSError
     for one that cannot be started.

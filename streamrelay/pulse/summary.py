@@ -35,12 +35,12 @@ class _Sentence(NamedTuple):
 
 
 def is_own(found: FoundText) -> bool:
-    """Return whether something was put there by streamrelay itself: an earlier pulse is no signal, nor is an echo."""
+    """Tell whether a text comes from streamrelay itself: earlier pulses and echoes are not signals."""
     return found.origin == "injected" or SIGNALS in found.text
 
 
 def extract(found: Sequence[FoundText], keywords: Sequence[str], lines: int = LINES) -> str:
-    """Return at most so many lines of what was found, which is the best first."""
+    """Return at most so many lines of the results, which are sorted best first."""
     sentences = list(_sentences(found, keywords))
     chosen: list[_Sentence] = []
     while sentences and len(chosen) < lines:
@@ -53,7 +53,7 @@ def extract(found: Sequence[FoundText], keywords: Sequence[str], lines: int = LI
 
 
 def material(found: Sequence[FoundText], keywords: Sequence[str], longest: int) -> str:
-    """Return what a model is to summarise: what was found, the best first, of no more characters than that."""
+    """Return the input of a model: the results, best first, cut to a number of characters."""
     head = f"What was said before about: {', '.join(keywords)}\n"
     said = [f"[{_whose(one)}] {one_line(one.text, 1_200)}" for one in found]
     return "\n".join([head, *said])[:longest]

@@ -24,7 +24,7 @@ def system_state(folders: Iterable[str] = ()) -> SystemState:
 
 
 def _memory() -> tuple[int | None, int | None]:
-    """Return the bytes of memory that programs may have, and all of it, as far as that can be told."""
+    """Return the available and the total memory in bytes, as far as they are known."""
     try:
         lines = _MEMORY.read_text(encoding="ascii").splitlines()
     except OSError:

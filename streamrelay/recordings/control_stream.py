@@ -1,4 +1,4 @@
-"""Recorded control-mode sessions: what `tmux -C` printed, line by line with its time, and what was injected.
+"""Reader of recorded control-mode sessions: the lines of `tmux -C` with their times, and the injected messages.
 
 The stream is JSON Lines, gzipped or not, `{"t": seconds, "dir": "out", "line": latin-1 text}`; a folder holds it as
 `stream.jsonl.gz` beside a `meta.json` that tells the size and the injections. Without one, the size is that of the

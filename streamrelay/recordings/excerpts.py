@@ -10,14 +10,14 @@ _ESCAPES: Final = MappingProxyType({"\x1b": "\\e", "\r": "\\r", "\n": "\\n", "\t
 
 
 def escaped(data: bytes | memoryview, longest: int = MAX_EXCERPT) -> str:
-    """Return bytes as text: controls, and bytes that are no UTF-8, written out, the middle of many left out."""
+    """Return bytes as text: controls and invalid UTF-8 are escaped, and the middle of a long text is left out."""
     if len(data) > 8 * longest:
         data = bytes(data[: 4 * longest]) + bytes(data[-4 * longest :])
     return shortened("".join(map(_escaped, bytes(data).decode(errors="surrogateescape"))), longest)
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return a text with its middle left out, where it is too long; no less than the mark of that is left."""
+    """Return a text without its middle if it is too long; at least the mark of the omission remains."""
     if len(text) <= longest:
         return text
     kept = max(longest - 3, 0)

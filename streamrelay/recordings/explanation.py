@@ -76,16 +76,16 @@ class Explanation(msgspec.Struct, kw_only=True):
     rule: Rule | Undecided
     why: str
     mode: str = ""
-    """How the words of what was read last before it were read, and why; empty where nothing was decided."""
+    """The mode in which the program's output was read, and the reason; empty without a decision."""
     message_id: str | None = None
     seq: int | None = None
-    """The event that says it, as `replay --json` numbers them; None where nothing was said."""
+    """The number of its event in `replay --json`; None if it was not reported."""
     shown_live: bool = False
     """Whether people were shown it, or what its row read before, as provisional text."""
     rows: list[Painted] = []
     turn_ended: TurnEnded | None = None
     witness_compared: WitnessCompared | None = None
-    """How the agent's own record of the answer compares with the screen, where it has one."""
+    """How the agent's own record of the answer compares with the screen, if there is one."""
 
     def contains(self, text: str) -> bool:
         """Return whether the line, or any state of its rows, contains a text; white space tells nothing."""

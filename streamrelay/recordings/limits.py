@@ -3,10 +3,10 @@
 from typing import Final
 
 LARGEST: Final = 9999
-"""Columns, and rows, of the largest terminal: no more is allocated for what a file says."""
+"""Maximum number of columns and of rows, so that no file makes us allocate more."""
 
 LATEST: Final = 1e9
-"""Seconds since the beginning, thirty years: larger numbers are no times, and lose what comes behind the point."""
+"""Maximum time in seconds, thirty years; larger numbers are invalid and would lose their fraction."""
 
 
 def is_size(columns: int, lines: int) -> bool:

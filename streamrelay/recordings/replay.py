@@ -65,7 +65,7 @@ class Step(NamedTuple):
     entry: Input | None
     events: Batch
     stream: DeltaStream
-    """The pane's stream as it stands behind this step."""
+    """The pane's stream after this step."""
 
 
 def steps(

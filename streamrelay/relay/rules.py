@@ -55,7 +55,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     hops: Count = HOPS
     """The longest chain of answers to answers."""
     longest: Count = 0
-    """Characters of one message; the relay cuts a longer one and says so in it."""
+    """Maximum length of a message, in characters; a longer one is cut and marked as cut."""
     per_minute: Count = 0
     """Deliveries within 60 seconds; further messages wait."""
 

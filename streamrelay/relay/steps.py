@@ -93,7 +93,7 @@ class RelayStep:
                     pass
 
     def _withdraw(self, withdraw: Withdraw) -> None:
-        """Withdraw a message from panes where it is not sent yet; ask the writers of the other panes to do so."""
+        """Withdraw a message that is not sent yet from its panes; ask the writers of the others to cancel it."""
         panes = set(_panes(withdraw.listeners))
         outgoing, self.outgoing = self.outgoing, []
         for each in outgoing:

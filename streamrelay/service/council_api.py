@@ -1,4 +1,4 @@
-"""What councils are asked for with, and how they are told of: values that cross a socket as they are."""
+"""The arguments and results of the service's calls for councils."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -26,7 +26,7 @@ class OpenCouncil(msgspec.Struct, frozen=True, kw_only=True):
     """The vendors' keys by their variables, for a daemon whose environment lacks them. They stay in memory."""
 
     def __repr__(self) -> str:
-        """Name what is asked for without the keys."""
+        """Return a text of the request without the keys."""
         return f"OpenCouncil(resume={self.resume!r}, keys={sorted(self.keys)})"
 
 
@@ -44,7 +44,7 @@ class Council(msgspec.Struct, frozen=True, kw_only=True):
     is_open: bool
     """Whether it is open in this service, so that one can take part."""
     joined: bool = False
-    """Whether it was open before it was asked for."""
+    """Whether the session was open before this request."""
     state: State = "ended"
     speaker: str = ""
     question: str = ""
@@ -69,7 +69,7 @@ class AskCouncil(msgspec.Struct, frozen=True, kw_only=True):
     """A question to the user's council, to be answered by all its members."""
 
     question: str = ""
-    """Empty to wait for what is not answered yet; then `council` is needed."""
+    """Empty to wait for missing answers; then `council` is needed."""
     council: str = ""
     """A session to go on with; a new one is begun if it is left out."""
     dissent: bool = True

@@ -29,7 +29,7 @@ class ServiceSeat:
             pass
 
     async def leave(self) -> bool:
-        """End the session if it was opened from this seat; otherwise it goes on for those who opened it."""
+        """End the session if this seat opened it; otherwise it continues for the others."""
         if self._council.joined:
             return False
         await self._service.enter_council(self._council.council, "/bye")

@@ -65,7 +65,7 @@ class ServiceAgentClient(AgentClient):
     """A member that is a terminal agent, typed to by the service."""
 
     def __init__(self, core: Core, service: Service, target: str, note: Callable[[str], None]) -> None:
-        """Take the tmux target, and what is told the id of its session."""
+        """Take the tmux target, and the callback that gets the id of its session."""
         super().__init__()
         self._core, self._service, self._target, self._note = core, service, target, note
 
@@ -160,7 +160,7 @@ class Councils:
         return sorted(map(self._view, shown), key=lambda one: not one.is_open)
 
     async def transcript(self, council: str) -> CouncilTranscript:
-        """Return what was said in a session; raises TargetNotFound."""
+        """Return the transcript of a session; raises TargetNotFound."""
         store = await self._opened_store()
         shown = await self._council(council)
         if held := self._held.get(council):
@@ -172,7 +172,7 @@ class Councils:
         return CouncilReply(shown=await self._found(council).console.enter(text))
 
     async def rest(self, council: str, seconds: float) -> bool:
-        """Wait until a session rests or has ended, for so many seconds at most; return whether it does."""
+        """Wait at most `seconds` until a session is idle or has ended; return whether it is."""
         held = self._held.get(council)
         if held is None:
             return True
@@ -184,7 +184,7 @@ class Councils:
         return True
 
     def follow(self, council: str) -> AsyncGenerator[CouncilEvent]:
-        """Return what happens in an open session, how it stands first; raises TargetNotFound."""
+        """Yield the state of an open session, then its events; raises TargetNotFound."""
         session = self._found(council).session
 
         async def events() -> AsyncGenerator[CouncilEvent]:

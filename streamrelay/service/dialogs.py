@@ -28,7 +28,7 @@ SETTLE = 0.1
 
 
 async def listed(core: Core, session: str = "") -> list[OpenDialog]:
-    """Return the dialogs that stand on the screens of the sessions that are heard, or of one."""
+    """Return the open dialogs of the watched sessions, or of one."""
     if session:
         found = await core.find(session)
         await core.admit(found, allow_shell=True)
@@ -45,7 +45,7 @@ async def listed(core: Core, session: str = "") -> list[OpenDialog]:
 
 
 async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
-    """Press the key of a choice in the dialog that stands; see `Service.answer_dialog`."""
+    """Press the key of a choice in an open dialog; see `Service.answer_dialog`."""
     found = await core.find(session)
     await core.admit(found, allow_shell=True)
     pipeline = core.server.pipeline(found.pane)
@@ -69,7 +69,7 @@ async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
 
 
 def dialog_id(dialog: Dialog) -> str:
-    """Return what a dialog is known by as long as it stands: its text, whichever choice it points at."""
+    """Return the id of a dialog: its text, independent of the selected choice."""
     text = "\0".join((dialog.kind, dialog.text, *dialog.context, *(choice.label for choice in dialog.choices)))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -111,7 +111,7 @@ def _standing(pipeline: PanePipeline, session: Session, dialog: str) -> Dialog:
 
 
 async def press(core: Core, session: Session, keys: Sequence[str], seen: Seen) -> None:
-    """Press keys in the pane of a session; raises DialogChanged, PaneGone or ProgramLeft where it is not as seen."""
+    """Press keys in the pane of a session; raises DialogChanged, PaneGone or ProgramLeft if the pane has changed."""
     line = keys_line(session.pane, session.program, keys, seen=seen)
     result = await core.server.command(session.pane, line)
     refusal = next((read for block in result.blocks if (read := read_refusal(block.lines)) is not None), None)

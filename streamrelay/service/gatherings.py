@@ -98,7 +98,7 @@ def _check_may_open(core: Core, request: StartGathering, caller: Session | None)
 
 
 def view(core: Core, gathering_id: str) -> Gathering:
-    """Return a gathering as it stands; raises TargetNotFound."""
+    """Return the state of a gathering; raises TargetNotFound."""
     return describe(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
 
 
@@ -149,7 +149,7 @@ async def say(core: Core, gathering_id: str, number: int, text: str) -> Gatherin
 
 
 async def pause(core: Core, gathering_id: str, *, paused: bool) -> Gathering:
-    """Let the piece rest where it is, or go on."""
+    """Pause a gathering or resume it."""
 
     def decide(now: float) -> list[Effect]:
         return core.machine.in_gathering(gathering_id, lambda circle: circle.pause(now, paused=paused))
@@ -171,7 +171,7 @@ async def close(core: Core, gathering_id: str, *, end_sessions: bool) -> Gatheri
 
 
 def transcript(core: Core, gathering_id: str) -> GatheringTranscript:
-    """Return what was said in a gathering; raises TargetNotFound."""
+    """Return the transcript of a gathering; raises TargetNotFound."""
     return describe_transcript(core.machine.circles.found(gathering_id), asyncio.get_running_loop().time(), time.time())
 
 

@@ -20,7 +20,7 @@ from streamrelay.service.dialogs import press
 from streamrelay.sessions.model import Session
 
 KEY_PAUSE = 0.2
-"""Seconds behind each key: an escape and what follows it in one read are another key."""
+"""Seconds to wait after each key, because a program that reads an escape and the next key together sees another key."""
 IDLE_TIMEOUT = 2.0
 """Seconds from the keys of an interrupt to the end of the answer, before they are pressed again."""
 MAX_ATTEMPTS = 3

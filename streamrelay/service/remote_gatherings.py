@@ -49,7 +49,7 @@ async def all_of(core: Core) -> list[Gathering]:
 
 
 async def transcript(core: Core, there: RemoteName) -> GatheringTranscript:
-    """Return what was said in a gathering; raises TargetNotFound, PeerAway and RedisLost."""
+    """Return the transcript of a gathering; raises TargetNotFound, PeerAway and RedisLost."""
     content = await remote_sessions.federation_of(core).call_gathering(there, "transcript")
     told = msgspec.json.decode(content, type=GatheringTranscript)
     return structs.replace(told, gathering=_seen(core, there, told.gathering))

@@ -118,7 +118,7 @@ async def close_all(core: Core) -> int:
 
 
 async def wish_for_seats(core: Core, of: str, what: Literal["pause", "resume", "close"]) -> int:
-    """Tell the homes of relays and gatherings what is wanted here, of one or of all; return how many there are."""
+    """Send a wish to the home of one relay or gathering, or to the homes of all; return their number."""
     if core.federation is None:
         return 0
     node = core.federation.node
@@ -159,7 +159,7 @@ def person_elsewhere(core: Core, session: str) -> str:
 
 
 async def check_person(core: Core, peer: str) -> None:
-    """Raise NotAllowed, PeerAway and RedisLost where no person can take part on that machine's page."""
+    """Check that a person can take part on that machine's page; raises NotAllowed, PeerAway and RedisLost."""
     await federation_of(core).check_seat(peer)
 
 

@@ -204,7 +204,7 @@ async def _check_start(core: Core, request: StartSession) -> None:
 
 
 async def _connect(core: Core, request: StartSession, session: Session) -> None:
-    """Link a new session with its caller, or make a listener that tells the caller when it stops."""
+    """Link a new session with its caller, or create a listener that notifies the caller when it stops."""
     caller = await core.find(request.caller)
     await core.admit(caller)
     parties = party(caller), party(session)

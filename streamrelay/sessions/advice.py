@@ -1,4 +1,4 @@
-"""What a person should do when a program waits for them. streamrelay only says it; it never answers a dialog."""
+"""Advice for a person for whom a program waits. streamrelay only prints it and never answers a dialog."""
 
 import shlex
 

@@ -127,7 +127,7 @@ def mark_gathering(pane: str, gathering: str) -> tuple[str, ...]:
 
 
 def parse_marks(lines: Iterable[str]) -> dict[str, SessionMark]:
-    """Return what `LIST_MARKS` printed, by pane; only what was started here."""
+    """Parse the output of `LIST_MARKS`: the sessions started here, by pane."""
     marks: dict[str, SessionMark] = {}
     for line in lines:
         pane, _, rest = line.partition("\t")

@@ -34,7 +34,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     """The command in the foreground."""
     agent: str = ""
-    """The name of its profile; empty where there is none."""
+    """The name of its profile; empty without one."""
     state: SessionState = "unknown"
     need: NeedKind | Literal[""] = ""
     """What it needs a person for, while its state is `needs_human`."""
@@ -64,9 +64,9 @@ class StartSession(msgspec.Struct, frozen=True, kw_only=True):
     """The PATH of the process that asks: the program is looked up in it, and has it. Empty for that of the process that
     starts it, the daemon's."""
     columns: int = 0
-    """0 for what the profile says, or 120."""
+    """0 for the profile's value, or 120."""
     lines: int = 0
-    """0 for what the profile says, or 40."""
+    """0 for the profile's value, or 40."""
     caller: str = ""
     """Who asks, by its session id; empty for a person."""
     unknown_agent: bool = False
@@ -74,8 +74,8 @@ class StartSession(msgspec.Struct, frozen=True, kw_only=True):
     within: str = ""
     """The pane of the program that runs the command, if no person types it there: that program is the caller then."""
     direct: bool = False
-    """Whether caller and session are peers: they are linked, and the caller is not told of its stop."""
+    """Whether caller and session are linked; otherwise the caller gets a notice when the session stops."""
     prompt: str = ""
-    """What it is given to do, once it is ready."""
+    """Its first message, sent when it is ready."""
     patience: float | None = None
-    """Seconds for which the service waits until it is ready; None for the service's own choice."""
+    """Seconds to wait until it is ready; None for the service's default."""

@@ -13,7 +13,7 @@ FOREGROUND_FORMAT = "#{pane_id}\t#{?pane_dead,1,0}\t#{pane_dead_status}\t#{pane_
 
 @dataclass(frozen=True, slots=True)
 class Foreground:
-    """What tmux says of the program in a pane; `status` and `signal` are empty where it does not say them."""
+    """What tmux reports about the program in a pane; `status` and `signal` are empty if unknown."""
 
     has_ended: bool
     status: str = ""
@@ -22,7 +22,7 @@ class Foreground:
 
     @property
     def says_how(self) -> bool:
-        """Whether tmux says how the program ended; 3.3a may know only when its next child ends."""
+        """Whether tmux reports how the program ended; 3.3a may learn it only when its next child ends."""
         return bool(self.status or self.signal)
 
 

@@ -14,12 +14,12 @@ class OpenPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the page is served, and what it wants to be shown; both empty where it is not served."""
+    """The page's address and token; both empty if the page is not served."""
 
     address: str = ""
     token: str = ""
 
     @property
     def link(self) -> str:
-        """The address for a browser. Browsers send no server what is behind `#`; the page's script reads it."""
+        """The address for a browser. The token is after `#`, which browsers do not send; the page's script reads it."""
         return f"{self.address}#token={self.token}"

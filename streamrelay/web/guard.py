@@ -80,7 +80,7 @@ class Listen(NamedTuple):
 
     @property
     def written(self) -> str:
-        """As it stands in an address."""
+        """The form in an address."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
@@ -90,7 +90,7 @@ class Listen(NamedTuple):
 
 
 def parse_listen(text: str) -> Listen:
-    """Return what `[HOST:]PORT` says; raises ValueError. Without a host it is the loopback interface."""
+    """Parse `[HOST:]PORT`; the host is loopback by default. Raises ValueError."""
     host, _, port = text.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = str(ipaddress.IPv6Address(host[1:-1]))

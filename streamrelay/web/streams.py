@@ -32,7 +32,7 @@ class EventStream(StreamingResponse):
 async def beating(
     frames: AsyncGenerator[bytes], ended: asyncio.Event, *, every: float = BEAT
 ) -> AsyncGenerator[bytes, None]:
-    """Give the frames, and a comment where there was none for a while; end with them, or when `ended` is set."""
+    """Yield the frames, and a comment after a while without one; end with them, or when `ended` is set."""
     ending = asyncio.ensure_future(ended.wait())
     waiting: asyncio.Future[bytes | None] | None = None
     try:

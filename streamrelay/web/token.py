@@ -10,7 +10,7 @@ _BYTES = 32
 
 
 def token_in(file: Path) -> str:
-    """Return the token that a file holds; one is made where there is none. Raises StorageError.
+    """Return the token in a file, which is created if it does not exist. Raises StorageError.
 
     It outlives the daemon, so that a page that is open goes on; who deletes the file and starts the daemon again has
     shut out everybody who had it.
