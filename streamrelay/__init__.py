@@ -112,7 +112,7 @@ if not TYPE_CHECKING:  # a type checker reads the imports above, and reports a n
 
 
 def __dir__() -> list[str]:
-    """List what is loaded and what can be."""
+    """List the loaded names and those that load on access."""
     return sorted({*globals(), *__all__, *_PUBLIC_MODULES})
 
 

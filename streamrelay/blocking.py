@@ -46,7 +46,7 @@ class BlockingStream:
 
     @property
     def pane(self) -> "BlockingPane":
-        """The pane that is watched; raises UsageError for a stream of several.
+        """The watched pane; raises UsageError for a stream of several panes.
 
         print(stream.pane.id)
         """
@@ -106,7 +106,7 @@ class BlockingPane:
 
     @contextmanager
     def watch(self) -> Iterator[BlockingStream]:
-        """Subscribe to what its program says, from here on.
+        """Subscribe to the events of the pane from now on.
 
         with pane.watch() as stream:
             for event in stream:
@@ -160,7 +160,7 @@ class BlockingServer:
         return BlockingPane(self._loop, self._loop.wait(self._server.pane(target)), self)
 
     def find(self, target: Target | None = None) -> PaneInfo:
-        """Return what tmux tells of the pane of a target.
+        """Return tmux's description of a target's pane.
 
         print(server.find("work:0.1").command)
         """
@@ -168,7 +168,7 @@ class BlockingServer:
 
     @contextmanager
     def watch(self, *targets: Target) -> Iterator[BlockingStream]:
-        """Subscribe to what the programs in `targets` say, from here on.
+        """Subscribe to the events of the panes of `targets` from now on.
 
         with server.watch("work:0.1") as stream:
             for event in stream:

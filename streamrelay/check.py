@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: whether it is well, what was found, and what to do if it is not."""
+    """The result of one check: whether it passed, the finding, and the fix if it failed."""
 
     name: str
     status: Literal["ok", "warning", "failed"]

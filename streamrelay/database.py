@@ -64,7 +64,7 @@ class Database:
             self._thread.shutdown()
 
     async def do(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Do work on the database, after whatever was asked for before; raises StorageError where SQLite refuses."""
+        """Run work on the database, after all earlier work; raises StorageError for an error of SQLite."""
         return await self._in_thread(lambda: work(self._open_connection))
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
@@ -131,6 +131,6 @@ def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def give_back(connection: sqlite3.Connection) -> None:
-    """Give the room of what was deleted back to the file system."""
+    """Return the space of deleted entries to the file system."""
     # Run to its end by a script alone: `execute` frees one page and stops.
     connection.executescript("PRAGMA incremental_vacuum")

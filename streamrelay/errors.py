@@ -24,7 +24,7 @@
     ├── AnswerTimeout            a submitted message was not answered in time
     ├── DeliveryTimeout          a message was not submitted in time; says whether it is still queued
     ├── CancelTooLate            the message to cancel is already pasted or final
-    ├── DialogChanged            the dialog to answer is gone, or takes none of its keys
+    ├── DialogChanged            the dialog to answer is gone, or ignores its keys
     ├── NestedGathering          a member of a gathering tried to start another one
     ├── PieceNotHeld             the caller does not hold the talking piece
     ├── InGathering              a message from or to a member of a gathering, outside the talking piece
@@ -320,7 +320,7 @@ class CancelTooLate(StreamrelayError):
 
 
 class DialogChanged(StreamrelayError):
-    """The dialog to answer is gone, another one stands there, or it takes none of its keys."""
+    """The dialog to answer is gone or was replaced, or it ignores its keys."""
 
     code = "dialog_changed"
     exit_code = 52

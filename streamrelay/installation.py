@@ -31,7 +31,7 @@ Method = Literal["uv tool", "uvx", "uv sync", "uv pip", "pipx", "pip", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """An optional part of the distribution: the module that tells whether it is installed, and what needs it."""
+    """An extra: the module that shows whether it is installed, and the features that need it."""
 
     module: str
     purpose: str
@@ -75,7 +75,7 @@ class Installation:
     """The command that runs uv."""
 
     def add_extra(self, extra: str) -> str:
-        """Return the command that adds an extra; what is already installed stays."""
+        """Return the command that adds an extra to the installed ones."""
         match self.method:
             case "uv tool":
                 # uv makes the environment anew for other requirements, so the extras that are there are named as well.

@@ -85,7 +85,7 @@ def check_clash(installation: Installation, others: Sequence[str], shadows: Sequ
 
 
 def find_shadows(own: Path, import_path: Iterable[Path]) -> list[Path]:
-    """Return the other packages or modules named `streamrelay` on an import path; `own` is the folder of ours."""
+    """Return the other packages or modules named `streamrelay` on an import path; `own` is this package's folder."""
     found: dict[Path, None] = {}
     for folder in import_path:
         for candidate in (folder / "streamrelay" / "__init__.py", folder / "streamrelay.py"):

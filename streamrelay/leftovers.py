@@ -1,4 +1,4 @@
-"""What streamrelay leaves behind, found and taken away: in a tmux server, and in the user's folders.
+"""Finds and removes what streamrelay leaves behind: in a tmux server, and in the user's folders.
 
 In tmux that is what a process that was killed could not take back (a hub without its client, what a status line shows)
 and the marks of deliveries, which stay for the next writer of the pane (docs/delivery.md). This module changes nothing
@@ -39,7 +39,7 @@ _HERE = "streamrelay-options-of "
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of ours: its scope as `set-option` has it (`-p`, `-w`, nothing for a session), of what, its name."""
+    """An option of streamrelay: scope as in `set-option` (`-p`, `-w`, empty for a session), target, name."""
 
     scope: str
     of: str
@@ -62,7 +62,7 @@ class Leftovers:
     """What was found in a server."""
 
     hubs: tuple[str, ...] = ()
-    """Sessions of ours without a client."""
+    """Sessions of streamrelay without a client."""
     options: tuple[Option, ...] = ()
     in_use: bool = False
     """Whether streamrelay is at work there."""
@@ -74,7 +74,7 @@ class Leftovers:
 
 
 async def find_leftovers(tmux: Tmux) -> Leftovers:
-    """Look for what was left in a server; no hub and no option where no server is. Raises what tmux says."""
+    """Find the leftovers in a server; without a server there are none. Raises the errors of tmux."""
     daemon = tmux.ssh is None and running_pid(address_of(tmux)) is not None
     try:
         sessions = parse_sessions((await tmux.run(*LIST_SESSIONS)).splitlines())
@@ -121,7 +121,7 @@ async def find_files(tmux: Tmux) -> list[Path]:
 
 
 def own_folders(tmux: Tmux, *, data: bool) -> list[Path]:
-    """Return those folders of ours that are there: caches; with `data` state and configuration too.
+    """Return the existing folders of streamrelay: caches; with `data` also state and configuration.
 
     State and configuration serve all tmux servers of the user. Raises UsageError where they are asked for while the
     daemon of another server runs.
@@ -166,7 +166,7 @@ def clear_folders(folders: Iterable[Path]) -> list[Removal]:
 def planned(
     found: Leftovers, hooks: Iterable[Removal], files: Iterable[Path], folders: Iterable[Path]
 ) -> list[Removal]:
-    """Return what clear_server, clear_files and clear_folders would take away, and the hooks between them."""
+    """Return what clear_server, clear_files and clear_folders would remove, and the hooks between them."""
     return [
         *(Removal("hub", hub) for hub in found.hubs),
         *(Removal("option", f"{option.name} of {option.of}") for option in found.options),
@@ -203,7 +203,7 @@ def _unlink(file: Path) -> bool:
 
 
 async def _options(tmux: Tmux, scope: str) -> list[Option]:
-    """Return the options of ours that panes, windows or sessions have."""
+    """Return streamrelay's options of panes, windows or sessions."""
     of = list(dict.fromkeys((await tmux.run(*_PLACES[scope])).split()))
     found = []
     for start in range(0, len(of), _AT_ONCE):

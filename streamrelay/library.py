@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import libtmux
 
 Target = Union[str, "libtmux.Pane", "libtmux.Window", "libtmux.Session"]
-"""A pane: what tmux takes for `-t` ("work:0.1", "%3"), or an object of libtmux; the active pane of a window."""
+"""A pane: a target as in tmux's `-t` ("work:0.1", "%3"), or an object of libtmux; a window means its active pane."""
 
 _SUBMITTED: frozenset[DeliveryState] = frozenset({"submitted", "turn_started", "answered", "failed", "unconfirmed"})
 
@@ -45,7 +45,7 @@ class Message:
         self.id = message_id
         self.pane = pane
         self.receipts: list[Receipt] = []
-        """What became of it, the last one last."""
+        """Its receipts so far, in order."""
         self._sending: asyncio.Task[SentMessage] | None = None
         self._changed = asyncio.Event()
 
@@ -90,11 +90,11 @@ class Message:
             self._sending.result()
 
     def follow(self, sending: asyncio.Task[SentMessage]) -> None:
-        """Take the task that sends it."""
+        """Attach the task that sends the message."""
         self._sending = sending
 
     def hear(self, event: Event) -> None:
-        """Keep its receipts among the events of its pane."""
+        """Keep an event of the pane if it is a receipt of this message."""
         if isinstance(event, Receipt) and event.message_id == self.id:
             self.receipts.append(event)
             self._changed.set()
@@ -115,7 +115,7 @@ class Stream(Subscription):
 
     @property
     def pane(self) -> "Pane":
-        """The pane that is watched; raises UsageError for a stream of several (see `panes`).
+        """The watched pane; raises UsageError for a stream of several panes (see `panes`).
 
         print(stream.pane.info.address)
         """
@@ -133,7 +133,7 @@ class Pane:
 
     @property
     def id(self) -> str:
-        """Its id in tmux, as `%3`.
+        """Its id in tmux, such as `%3`.
 
         print(pane.id)
         """
@@ -154,7 +154,7 @@ class Pane:
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[Stream]:
-        """Subscribe to what its program says, from here on.
+        """Subscribe to the events of the pane from now on.
 
             async with pane.watch() as stream:
                 async for event in stream:
@@ -178,8 +178,8 @@ class Pane:
 
             message = await pane.send("run the tests")
 
-        It waits while a person's draft or a dialog stands there. `timeout` bounds all of it, the answer included, in
-        seconds. One message to a pane is sent at a time: the next waits for the answer to the one before. Raises
+        The message waits while the composer holds a person's draft or a dialog is open. `timeout` limits all of it, the
+        answer included, in seconds. A pane gets one message at a time: the next waits for the previous answer. Raises
         ShellRefused for a shell without `allow_shell`, DeliveryFailed, DeliveryUnconfirmed, DeliveryTimeout.
         """
         message = Message(message_id or f"send-{secrets.token_hex(6)}", self.id)
@@ -219,7 +219,7 @@ class Server(PaneServer):
 
     @property
     def libtmux(self) -> "libtmux.Server":
-        """The same server as an object of libtmux: the one it was connected by, if any.
+        """The same server as an object of libtmux: the one that `connect` got, if any.
 
             print(server.libtmux.sessions)
 
@@ -243,24 +243,24 @@ class Server(PaneServer):
         return Pane(self, await self.find(target))
 
     async def find(self, target: Target | None = None) -> PaneInfo:
-        """Return what tmux tells of the pane of a target; without one, of the pane this process runs in.
+        """Return tmux's description of a target's pane; without a target, of the pane this process runs in.
 
             info = await server.find("work:0.1")
 
-        A plain name is a session's, if there is one of exactly that name; tmux looks up every other target. Raises
+        A plain name means the session of exactly that name if there is one; tmux looks up every other target. Raises
         TargetNotFound for a target that tmux does not know, UsageError outside tmux without a target.
         """
         return await super().find(None if target is None else self._name(target))
 
     @asynccontextmanager
     async def watch(self, *targets: Target, queue: int = MAX_QUEUE) -> AsyncIterator[Stream]:
-        """Subscribe to what the programs in `targets` say, from here on; without targets, in this pane.
+        """Subscribe to the events of the panes of `targets` from now on; without targets, of this pane.
 
             async with server.watch("work:0.1") as stream:
                 async for event in stream:
                     print(event)
 
-        A session or window stands for the pane that is active in it now. `queue` bounds the events that may wait.
+        A session or window means its active pane. At most `queue` events wait for you; more are replaced by a `Gap`.
         Raises TargetNotFound, and PaneGone for a pane whose program has ended.
         """
         async with super().watch(*(self._name(target) for target in targets), queue=queue) as stream:
@@ -289,7 +289,7 @@ class Server(PaneServer):
         return Stream(self, infos, size=queue)
 
     def _name(self, target: Target) -> str:
-        """Return what tmux knows a target by."""
+        """Return a target as tmux writes it."""
         if isinstance(target, str):
             return target
         from streamrelay.libtmux.objects import target as target_of
@@ -305,7 +305,7 @@ class Server(PaneServer):
     def _sent(self, sending: asyncio.Task[SentMessage]) -> None:
         self._sending.discard(sending)
         if not sending.cancelled():
-            # The caller may not have asked for the answer: an error without a reader is no defect.
+            # The caller may not wait for the answer; an error without a reader is not a defect.
             sending.exception()
 
     async def __aexit__(

@@ -1,4 +1,4 @@
-"""The event loop of what we start ourselves, the commands and the daemon: uvloop where it is installed.
+"""The event loop of the commands and the daemon: uvloop if it is installed.
 
 A program that uses the library brings its own. Why uvloop, and what it is good for: docs/decisions/0015.
 """

@@ -120,7 +120,7 @@ class CommandGroup(_Formatted, TyperGroup):
         return _LazyCommand(self, cmd_name, self.table[cmd_name]) if cmd_name in self.table else None
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Show the help if nothing is asked for; else keep the common options for the command."""
+        """Show the help without a command; otherwise keep the common options for the command."""
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
             typer.echo(ctx.get_help())
             ctx.exit()

@@ -26,7 +26,7 @@ FOLLOW_EVERY = 0.25
 
 
 class LogLevel(StrEnum):
-    """How much the daemon says of itself."""
+    """The least severe level that the daemon logs."""
 
     debug = "debug"
     info = "info"

@@ -30,7 +30,7 @@ EXISTING = "@"
 
 
 class Listening(StrEnum):
-    """How the others hear a speaker."""
+    """When the other members get a contribution."""
 
     each = "each"
     digest = "digest"

@@ -115,7 +115,7 @@ def _prints_to(tty: str) -> bool:
 
 
 async def _follow(recorded: Recorded, count: _Count, lines: int | None) -> None:
-    """Count what is said until it is enough, or the pane closes."""
+    """Count lines and turns until a limit is reached or the pane closes."""
     async for event in recorded.stream:
         count.take(event)
         if lines is not None and count.lines >= lines:

@@ -109,7 +109,7 @@ def _has_panes(target: str) -> bool:
 
 
 def _refuse_to_watch_itself(terminals: list[str]) -> None:
-    """Refuse to print into a watched pane: the command would hear its own output and repeat it for ever."""
+    """Refuse to print into a watched pane: the command would read and repeat its own output for ever."""
     if not sys.stdout.isatty():
         return
     if os.ttyname(sys.stdout.fileno()) in terminals:
@@ -120,7 +120,7 @@ def _refuse_to_watch_itself(terminals: list[str]) -> None:
 
 
 def _texts(output: CommandOutput, events: Batch, *, several: bool) -> Iterator[str]:
-    """Yield what is to be printed; what is not data is noted."""
+    """Yield the lines to print; everything but data goes to standard error."""
     for part in events.parts:
         label = f"{part.session} {part.pane} | " if several else ""
         match part:

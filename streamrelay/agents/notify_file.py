@@ -22,7 +22,7 @@ class TomlError(ValueError):
 
 
 def install(text: str, program: Sequence[str], agent: str) -> str:
-    """Return the text with our program for an agent, replacing an earlier one of ours.
+    """Return the text with streamrelay's program for an agent, replacing an earlier one of streamrelay.
 
     Raises TomlError if another program is configured.
     """
@@ -37,7 +37,7 @@ def install(text: str, program: Sequence[str], agent: str) -> str:
 
 
 def remove(text: str, agent: str) -> str:
-    """Return the text without our program for an agent, in whatever form it is written now."""
+    """Return the text without streamrelay's program for an agent, however it is written."""
     if not _is_ours(_parse(text).get(KEY), agent):
         return text
     mark, rest = _without_mark(text)

@@ -20,7 +20,7 @@ _ORDINARY = (" ", "a", "0", "-", ".", "─", "│", "a ", "0 ", " ─")
 
 
 class PatternError(ValueError):
-    """A pattern is invalid; the message says why."""
+    """An invalid pattern; the message has the reason."""
 
 
 def compile_pattern(text: str, *, seen: str | None = None) -> regex.Pattern[str]:

@@ -125,7 +125,7 @@ def _take_out(text: str, node: JsonNode, item: Item) -> str:
 
 
 class _Found(NamedTuple):
-    """A handler of ours: its position and its command."""
+    """A handler that streamrelay installed: its position and its command."""
 
     groups: JsonNode
     group: Item
@@ -135,7 +135,7 @@ class _Found(NamedTuple):
 
 
 def _find(text: str, root: JsonNode, event: str, ours: regex.Pattern[str]) -> _Found | None:
-    """Return the first handler of ours; None if there is none, or no list of handlers."""
+    """Return the first handler that streamrelay installed; None if there is none, or no list of handlers."""
     hooks = root.last("hooks")
     groups = hooks.value.last(event) if hooks is not None else None
     for group in groups.value.items if groups is not None else ():

@@ -106,7 +106,7 @@ class Ring:
             self._show(CIRCLE, line)
 
     def judge(self) -> list[str]:
-        """Return what was not as expected."""
+        """Return the failures."""
         if self._told is None:
             return ["the gathering did not come to its end"]
         gathering: Gathering = self._told.gathering

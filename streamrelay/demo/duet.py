@@ -45,7 +45,7 @@ _TYPING = 0.3
 
 
 class Duet:
-    """The two agents, their link, and what was told of it."""
+    """The two agents, their link, and its events."""
 
     def __init__(self, tmux: PrivateTmux, folder: Path, show: Show) -> None:
         self._tmux = tmux
@@ -67,7 +67,7 @@ class Duet:
         return sum(self._is_proved(event.message_id) for event in self._delivered)
 
     async def run(self, server: Server) -> None:
-        """Let them converse until the budget is spent and both are told."""
+        """Let them converse until the budget is spent and both have the notice."""
         await wait_until_async(lambda: all(self._got(name, "ready") for name in self._logs), _START_LIMIT)
         sides = [(name, await server.find(pane)) for name, pane in self._panes.items()]
         link = LinkSession(server, *sides, policy=LinkPolicy(budget=BUDGET), attended=False)
@@ -84,7 +84,7 @@ class Duet:
         self._tmux.run("send-keys", "-t", self._panes[FIRST], "Enter")
 
     def judge(self) -> list[str]:
-        """Return what was not as expected, compared with what the agents really got."""
+        """Return the failures: differences between the reports and what the agents really got."""
         failures = [f"the link ended: {self._error}"] if self._error else []
         if not self._spent or self._closed is None or len(self._delivered) != BUDGET:
             failures.append(f"of {BUDGET} deliveries of the link {len(self._delivered)} were made before it ended")

@@ -13,7 +13,7 @@ PRINTED_AT = regex.compile(r"t=(\d+\.\d+)$")
 
 
 def printed_at(line: str) -> float | None:
-    """Return when a log line was printed (monotonic clock), if it says so."""
+    """Return the time at which a log line was printed (monotonic clock), if the line has it."""
     match = PRINTED_AT.search(line)
     return float(match[1]) if match else None
 

@@ -18,7 +18,7 @@ _BAR = 24
 
 
 def build_lines() -> list[str]:
-    """Return what the build says, as plain lines: of the progress bar only its last state."""
+    """Return the output of the build as plain lines, with only the last state of the progress bar."""
     return [
         f"Building {len(BUILD_STEPS)} rooms",
         *(f"  ✔ {step}" for step in BUILD_STEPS),
@@ -44,7 +44,7 @@ def build() -> None:
 
 
 def log() -> None:
-    """Print log lines at a steady pace, once told to."""
+    """Print log lines at a steady pace, after a start signal."""
     sys.stdin.readline()
     for number in range(1, LOG_LINES + 1):
         time.sleep(LOG_INTERVAL)

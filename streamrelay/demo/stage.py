@@ -32,7 +32,7 @@ HEARING_LIMIT = 3.0
 
 @dataclass(slots=True)
 class Outcome:
-    """What the demonstration measured, and what was not as expected."""
+    """The measurements and the failures of the demonstration."""
 
     lines_out: int = 0
     echoes_suppressed: int = 0
@@ -164,7 +164,7 @@ async def _converse(stage: _Stage, outcome: Outcome, said: dict[str, list[str]],
 
 
 def _everything_heard(stage: _Stage) -> bool:
-    """Tell whether what was delivered last has reached its reader, who may be slow."""
+    """Tell whether the last delivery has reached its reader, which may be slow."""
     ann, bob = stage.log_of("Ann"), stage.log_of("Bob")
     return _texts(ann, "heard") == _texts(bob, "said") and _texts(bob, "heard") == _texts(ann, "said")
 

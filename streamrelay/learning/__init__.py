@@ -32,11 +32,11 @@ __all__ = ["Proof", "Proposal", "learn", "prove"]
 
 
 _READ: Final = ("state.", "screen.")
-"""Keys that change what is heard."""
+"""Keys that change the events of a replay."""
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """What a profile is held to: its patterns match these rows, and a replay of the recording says this."""
+    """The proof of a profile: its patterns match these rows, and a replay of the recording gives these events."""
 
     recording: str
     rows: dict[str, str]

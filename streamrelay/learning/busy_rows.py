@@ -19,10 +19,10 @@ _HINT = regex.compile(r"(?i)\b(?:esc|ctrl[+-]c|\^c)\b.{0,16}\b(?:interrupt|cance
 _SPINNER = regex.compile(r"\s*(?P<glyph>[^\w\s]+)\s+(?P<label>\S.*)")
 _DIGITS = regex.compile(r"\d+")
 _COLUMN = regex.compile(r"\s{3,}\S.*$")
-"""What stands in a column of its own at the right."""
+"""Text in a separate column at the right."""
 _WORD = regex.compile(r"\p{L}{2,}")
 _MAX_LABEL_WORDS = 3
-"""Words of a label that is the same the next time; longer ones are tips, jokes, or what is being done."""
+"""Maximum words of a label that recurs; longer texts are tips, jokes, or descriptions of the work."""
 
 
 def fading(seen: Observation) -> Iterator[Finding]:
@@ -79,13 +79,13 @@ def _busy_rows(seen: Observation) -> Iterator[Finding]:
 
 
 def _transient(picture: ObservedScreen) -> Iterator[str]:
-    """Yield the rows of the transcript: what stands at the composer or below it is left out without being known."""
+    """Yield the rows of the transcript, without the composer and the rows below it."""
     top = composer_top(picture.rows, picture.cursor)
     yield from (row for row in picture.rows[:top] if row.strip())
 
 
 def _with_hint(rows: list[str]) -> str | None:
-    """Return a pattern up to the first number, and the hint behind it, whatever the time between them."""
+    """Return a pattern of the text up to the first number and of the hint after it, with any time in between."""
     heads = [_DIGITS.split(row)[0] for row in rows]
     if any(len(_WORD.findall(_HINT.split(head)[0])) > _MAX_LABEL_WORDS for head in heads):
         # It says something else the next time: what stands before its first word, and the hint, are the same.

@@ -21,7 +21,7 @@ _CENTRED = 8
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A row with a draft: what stands before it, and what stood there without it."""
+    """A row with a draft: the text before the draft, and the row without it."""
 
     t: float
     row: str
@@ -102,7 +102,7 @@ def _placeholder(draft: _Draft) -> str:
 
 
 def _pattern_of_mark(mark: str) -> str:
-    """Blanks behind a mark may be missing where nothing is typed: a row has none at its end."""
+    """Allow missing blanks after a mark: a row ends without blanks, so an empty composer has none."""
     body = mark.lstrip(" ")
     blanks = len(mark) - len(body)
     indent = " *" if blanks >= _CENTRED else quoted(mark[:blanks])

@@ -11,7 +11,7 @@ MIN_STEP = 0.02
 
 
 def sending(seen: Observation) -> Iterator[Finding]:
-    """Yield what is known of the delivery of messages, of dialogs, and of what no recording shows."""
+    """Yield the findings on delivery and dialogs, and the keys that no recording can show."""
     yield from _limit(seen)
     yield from _delay(seen)
     yield from _mid_turn(seen)

@@ -1,4 +1,4 @@
-"""A proposed profile as the text of its file: every line with its evidence, and what had none says so.
+"""The text of a proposed profile: each line with its evidence, and a comment for each key without evidence.
 
 What came out of a pane is written as data alone: quoted rows as TOML strings, comments without anything that could end
 a line or turn text around.

@@ -27,7 +27,7 @@ class TurnEnd(msgspec.Struct, frozen=True):
 
 
 class ReplayResult(msgspec.Struct, frozen=True):
-    """What a replay says, as far as a profile could change it."""
+    """The events of a replay, as far as a profile can change them."""
 
     said: list[tuple[int, str, str]]
     """Of each line the turn, the origin and the text."""
@@ -36,7 +36,7 @@ class ReplayResult(msgspec.Struct, frozen=True):
     ends: list[TurnEnd]
 
     def is_no_worse_than(self, other: "ReplayResult") -> bool:
-        """Return whether this is at least as good as what is heard without a profile."""
+        """Tell whether this is at least as good as the replay without a profile."""
         if (self.said, self.tool_calls, len(self.ends)) != (other.said, other.tool_calls, len(other.ends)):
             return False
         if any(need not in self.needs for need in other.needs):

@@ -21,7 +21,7 @@ def quoted(text: str) -> str:
 
 
 def alike(rows: Sequence[str]) -> str | None:
-    """Return a pattern for the beginning of rows that are built alike; None where they are not, or it says too little.
+    """Return a pattern for the beginning of similar rows; None if they differ, or if it would be too general.
 
     Only as far as the rows are built alike: what follows is left open.
     """

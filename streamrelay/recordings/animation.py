@@ -43,7 +43,7 @@ Row = tuple[Piece, ...]
 
 
 class Screen(NamedTuple):
-    """What the pane showed from `t` on, in seconds; `cursor` is its column and row, None where it was hidden."""
+    """The screen from `t` (seconds) on; `cursor` is its column and row, None while hidden."""
 
     t: float
     columns: int

@@ -88,13 +88,13 @@ class Explanation(msgspec.Struct, kw_only=True):
     """How the agent's own record of the answer compares with the screen, if there is one."""
 
     def contains(self, text: str) -> bool:
-        """Return whether the line, or any state of its rows, contains a text; white space tells nothing."""
+        """Tell whether the line, or any state of its rows, contains a text; white space does not matter."""
         return self.reads(text) or any(
             squeeze(text) in squeeze(state.text) for row in self.rows for state in row.states
         )
 
     def reads(self, text: str) -> bool:
-        """Return whether the line itself contains a text; white space tells nothing."""
+        """Tell whether the line itself contains a text; white space does not matter."""
         return squeeze(text) in squeeze(self.text)
 
 
@@ -153,7 +153,7 @@ class _Pane:
         self._numbers: dict[PaintedLine, int] = {}
 
     def take(self, step: Step) -> None:
-        """Follow one step of the replay: what it painted, and what was decided."""
+        """Follow one step of the replay: record its painting and its decisions."""
         if step.entry is not None:
             self._paint(step.entry)
         for event in step.events:
@@ -209,7 +209,7 @@ class _Pane:
             self._turns.append((event.t, event.turn))
 
     def _decided(self, reason: Reason, position: int) -> int:
-        """Explain what one reason decides; return the number of the row behind the last one it is about."""
+        """Explain one decision; return the number of the row after its last row."""
         rows: list[list[_Read]] = []
         for row in reason.rows:
             found: list[PaintedLine] = []
@@ -230,7 +230,7 @@ class _Pane:
         return position
 
     def _left_out(self, reason: Reason, rows: list[list[_Read]]) -> None:
-        """Explain rows of which nothing was said, each once: what is old transcript now had its verdict before."""
+        """Explain rows that were not reported, each once: old transcript had its verdict earlier."""
         for text, read in zip(reason.rows, rows, strict=True):
             lines = [line for line, _ in read]
             if text.strip() and not (lines and self._known.issuperset(lines)):

@@ -94,13 +94,13 @@ class PaintLog:
         return [slot.line for slot in self._slots]
 
     def time_of(self, offset: int) -> float:
-        """Return when the byte at an offset was read; 0 where none was read at all."""
+        """Return the time at which the byte at an offset was read; 0 if none was read."""
         at = max(0, bisect_right(self._reads, (offset, len(self.output))) - 1)
         return self._times[at] if self._times else 0.0
 
     @property
     def end(self) -> int:
-        """The number of the row behind the last one of the screen."""
+        """The number of the row after the last row of the screen."""
         return self._first + len(self._history) + len(self._slots)
 
     def find(self, text: str, after: int) -> tuple[list[PaintedLine], int]:

@@ -13,11 +13,11 @@ from streamrelay.recordings.paint_log import PaintLog
 from streamrelay.recordings.painted_rows import PaintedLine
 
 MAX_SNAPSHOTS: Final = 2000
-"""Pictures that are kept: where there are more, every other one is dropped, and again."""
+"""Maximum number of snapshots; beyond it, every other one is dropped."""
 
 
 class TimelineSnapshot(NamedTuple):
-    """The screen from some time on: for each place the row that is there and its state; None where it is blank."""
+    """The screen from some time on: for each place its row and the row's state; None for a blank place."""
 
     t: float
     rows: tuple[tuple[PaintedLine, int] | None, ...]
@@ -52,14 +52,14 @@ class Timeline:
         self._last = t
 
     def note(self, event: Event) -> None:
-        """Mark what an event says happened."""
+        """Mark an event on the time line."""
         mark = next(_mark(event), None)
         if mark is not None:
             self.look()
             self.marks.append(TimelineMark(event.t, *mark))
 
     def look(self) -> None:
-        """Take a picture of what was painted since the last one."""
+        """Take a snapshot if anything was painted since the last one."""
         if self._last is None:
             return
         rows = tuple((line, len(line.states) - 1) if line.text else None for line in self._log.screen)

@@ -1,4 +1,4 @@
-"""A scripted agent: a real program that behaves as coding agents do towards what is typed into them, for tests.
+"""A scripted agent for tests: a real program that handles typed text as coding agents do.
 
     python -m streamrelay.testing.agent --log FILE --digest 0.06 --works 0.3 --mid-turn queue
 
@@ -52,7 +52,7 @@ _TURN = 0.08
 _MAX_SHOWN = 400
 _ESCAPE = b"\x1b"
 INTERRUPTED = "Interrupted."
-"""What it says instead of an answer that was interrupted."""
+"""The notice in place of an interrupted answer."""
 QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "permission": ("Do you want to proceed?", "", "❯ 1. Yes", "  2. No", "", "Enter to confirm"),
     "trust": ("Do you trust the files in this folder?", "", "❯ Yes, I trust this folder", "  No, exit"),
@@ -61,7 +61,7 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "confirmation": ("A new version is there.", "", "Press Enter to continue"),
     "yes or no": ("The file is there already. Overwrite it? [y/N]",),
 })  # fmt: skip
-"""What may stand in place of the composer until a person answers it."""
+"""The dialogs that may replace the composer until a person answers."""
 PROFILE = """
 title = "Sprite"
 [recognise]

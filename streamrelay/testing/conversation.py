@@ -1,4 +1,4 @@
-"""What a scripted participant says and what it makes of what is typed to it. Pure: bytes and lines in, lines out.
+"""The behaviour of a scripted participant: its answers to typed text. Pure: bytes and lines in, lines out.
 
 The script: a participant that hears `message 5 from Bob` says `message 6 from Ann`. Each participant says a number at
 most once and never answers its own, so the traffic of any number of participants stays bounded, and the log shows text

@@ -39,7 +39,7 @@ def stream(choose: random.Random, *, pieces: int = 40) -> bytes:
 
 
 def shown(screen: TmuxScreen) -> tuple[object, ...]:
-    """Return what a screen shows and keeps; raises `AssertionError` where it broke its bounds."""
+    """Return the rows and the history of a screen; raises `AssertionError` if it exceeds its bounds."""
     rows = [screen.row(y) for y in range(screen.lines)]
     cursor = screen.cursor.x, screen.cursor.y
     bounded = (

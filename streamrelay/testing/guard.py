@@ -53,7 +53,7 @@ class TmuxServerGuard:
         sys.addaudithook(self._audit)
 
     def pytest_unconfigure(self) -> None:
-        """An audit hook cannot be removed, only told to do nothing."""
+        """Disable the audit hook, which cannot be removed."""
         self._active = False
         self._environment.undo()
         self._directory.cleanup()
@@ -128,7 +128,7 @@ def socket_of(words: Sequence[str], environment: Mapping[str, str]) -> Path | No
 
 
 def servers_started_under(directory: Path) -> set[int]:
-    """The tmux servers whose environment says TMUX_TMPDIR=`directory`; empty where there is no /proc."""
+    """Return the tmux servers with TMUX_TMPDIR=`directory` in their environment; empty without /proc."""
     wanted = f"TMUX_TMPDIR={directory}".encode()
     found = set()
     for process in Path("/proc").glob("[0-9]*"):

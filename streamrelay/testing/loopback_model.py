@@ -1,4 +1,4 @@
-"""A language model on loopback with nothing in its head: a script says what it answers. For tests of real agents.
+"""A scripted language model on loopback, for tests of real agents.
 
     def decide(asked: Asked) -> Reply:
         return Reply("Fine.") if asked.result else Reply("I ask.", call=("send_message", {"to": "Bob"}))
@@ -31,7 +31,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     tools: tuple[str, ...]
 
     def tool(self, name: str) -> str:
-        """Return how the agent calls a tool of that name; raises LookupError where it has none."""
+        """Return the agent's name of a tool; raises LookupError if it has no such tool."""
         for tool in self.tools:
             if tool == name or tool.endswith(f"__{name}"):
                 return tool
@@ -39,7 +39,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 
 class ModelReply(msgspec.Struct, frozen=True):
-    """One answer: what it says, and the tool it calls then, with its arguments."""
+    """One answer: its text, and the tool call after it, with arguments."""
 
     text: str
     call: tuple[str, Mapping[str, object]] | None = None

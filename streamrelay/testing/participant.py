@@ -1,4 +1,4 @@
-"""A scripted participant: a terminal program that hears what is typed to it and answers, for tests and demos.
+"""A scripted participant: a terminal program that answers typed text, for tests and demos.
 
     python -m streamrelay.testing.participant --name Ann --first --rounds 50 --paint-delay 0.2 --quote-every 5
 

@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker; raise the guard where it was asked for."""
+    """Declare the marker; start the guard if it is enabled."""
     config.addinivalue_line("markers", "requirement(id, ...): the requirements this test shows to be met")
     if config.getini("streamrelay_guard"):
         from streamrelay.testing.guard import TmuxServerGuard
@@ -48,7 +48,7 @@ def private_tmux() -> "Iterator[PrivateTmux]":
 
 @pytest.fixture
 def private_redis() -> "Iterator[PrivateRedis]":
-    """A private Redis server, gone when the test ends; fails where there is no redis-server."""
+    """A private Redis server that ends with the test; fails without redis-server."""
     from streamrelay.testing.redis import PrivateRedis
 
     with PrivateRedis() as server:

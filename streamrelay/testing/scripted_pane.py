@@ -51,7 +51,7 @@ class ScriptedPane:
         return message_id
 
     def submits(self, message_id: str) -> None:
-        """Note the Enter behind a paste."""
+        """Note the Enter after a paste."""
         self.events += self.stream.apply(Submitted(self.now, self.pane, message_id))
 
     def sends(self, text: str, *, painted: str | bytes = b"", rest: float = 0.1) -> str:
