@@ -5,6 +5,7 @@
 """
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -137,9 +138,10 @@ class Tmux:
         Raises errors.TmuxMissing, NoServer, ServerLost, TargetNotFound, CommandFailed (tmux's own words) and
         CommandTimeout.
         """
-        # Files, not pipes: tmux passes its descriptors to the server, and a stopped server would keep a pipe open.
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with contextlib.ExitStack() as files:
             try:
+                # Files, not pipes: tmux passes its descriptors to the server, and a stopped server would keep a pipe.
+                out, err = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
                 process = await start_child(
                     *self.argv(*arguments),
                     stdin=asyncio.subprocess.PIPE if stays else asyncio.subprocess.DEVNULL,

@@ -20,6 +20,7 @@ from streamrelay.errors import (
     UsageError,
 )
 from streamrelay.testing.tmux import PrivateTmux, is_alive
+from tests.process_limits import no_more_descriptors
 
 
 @pytest.fixture(autouse=True)
@@ -163,3 +164,11 @@ async def test_a_server_that_is_stopped_is_given_up_in_time(private_tmux):
                 )
     finally:
         os.kill(private_tmux.server_pid, signal.SIGCONT)
+
+
+async def test_a_command_for_which_no_descriptor_is_left_is_an_error_of_tmux(private_tmux: PrivateTmux) -> None:
+    private_tmux.new_session("work", ["cat"])
+    tmux = Tmux(private_tmux.binary, socket_path=private_tmux.socket_path)
+    with no_more_descriptors(), pytest.raises(TmuxMissing, match="Too many open files"):
+        await tmux.run("list-sessions")
+    assert (await tmux.run("list-sessions", "-F", "#{session_name}")).split() == ["work"]
