@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from streamrelay import recordings as recordings
     from streamrelay import vt as vt
     from streamrelay.agents import AgentProfile, load_profiles
+    from streamrelay.agents.profile import LaneChoice
     from streamrelay.batch import Batch
     from streamrelay.control import TransportName
     from streamrelay.delta.inputs import WitnessPolicy
@@ -128,6 +129,7 @@ def connect(
     self_check: float | None = None,
     profiles: "Sequence[AgentProfile] | None" = None,
     witness: "WitnessPolicy" = "prefer",
+    lane: "LaneChoice" = "paste",
 ) -> "Server":
     """Return a running tmux server, to be entered with `async with`.
 
@@ -145,7 +147,8 @@ def connect(
     `self_check` is the number of seconds between comparisons of one resting pane with tmux (see `Server.check`; None:
     never). `profiles` describe single programs: by default those that `load_profiles` finds, () for none. `witness`
     says how an agent's own record of its answers is used: "prefer" its source to the lines of the screen, "verify" the
-    lines by it, or "off".
+    lines by it, or "off". `lane` says how messages reach an agent that has an API of its own: "paste" types them,
+    "native" uses the API, "auto" the API where it is open (docs/delivery.md).
 
     Raises UsageError for contradicting arguments and ConfigError for an invalid profile of the user's. Entering raises
     NoServer, TmuxMissing, TmuxTooOld or SshFailed.
@@ -166,5 +169,11 @@ def connect(
     chosen = Tmux(tmux or "", socket_name=socket_name, socket_path=socket_path, ssh=reached)
     known = load_profiles() if profiles is None else profiles
     return Server(
-        chosen, transport=transport, self_check=self_check, profiles=known, witness=witness, libtmux_server=server
+        chosen,
+        transport=transport,
+        self_check=self_check,
+        profiles=known,
+        witness=witness,
+        lane=lane,
+        libtmux_server=server,
     )

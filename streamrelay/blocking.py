@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from streamrelay.agents import AgentProfile
+from streamrelay.agents.profile import LaneChoice
 from streamrelay.control import TransportName
 from streamrelay.delivery.sending import WAIT_TIMEOUT
 from streamrelay.delta.inputs import WitnessPolicy
@@ -210,6 +211,7 @@ def connect(
     self_check: float | None = None,
     profiles: Sequence[AgentProfile] | None = None,
     witness: WitnessPolicy = "prefer",
+    lane: LaneChoice = "paste",
 ) -> Iterator[BlockingServer]:
     """Connect to a running tmux server; the arguments and errors are those of `streamrelay.connect`.
 
@@ -231,6 +233,7 @@ def connect(
             self_check=self_check,
             profiles=profiles,
             witness=witness,
+            lane=lane,
         )
         loop.wait(connected.__aenter__())
         try:

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import get_args
 
+from streamrelay.agent_checks import check_installed_agents, check_running_agents
 from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import StopHooks
 from streamrelay.check import Check
@@ -48,6 +49,7 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
     yield _locale()
     yield _configuration()
     yield _hooks()
+    yield await _agents()
     yield _daemon(tmux)
     try:
         version = await tmux.client_version()
@@ -127,6 +129,25 @@ def _hooks() -> Check:
     return Check("hooks", "ok", f"installed for {told}" if told else "none is installed")
 
 
+async def _agents() -> Check:
+    """Check which agents are installed, and which lane their versions offer."""
+    try:
+        return await check_installed_agents(load_profiles(), _own_path(), load(project=False).settings.delivery.lane)
+    except StreamrelayError as error:
+        return Check("agents", "warning", error.message, error.hint)
+
+
+async def _lanes(tmux: Tmux) -> Check:
+    """Check which running agents take messages by an API of their own."""
+    try:
+        listed = await tmux.run("list-panes", "-a", "-F", "#{pane_id}\t#{pane_pid}\t#{pane_current_command}")
+        rows = [line.split("\t", 2) for line in listed.splitlines()]
+        panes = {row[0]: (row[0], int(row[1]), row[2]) for row in rows if len(row) == 3}
+        return await check_running_agents(load_profiles(), list(panes.values()))
+    except (StreamrelayError, ValueError) as error:
+        return Check("lanes", "warning", str(error), "")
+
+
 def _daemon(tmux: Tmux) -> Check:
     address = address_of(tmux)
     pid = running_pid(address)
@@ -202,6 +223,7 @@ async def _server(tmux: Tmux, version: Version) -> AsyncIterator[Check]:
     if not info.host:
         yield _socket(info)
         yield await _search_paths(tmux)
+        yield await _lanes(tmux)
     yield await _left_behind(tmux)
 
 

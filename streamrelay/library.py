@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Union, cast
 
 from streamrelay.agents import AgentProfile
+from streamrelay.agents.profile import LaneChoice
 from streamrelay.control import Tmux, TransportName
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.sending import WAIT_TIMEOUT, SentMessage, send
@@ -211,9 +212,12 @@ class Server(PaneServer):
         self_check: float | None = None,
         profiles: Sequence[AgentProfile] = (),
         witness: WitnessPolicy = "prefer",
+        lane: LaneChoice = "paste",
         libtmux_server: "libtmux.Server | None" = None,
     ) -> None:
-        super().__init__(tmux, transport=transport, self_check=self_check, profiles=profiles, witness=witness)
+        super().__init__(
+            tmux, transport=transport, self_check=self_check, profiles=profiles, witness=witness, lane=lane
+        )
         self._libtmux = libtmux_server
         self._sending: set[asyncio.Task[SentMessage]] = set()
 

@@ -17,7 +17,6 @@ import streamrelay
 
 if TYPE_CHECKING:
     from streamrelay.control import Tmux
-    from streamrelay.delta.inputs import WitnessPolicy
     from streamrelay_cli.output import CommandOutput
 
 SERVER, PRINTING = "Server", "Printing"
@@ -193,6 +192,10 @@ class Connection(ServerOptions):
         return self._connect(self_check)
 
     def _connect(self, self_check: float | None, host: str | None = None, ssh: str = "ssh") -> "streamrelay.Server":
+        from streamrelay.config.files import load
+
+        # A project's file can set neither the use of agents' records nor that of their own APIs.
+        own = load(project=False).settings
         return streamrelay.connect(
             socket_name=self.socket_name,
             socket_path=self.socket_path,
@@ -202,15 +205,9 @@ class Connection(ServerOptions):
             transport=self.transport.value,
             self_check=self_check,
             profiles=None if self.profiles else (),
-            witness=_witness(),
+            witness=own.stream.witness,
+            lane=own.delivery.lane,
         )
-
-
-def _witness() -> "WitnessPolicy":
-    """Return the user's policy for agents' records; a project's file cannot set it."""
-    from streamrelay.config.files import load
-
-    return load(project=False).settings.stream.witness
 
 
 @dataclass(frozen=True, slots=True)

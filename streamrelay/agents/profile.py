@@ -18,6 +18,10 @@ from streamrelay.events import WitnessName
 
 Kind = Literal["agent", "shell", "repl"]
 MidTurn = Literal["queue", "hold"]
+LaneChoice = Literal["paste", "auto", "native"]
+"""How messages reach a program: typed; by its native lane where that is open, else typed; or only by that lane."""
+NativeLane = Literal["codex", "opencode"]
+"""The native lanes that streamrelay has (agents/lanes)."""
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -49,6 +53,16 @@ class DeliveryProfile:
     """The keys that empty the composer, in case an interrupted program puts the message back into it."""
     mid_turn: MidTurn
     """Whether the program queues messages while it works (`queue`), or must finish first (`hold`)."""
+    native: NativeLane | None = None
+    """The native lane of the program; None if it has none."""
+    lane: LaneChoice = "native"
+    """The lanes that the profile allows; the user's choice can only narrow them."""
+
+    def lane_for(self, choice: LaneChoice) -> LaneChoice:
+        """Return how messages reach the program, given the user's choice."""
+        if self.native is None or "paste" in {choice, self.lane}:
+            return "paste"
+        return choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +186,8 @@ class _Delivery(msgspec.Struct, forbid_unknown_fields=True):
     interrupt: list[_Text] = []
     clear: list[_Text] = []
     mid_turn: MidTurn = "hold"
+    native: NativeLane | None = None
+    lane: LaneChoice = "native"
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -234,6 +250,8 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
             interrupt=tuple(delivery.interrupt),
             clear=tuple(delivery.clear),
             mid_turn=delivery.mid_turn,
+            native=delivery.native,
+            lane=delivery.lane,
         ),
         start=Start(
             tuple(file.start.command or recognise.commands[:1] or [name]), file.start.columns, file.start.lines

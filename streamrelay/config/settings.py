@@ -107,6 +107,12 @@ class DeliveryTable(Table, frozen=True, kw_only=True):
         Literal["send", "refuse"],
         _about("Whether to send or refuse a text that starts with `/ ! # @`, a command to an agent."),
     ] = "send"
+    lane: Annotated[
+        Literal["paste", "auto", "native"],
+        _about(
+            "How messages reach an agent: typed; by its own API where that is open, else typed; or only by its API."
+        ),
+    ] = "paste"
     wait_timeout: Annotated[
         _Amount, _about("Seconds that `send --wait` waits, without `--timeout`; 0 for no limit.")
     ] = 600.0
@@ -258,7 +264,7 @@ class Key(NamedTuple):
     @property
     def yours_alone(self) -> bool:
         """Whether only the user's own file may set it: it names a program, lifts a protection, or deletes."""
-        protections = {"delivery.commands", "link.start_sessions"}
+        protections = {"delivery.commands", "delivery.lane", "link.start_sessions"}
         programs = {"tmux", "host", "ssh", "pulse.pipelines", "pulse.summary"}
         return self.name in programs | protections or self.path[0] in {
             "federation",

@@ -46,7 +46,13 @@ async def opened(
     async with AsyncExitStack() as stack:
         # All projects share the daemon, so it ignores the configuration of the folder it was started in.
         settings = load(project=False).settings
-        watched = Server(tmux, transport=transport, profiles=_profiles(settings), witness=settings.stream.witness)
+        watched = Server(
+            tmux,
+            transport=transport,
+            profiles=_profiles(settings),
+            witness=settings.stream.witness,
+            lane=settings.delivery.lane,
+        )
         server = await stack.enter_async_context(watched)
         tokens = Tokens.of_server(server.info)
 

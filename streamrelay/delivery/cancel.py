@@ -78,5 +78,4 @@ async def _marks(server: Server, pane: str) -> DeliveryMarks:
         lines = await server.query(("display-message", "-p", "-t", pane, QUERY_MARKS))
     except (TargetNotFound, PaneGone):
         return DeliveryMarks()
-    _, pasted, entered = (*lines[-1].split("\t"), "", "")[:3]
-    return DeliveryMarks(pasted, entered)
+    return DeliveryMarks(*lines[-1].split("\t")[1:4])

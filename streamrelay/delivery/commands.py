@@ -13,6 +13,7 @@ The line also records what it did, in options of the pane, because the sender ma
 
     @streamrelay_pasted    0001732248000123456 m1
     @streamrelay_entered   0001732248000123456 m1 1        (the attempt)
+    @streamrelay_handed    0001732248000123456 m1 LANE ... (before a message is handed to the program's own API)
 
 The number rises with every message. A line does nothing unless its mark is higher than the recorded one. So a line that
 was in flight when its sender was killed runs only once, although the successor sends it again. tmux compares the marks
@@ -26,8 +27,8 @@ from streamrelay.control.quoting import command_line
 
 _REFUSED = "streamrelay-refused"
 
-PASTED, ENTERED = "@streamrelay_pasted", "@streamrelay_entered"
-QUERY_MARKS = f"#{{start_time}}\t#{{{PASTED}}}\t#{{{ENTERED}}}"
+PASTED, ENTERED, HANDED = "@streamrelay_pasted", "@streamrelay_entered", "@streamrelay_handed"
+QUERY_MARKS = f"#{{start_time}}\t#{{{PASTED}}}\t#{{{ENTERED}}}\t#{{{HANDED}}}"
 """The format for the marks of a pane and the start time of its server."""
 
 
@@ -91,6 +92,11 @@ def enter_line(
     return command_line(
         *_leave_mode(pane), _checked(pane, program, again, enter, command_line(_refusal(pane, again, seen)), seen=seen)
     )
+
+
+def hand_over_line(pane: str, mark: DeliveryMark, handed: str) -> str:
+    """Return the line that records in the pane that a message is about to be handed to the program's own API."""
+    return command_line(("set-option", "-p", "-t", pane, HANDED, f"{mark} {handed}"))
 
 
 def keys_line(pane: str, program: str, keys: Sequence[str], *, seen: Seen = Seen()) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 from streamrelay.delivery.message import Message, Obstacle
 from streamrelay.events import DeliveryState
 
-Stage = Literal["waiting", "pasting", "settling", "entering", "confirming"]
+Stage = Literal["waiting", "handing", "pasting", "settling", "entering", "confirming"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class InFlight:
     resumed: bool = False
     asked: bool = False
     """Whether a question came up after the Enter; it may have taken the Enter as its answer."""
+    no_lane: bool = False
+    """Whether the program's own API was closed when its turn came, so that it is typed."""
     unjudged: float | None = None
     """Since when the machine waits for the screen to rest, if nothing else is in the way."""
     withdrawn: str = ""
@@ -52,3 +54,5 @@ class FollowedTurn:
     started: bool = False
     is_unreadable: bool = False
     """Whether the screen did not show which output answers it."""
+    is_handed: bool = False
+    """Whether the program's own API reports its answer, and not the stream."""

@@ -19,12 +19,16 @@ A text that stays in the composer may still be submitted, by a slow program or b
 for `UNSUBMITTED` more seconds and then reports `unconfirmed`, never `failed`. A question that came up after the Enter
 may have taken it as its answer, and looks like the start of a turn; in that case only the composer counts. While the
 machine follows a submitted message to its answer, it already types the next one, unless the program must finish first.
+
+A program with a native lane (agents/lanes) gets a message by its own API, whatever its screen shows. The API then
+reports the answer. A message that the API has certainly not got is typed like any other, if the user allows both.
 """
 
 from collections import deque
 from dataclasses import dataclass
 
-from streamrelay.agents.profile import AgentProfile
+from streamrelay.agents.lanes.lane import Answering
+from streamrelay.agents.profile import AgentProfile, LaneChoice
 from streamrelay.delivery.inflight import FollowedTurn, InFlight, ReportState
 from streamrelay.delivery.message import NEEDS_PERSON, DeliveryPolicy, Message, Obstacle
 from streamrelay.delivery.readiness import draft, obstacle
@@ -59,7 +63,13 @@ NOTHING_TOLD = "unheard"
 """The end of a turn that the program never signalled, although it signals turns: it may not have read the message."""
 SUPERSEDED, CANCELLED = "superseded", "cancelled"
 """Reasons of a message withdrawn before its paste: a newer one replaces it, or it was cancelled."""
+NO_LANE, NO_REPLY = "no_lane", "no_reply"
+"""Reasons of a message that only the program's own API may take: it is closed, or it does not say what it has taken."""
+HELD = "held"
+"""The reason of a submitted message that the program keeps while it works."""
 MAX_FOLLOWED = 64
+_NO_TURN = -1
+"""The turn of a message whose answer the stream does not report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,14 @@ class PaneView:
     profile: AgentProfile | None = None
     last_output: float | None = None
     cursor: tuple[int, int] | None = None
+    lane: LaneChoice = "paste"
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Hand a message to the program's own API now; `handed_over`, `no_lane` or `refused` is to follow."""
+
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +105,7 @@ class Enter:
     attempt: int
 
 
-Effect = Paste | Enter | ReportState
+Effect = HandOver | Paste | Enter | ReportState
 
 
 class DeliveryMachine:
@@ -99,6 +117,8 @@ class DeliveryMachine:
         self._current: InFlight | None = None
         self._followed: deque[FollowedTurn] = deque(maxlen=MAX_FOLLOWED)
         self._due: float | None = None
+        self._handed: set[str] = set()
+        """The messages that go, or went, to the program's own API."""
         self._takes_messages = False
         """Whether the program has taken a message, so that it is no longer starting."""
 
@@ -142,7 +162,7 @@ class DeliveryMachine:
         if current is not None and current.message.message_id == message_id:
             if current.stage == "waiting":
                 return self._end("failed", reason)
-            if current.stage == "pasting":
+            if current.stage in {"handing", "pasting"}:
                 current.withdrawn = reason
             return []
         for waiting in self._queue:
@@ -152,9 +172,10 @@ class DeliveryMachine:
         return []
 
     def is_pasting(self, message_id: str) -> bool:
-        """Return whether tmux is about to paste a message, and has not answered yet."""
+        """Return whether a message is about to be pasted or handed over, and the result is not known yet."""
         current = self._current
-        return current is not None and current.message.message_id == message_id and current.stage == "pasting"
+        is_current = current is not None and current.message.message_id == message_id
+        return is_current and current is not None and current.stage in {"handing", "pasting"}
 
     def resume(self, message: Message, now: float) -> None:
         """Continue with a message that an earlier machine pasted without its Enter."""
@@ -166,12 +187,12 @@ class DeliveryMachine:
         match event:
             case Injected(message_id=message_id, state="painted"):
                 return self._painted(message_id, now)
-            case Injected(message_id=message_id, state="entering"):
+            case Injected(message_id=message_id, state="entering") if message_id not in self._handed:
                 self._followed.append(FollowedTurn(message_id, event.turn, now))
             case TurnStarted():
                 return self._in_order(self._turn_started(event))
             case Gap(reason="unreadable"):
-                for followed in self._followed:
+                for followed in (each for each in self._followed if not each.is_handed):
                     followed.is_unreadable = followed.is_unreadable or followed.turn == event.turn
             case TurnEnded():
                 return self._in_order(self._turn_ended(event))
@@ -199,6 +220,48 @@ class DeliveryMachine:
         held, current.held = current.held, []
         first = [ReportState(current.message.message_id, "submitted")] if current.attempts == 1 else []
         return [*first, *held]
+
+    def handed_over(self, now: float, *, is_held: bool) -> list[Effect]:
+        """Record that the program's own API has taken the current message, and holds it if the program works."""
+        current, self._current = self._current, None
+        if current is None:
+            return []
+        message_id = current.message.message_id
+        self._due = now
+        self._followed.append(FollowedTurn(message_id, _NO_TURN, now, is_handed=True))
+        return [ReportState(message_id, "submitted", HELD if is_held else "")]
+
+    def no_lane(self, *, types: bool) -> list[Effect]:
+        """Record that the program's own API has not got the current message, which is typed if `types`."""
+        current = self._current
+        if current is None or current.stage != "handing":
+            return []
+        self._handed.discard(current.message.message_id)
+        current.stage, current.no_lane = "waiting", True
+        if current.withdrawn:
+            return self._end("failed", current.withdrawn)
+        return [] if types else self._end("failed", NO_LANE)
+
+    def lane_reports(self, message_id: str, answering: Answering) -> list[Effect]:
+        """Record what the program's own API says of the answer to a message."""
+        followed = next((each for each in self._followed if each.is_handed and each.message_id == message_id), None)
+        if followed is None or answering == "held":
+            return []
+        effects: list[Effect] = [] if followed.started else [ReportState(message_id, "turn_started")]
+        followed.started = True
+        if answering == "answered":
+            self._followed.remove(followed)
+            self._handed.discard(message_id)
+            effects.append(ReportState(message_id, "answered", "signal"))
+        return effects
+
+    def lane_lost(self) -> list[Effect]:
+        """Record that the program's own API says no more what became of the messages that it took."""
+        lost = [each for each in self._followed if each.is_handed]
+        for followed in lost:
+            self._followed.remove(followed)
+            self._handed.discard(followed.message_id)
+        return [ReportState(followed.message_id, "unconfirmed", NO_REPLY) for followed in lost]
 
     def refused(self, reason: str, state: DeliveryState = "failed") -> list[Effect]:
         """Record that tmux refused to type the current message or its Enter, because of the pane's state."""
@@ -231,6 +294,7 @@ class DeliveryMachine:
             self._current = self._current or self._queue.popleft()
             effects += self._end("failed" if self._current.stage == "waiting" else "unconfirmed", reason)
         self._followed.clear()
+        self._handed.clear()
         self._due = None
         return effects
 
@@ -260,7 +324,12 @@ class DeliveryMachine:
 
     def _wait(self, current: InFlight, look: PaneView, now: float) -> list[Effect]:
         message_id = current.message.message_id
+        by_lane = look.lane != "paste" and not current.no_lane
         found = obstacle(look.standing, look.profile, answering=self._is_answering(now))
+        if by_lane and (found != "needs_human" or (current.message.policy or self._policy).needs_human == "hold"):
+            current.stage = "handing"
+            self._handed.add(message_id)
+            return [HandOver(current.message)]
         if found is None and (rests_at := self._rests_at(current, look, now)) is not None:
             self._due = rests_at
             return []
@@ -396,7 +465,7 @@ class DeliveryMachine:
         return [effect for effect in effects if effect not in own]
 
     def _turn_started(self, event: TurnStarted) -> list[Effect]:
-        for followed in self._followed:
+        for followed in (each for each in self._followed if not each.is_handed):
             if not followed.started and (event.message_id == followed.message_id or event.turn == followed.turn):
                 followed.started = True
                 return [ReportState(followed.message_id, "turn_started")]
@@ -406,7 +475,8 @@ class DeliveryMachine:
         silent = event.reason == "quiet" and any(vote.by in TELLING for vote in event.votes)
         how = NOTHING_TOLD if silent else event.reason
         effects: list[Effect] = []
-        for followed in [followed for followed in self._followed if followed.turn <= event.turn]:
+        over = [each for each in self._followed if each.turn <= event.turn and not each.is_handed]
+        for followed in over:
             if followed.turn == event.turn and not followed.started:
                 # This signal may end the previous answer, while the program still queues this message.
                 if event.certain:
@@ -431,6 +501,7 @@ class DeliveryMachine:
         if current is None:
             return []
         self._due = 0.0
+        self._handed.discard(current.message.message_id)
         if current.is_over:
             return []
         # A later answer is not attributed to this message: the state is final.

@@ -5,8 +5,9 @@ While the server that held the pane lives:
 
 * the message's mark or a later one is the last Enter: the message was submitted;
 * the message's mark is the last paste: its Enter is missing;
-* a lower mark, or none, is the last paste: the message was not typed, so it is sent;
-* a later mark is the last paste: another sender continued without a record of this message, so its fate is unknown.
+* the message's mark is the last one handed to the program's own API: that API knows whether it has the message;
+* a lower mark, or none, is the last: the message was not sent, so it is sent;
+* a later mark is the last: another sender continued without a record of this message, so its fate is unknown.
 """
 
 import re
@@ -18,7 +19,7 @@ _NUMBER = re.compile(r"([0-9]{19}) ")
 _MOST = 2**62
 """Marks with a greater number are ignored: outbox numbers count microseconds and cannot exceed this."""
 
-Fate = Literal["send", "enter", "submitted", "unconfirmed"]
+Fate = Literal["send", "enter", "handed", "submitted", "unconfirmed"]
 
 
 class DeliveryMarks(NamedTuple):
@@ -26,6 +27,7 @@ class DeliveryMarks(NamedTuple):
 
     pasted: str = ""
     entered: str = ""
+    handed: str = ""
 
     @property
     def highest(self) -> int:
@@ -41,4 +43,6 @@ def fate(mark: DeliveryMark, marks: DeliveryMarks) -> Fate:
         return "submitted"
     if marks.pasted == own:
         return "enter"
-    return "send" if marks.pasted < own else "unconfirmed"
+    if marks.handed.startswith(own + " "):
+        return "handed"
+    return "send" if max(marks.pasted, marks.handed) < own else "unconfirmed"

@@ -4,6 +4,9 @@ While the program waits for a person (a password, a confirmation), the writer ty
 leaves its input unread for `read_timeout` seconds, the writer reports that and types no more, because tmux would keep
 the rest in memory. If a program leaves with unread text, it gets no Enter, and the writer discards the text from its
 terminal (unread_input.py). With an outbox, a message and the receipts before it are on disk before the writer types.
+
+If the user allows the program's own API (agents/lanes), the writer hands messages to it instead of typing them. The
+pane records the id of such a message before the API gets it, so that after a crash the API can be asked for it.
 """
 
 import asyncio
@@ -12,10 +15,29 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from streamrelay.delivery.commands import QUERY_MARKS, DeliveryMark, Seen, enter_line, paste_line, read_refusal
+from streamrelay.agents.lanes.lane import Handed, Lane
+from streamrelay.delivery.commands import (
+    QUERY_MARKS,
+    DeliveryMark,
+    Seen,
+    enter_line,
+    hand_over_line,
+    paste_line,
+    read_refusal,
+)
 from streamrelay.delivery.errors import program_left, refusal_error, target_not_reading
 from streamrelay.delivery.inflight import ReportState
-from streamrelay.delivery.machine import CANCELLED, SUPERSEDED, DeliveryMachine, Effect, Enter, PaneView, Paste
+from streamrelay.delivery.machine import (
+    CANCELLED,
+    NO_REPLY,
+    SUPERSEDED,
+    DeliveryMachine,
+    Effect,
+    Enter,
+    HandOver,
+    PaneView,
+    Paste,
+)
 from streamrelay.delivery.message import DeliveryPolicy, Message, Progress, check_message_id
 from streamrelay.delivery.outbox import Outbox, OutboxEntry, next_number, server_key
 from streamrelay.delivery.read_watch import until_left_unread
@@ -43,6 +65,12 @@ _SHELL_RETURNS = 1.5
 """Seconds until tmux notices that the shell is in the foreground again."""
 _LANDING = 0.001
 """Seconds between two checks whether tmux has written typed text."""
+_FOLLOWS = 0.25
+"""Seconds between two questions to a program's own API what became of its messages."""
+_LANE_LOST = 10.0
+"""Seconds without a reply of that API after which the fate of its messages is unknown."""
+_STREAM_LAG = 5.0
+"""Seconds that a receipt waits, after the API has reported an answer, for the stream to have the answer's text."""
 _MAX_MOVED = 25
 """How often in a row a moved cursor puts typing off; a program that paints that much is not leaving."""
 
@@ -96,6 +124,9 @@ class PaneWriter:
         self._news = asyncio.Event()
         self._progressed = asyncio.Event()
         self._running = False
+        self._lane: Lane | None = None
+        self._handed: dict[str, Handed] = {}
+        """The messages that the program's own API has, and whose answer it has not reported."""
         self._broken = ""
         """The code of the error with which `run` has ended."""
 
@@ -126,7 +157,10 @@ class PaneWriter:
             self._outbox.note(lost.number, "unconfirmed", "server_lost")
         program_left = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
         for entry in program_left:
-            self._recover(entry, marks)
+            if fate(entry.mark, marks) == "handed":
+                await self._recover_handed(entry, marks)
+            else:
+                self._recover(entry, marks)
         await self._outbox.flush()
         return program_left
 
@@ -193,7 +227,7 @@ class PaneWriter:
         self._pipeline.add_listener(self._hear)
         self._running = True
         try:
-            await until_first(self._deliver_all(), self._watch_reading())
+            await until_first(self._deliver_all(), self._watch_reading(), self._follow_handed())
         except StorageError as error:
             self._broken = error.code
             raise
@@ -205,6 +239,9 @@ class PaneWriter:
             self._running = False
             self._progressed.set()
             self._pipeline.remove_listener(self._hear)
+            if self._lane is not None:
+                lane, self._lane = self._lane, None
+                await lane.close()
 
     def stop(self, reason: str) -> None:
         """End all messages after `run` has ended: those without their answer become unconfirmed."""
@@ -232,11 +269,13 @@ class PaneWriter:
                 effects = self._machine.look(look, self._now())
                 self._carry_out(effects)
                 for effect in effects:
-                    if isinstance(effect, Paste):
+                    if isinstance(effect, HandOver):
+                        await self._hand_over(effect.message, look)
+                    elif isinstance(effect, Paste):
                         await self._paste(effect.message, look)
                     elif isinstance(effect, Enter):
                         await self._enter(effect, look)
-                if any(isinstance(effect, Paste | Enter) for effect in effects):
+                if any(isinstance(effect, HandOver | Paste | Enter) for effect in effects):
                     continue
                 # A message may be finished without a report: its text has vanished from the composer.
                 self._progressed.set()
@@ -281,7 +320,9 @@ class PaneWriter:
         if self._shell_works:
             standing = replace(standing, withdrawn=True)
         profile = self._server.profile(standing.profile)
-        return PaneView(standing, profile, self._pipeline.last_output, self._pipeline.cursor)
+        has_lane = profile is not None and self._server.is_here
+        lane = profile.delivery.lane_for(self._server.lane) if profile is not None and has_lane else "paste"
+        return PaneView(standing, profile, self._pipeline.last_output, self._pipeline.cursor, lane)
 
     async def _take_back(self) -> None:
         """Discard unread text of a leaving program, so that its shell does not read it."""
@@ -360,6 +401,90 @@ class PaneWriter:
         await asyncio.sleep(_LEAVING)
         return False
 
+    # The program's own API
+
+    async def _open_lane(self) -> Lane | None:
+        """Return the program's native lane; None if its profile names none."""
+        profile = self._server.profile(self._pipeline.standing.profile)
+        name = None if profile is None else profile.delivery.native
+        if self._lane is None and name is not None:
+            # The clients import more than all the rest, and most messages are typed.
+            from streamrelay.agents.lanes.choice import native_lane
+
+            self._lane = native_lane(name, self._pipeline.info.pid)
+        return self._lane
+
+    async def _hand_over(self, message: Message, look: PaneView) -> None:
+        """Hand a message to the program's own API, if exactly one conversation of it is on the screen."""
+        lane = await self._open_lane()
+        asked = f"display-message -p -t {self._pane} '#{{pane_title}}'"
+        title = await self._server.command(self._pane, asked, repeatable=True)
+        shown = b"".join(title.lines[:1]).decode(errors="replace")
+        address = "no_server" if lane is None else await lane.find(shown)
+        if lane is None or isinstance(address, str):
+            self._carry_out(self._machine.no_lane(types=look.lane == "auto"))
+            return
+        handed = lane.reference(address)
+        mark = self._marks[message.message_id]
+        if self._outbox is not None:
+            await self._outbox.flush()
+        await self._server.command(self._pane, hand_over_line(self._pane, mark, str(handed)), repeatable=True)
+        if message.message_id not in self._injected:
+            self._injected.add(message.message_id)
+            self._pipeline.inject(message.message_id, message.text)
+        self._pipeline.submit(message.message_id)
+        match await lane.hand_over(handed, message.text):
+            case "taken":
+                self._injected.discard(message.message_id)
+                self._handed[message.message_id] = handed
+                self._carry_out(self._machine.handed_over(self._now(), is_held=address.is_busy))
+                self._news.set()
+            case "not_sent":
+                self._carry_out(self._machine.no_lane(types=look.lane == "auto"))
+            case "unknown":
+                self._carry_out(self._machine.refused(NO_REPLY, "unconfirmed"))
+
+    async def _follow_handed(self) -> NoReturn:
+        """Report what the program's own API says of the messages that it has."""
+        replied = self._now()
+        while True:
+            await asyncio.sleep(_FOLLOWS)
+            if not self._handed or self._lane is None:
+                replied = self._now()
+                continue
+            states = await self._lane.states(list(self._handed.values()))
+            if states is None:
+                if self._now() >= replied + _LANE_LOST:
+                    self._handed.clear()
+                    self._carry_out(self._machine.lane_lost())
+                continue
+            replied = self._now()
+            if "answered" in states.values():
+                await self._until_told()
+            for message_id, handed in list(self._handed.items()):
+                answering = states.get(handed.reference, "held")
+                if answering == "answered":
+                    self._handed.pop(message_id, None)
+                self._carry_out(self._machine.lane_reports(message_id, answering))
+
+    async def _until_told(self) -> None:
+        """Wait until the stream has told the answer, which the screen shows after the API reports it."""
+        until = self._now() + _STREAM_LAG
+        while self._pipeline.standing.answers and self._now() < until:  # noqa: ASYNC110  # nothing tells of its end
+            await asyncio.sleep(_FOLLOWS)
+
+    async def _recover_handed(self, entry: OutboxEntry, marks: DeliveryMarks) -> None:
+        """Ask the program's own API whether it has a message; without a reply its fate is unknown."""
+        self._marks[entry.message_id] = entry.mark
+        self._last_number = max(self._last_number, entry.number)
+        handed = Handed.parse(marks.handed.removeprefix(f"{entry.mark} "))
+        lane = await self._open_lane()
+        taken = None if lane is None or handed is None else await lane.was_taken(handed)
+        if taken:
+            self._tell(entry.message_id, "submitted", "restarted")
+        else:
+            self._tell(entry.message_id, "unconfirmed", NO_REPLY)
+
     # Events of the pane
 
     def _hear(self, events: Sequence[Event]) -> None:
@@ -410,10 +535,10 @@ class PaneWriter:
     async def _read_marks(self) -> DeliveryMarks:
         asked = f"display-message -p -t {self._pane} '{QUERY_MARKS}'"
         answer = await self._server.command(self._pane, asked, repeatable=True)
-        started, pasted, entered = (*answer.lines[-1].decode(errors="replace").split("\t"), "", "")[:3]
+        started, *marked = answer.lines[-1].decode(errors="replace").split("\t")
         info = self._server.info
         self._server_key = server_key(info.address, info.pid, started)
-        marks = DeliveryMarks(pasted, entered)
+        marks = DeliveryMarks(*marked[:3])
         # Another clock may have numbered them: tmux types nothing whose mark is not above.
         self._last_number = max(self._last_number, marks.highest)
         return marks

@@ -12,6 +12,7 @@ from typing import Self
 import regex
 
 from streamrelay.agents import AgentProfile
+from streamrelay.agents.profile import LaneChoice
 from streamrelay.control import CommandResult, ServerInfo, Tmux, TransportName
 from streamrelay.delta.inputs import WitnessPolicy
 from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, TargetNotFound, UsageError
@@ -56,7 +57,10 @@ class Server:
         self_check: float | None = None,
         profiles: Sequence[AgentProfile] = (),
         witness: WitnessPolicy = "prefer",
+        lane: LaneChoice = "paste",
     ) -> None:
+        self.lane: LaneChoice = lane
+        """How messages reach agents that have an API of their own."""
         self._tmux = tmux
         self._self_check = self_check
         self._sampling: asyncio.Task[None] | None = None

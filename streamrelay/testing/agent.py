@@ -9,6 +9,8 @@ It paints as `transcript_program` does, and has their ways with input, each of t
 * `--paint-delay`: its composer shows a paste late; `--folds-from`: as a placeholder;
 * `--deaf N`: it overhears the first N Enters;
 * `--loads S`: its composer keeps the first message until S seconds after the Enter, and ignores each Enter meanwhile;
+* `--api PORT`: it also takes messages by an HTTP API (agent_api.py), which leave the composer alone; 0 is any port;
+  `--sessions N`: the API has so many sessions of its title;
 * `--mid-turn queue`: a message that comes while it works is taken up afterwards; `abort`: it throws its answer away;
 * `--answers-to ': Bob'`: it answers only messages that end so, and takes up the others without a word;
 * Escape while it works: it breaks off its answer, and says so;
@@ -37,7 +39,7 @@ from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import msgspec
 
@@ -45,6 +47,9 @@ from streamrelay.raw_terminal import raw_terminal
 from streamrelay.testing.conversation import RawComposer
 from streamrelay.testing.signals import readable_signals
 from streamrelay.testing.transcript_program import SignalKind, TranscriptProgram, UiStyle
+
+if TYPE_CHECKING:
+    from streamrelay.testing.agent_api import AgentApi
 
 _STDIN, _STDOUT = 0, 1
 _TURN = 0.08
@@ -98,6 +103,8 @@ class Script(msgspec.Struct, frozen=True):
     works: float = 0.1
     deaf: int = 0
     loads: float = 0.0
+    api: int = -1
+    sessions: int = 1
     folds_from: int = 5
     mid_turn: Literal["queue", "abort"] = "queue"
     witness: SignalKind | None = "title"
@@ -147,6 +154,7 @@ class Agent:
         self._broken_off = False
         self._dialog = self._to_ask = False
         self._answered = 0
+        self._api: AgentApi | None = None
         asked = QUESTIONS.values() if script.asks == "any" else [QUESTIONS[script.asks]]
         self._questions = itertools.cycle(asked)
         texts = Path(script.answers).read_bytes() if script.answers else b"[]"
@@ -154,6 +162,7 @@ class Agent:
 
     def run(self, hand: int) -> None:
         """Go on until the input ends; numbers of signals are read from the descriptor `hand`."""
+        handed = self._serve() if self._script.api >= 0 else hand
         self._boot()
         self._write(self._program.starts())
         self._show_draft()
@@ -161,8 +170,11 @@ class Agent:
         if self._script.dialog:
             self.ask()
         while True:
-            readable, _, _ = select.select([_STDIN, hand], [], [], self._patience())
-            if hand in readable:
+            readable, _, _ = select.select([_STDIN, hand, handed], [], [], self._patience())
+            if self._api is not None and handed in readable:
+                os.read(handed, 1)
+                self._take_handed(self._api.taken.popleft())
+            elif hand in readable:
                 self._signalled(os.read(hand, 1)[0])
             elif readable:
                 data = os.read(_STDIN, 1 << 20)
@@ -253,6 +265,8 @@ class Agent:
         message, shown, self._draft = self._draft, self._shown(self._draft), ""
         self._pastes += 1
         self._record("message", message)
+        if self._api is not None:
+            self._api.note_typed()
         if self._answering is None:
             self._begin(message, shown)
             return
@@ -264,7 +278,28 @@ class Agent:
         self._write(self._program.aborts())
         self._begin(message, shown)
 
+    def _serve(self) -> int:
+        """Start the API; return the descriptor from which a byte is read for each message that it takes."""
+        # Most agents of tests need no server, and start faster without its import.
+        from streamrelay.testing.agent_api import AgentApi
+
+        handed, notify = os.pipe()
+        self._api = AgentApi(self._script.api, self._script.title.removeprefix("OC | "), notify, self._script.sessions)
+        return handed
+
+    def _take_handed(self, message: str) -> None:
+        """Take a message that the API has: the draft stays."""
+        self._record("message", message)
+        if self._answering is not None:
+            self._program.queues()
+            self._queue.append((message, message))
+            return
+        self._begin(message, message)
+        self._show_draft()
+
     def _begin(self, message: str, shown: str) -> None:
+        if self._api is not None:
+            self._api.begin()
         self._answering, self._until = message, time.monotonic() + self._script.works
         self._write(self._program.submits(shown))
         if self._to_ask:
@@ -287,6 +322,8 @@ class Agent:
         if self._answering.rstrip().endswith(self._script.answers_to):
             self._answer()
         self._answering = None
+        if self._api is not None:
+            self._api.finish()
         if self._queue:
             self._begin(*self._queue.popleft())
             if self._draft:

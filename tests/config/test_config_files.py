@@ -132,6 +132,7 @@ NO_OPTIONS = {
     "web.names",
     "web.send",
     "stream.witness",
+    "delivery.lane",
     *FEDERATION,
     *PULSE,
 }

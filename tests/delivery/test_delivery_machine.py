@@ -17,6 +17,7 @@ from streamrelay.delivery.machine import (
     UNSUBMITTED,
     DeliveryMachine,
     Enter,
+    HandOver,
     PaneView,
     Paste,
     ReportState,
@@ -523,3 +524,70 @@ def test_a_message_whose_answer_is_unreadable_is_not_answered() -> None:
     pane.hear(Gap(reason="unreadable", turn=1))
     pane.hear(TurnEnded(reason="signal", certain=True, turn=1))
     assert pane.told("m1")[-1] == "unconfirmed unreadable"
+
+
+def handing(pane: Pane, message_id: str = "m1") -> None:
+    """Let the machine ask for a message to be handed to the program's own API."""
+    pane.put(message_id)
+    effects = pane.machine.look(PaneView(holding("a draft"), None, None, None, "auto"), pane.now)
+    assert effects == [HandOver(Message(message_id, f"text of {message_id}"))]
+
+
+@pytest.mark.requirement("DLV-10")
+def test_what_the_api_has_follows_the_api_and_not_the_stream() -> None:
+    pane = Pane()
+    handing(pane)
+    pane.hear(Injected(message_id="m1", state="entering", turn=1))
+    pane.effects += pane.machine.handed_over(pane.now, is_held=True)
+    pane.hear(TurnStarted(message_id="m1", turn=1))
+    pane.hear(TurnEnded(reason="superseded", certain=True, turn=1))
+    assert pane.told() == ["queued", "submitted held"]
+    for answering in ("held", "started", "started", "answered", "answered"):
+        pane.effects += pane.machine.lane_reports("m1", answering)
+    assert pane.told() == ["queued", "submitted held", "turn_started", "answered signal"]
+    assert pane.machine.rests
+
+
+@pytest.mark.requirement("DLV-10")
+@pytest.mark.parametrize("types", [True, False])
+def test_what_the_api_has_not_got_is_typed_if_the_user_allows_that(types: bool) -> None:
+    pane = Pane()
+    handing(pane)
+    pane.effects += pane.machine.no_lane(types=types)
+    assert pane.told() == (["queued"] if types else ["queued", "failed no_lane"])
+    if types:
+        looked = PaneView(EMPTY, None, None, None, "auto")
+        assert pane.machine.look(looked, pane.now) == [Paste(Message("m1", "text of m1"))]
+
+
+@pytest.mark.requirement("DLV-10", "DLV-09b")
+@pytest.mark.parametrize(("fate", "told"), [("no_lane", "failed cancelled"), ("taken", "submitted"), ("unknown", "")])
+def test_a_message_that_is_cancelled_while_the_api_gets_it_is_either_taken_or_cancelled(fate: str, told: str) -> None:
+    pane = Pane()
+    handing(pane)
+    pane.effects += pane.machine.withdraw("m1", CANCELLED)
+    assert pane.machine.is_pasting("m1")
+    match fate:
+        case "no_lane":
+            pane.effects += pane.machine.no_lane(types=True)
+        case "taken":
+            pane.effects += pane.machine.handed_over(pane.now, is_held=False)
+        case _:
+            pane.effects += pane.machine.refused("no_reply", "unconfirmed")
+    assert pane.told()[-1] == (told or "unconfirmed no_reply")
+    assert not pane.machine.is_pasting("m1")
+
+
+@pytest.mark.requirement("DLV-10")
+@pytest.mark.parametrize("end", ["the API is silent", "the pane is gone", "while the API gets it"])
+def test_a_message_of_which_the_api_tells_nothing_more_is_unconfirmed(end: str) -> None:
+    pane = Pane()
+    handing(pane)
+    if end == "while the API gets it":
+        pane.effects += pane.machine.stop("pane_gone")
+    else:
+        pane.effects += pane.machine.handed_over(pane.now, is_held=False)
+        pane.effects += pane.machine.lane_lost() if end == "the API is silent" else pane.machine.stop("pane_gone")
+    assert pane.told()[-1] == ("unconfirmed no_reply" if end == "the API is silent" else "unconfirmed pane_gone")
+    assert pane.machine.lane_reports("m1", "answered") == []
+    assert pane.machine.rests

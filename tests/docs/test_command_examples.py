@@ -14,8 +14,13 @@ JOINS = {"|", "||", "&&", ";"}
 ENDS = JOINS | {">", ">>", "<"}
 COMMAND = typer.main.get_command(app)
 GLOBAL = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
-OF_OTHERS = {"--benchmark-only", "--only", "--reader", "--reader-seconds", "--repetitions", "--ways"}
-"""Options of pytest and of the benchmarks' modules."""
+OF_OTHERS = {"--benchmark-only", "--only", "--reader", "--reader-seconds", "--repetitions", "--ways"} | {
+    "--approve-all",
+    "--listen",
+    "--port",
+    "--remote",
+}
+"""Options of pytest, of the benchmarks' modules, and of agents."""
 
 
 def command_lines(text: str) -> list[list[str]]:

@@ -1,0 +1,112 @@
+"""The checks of `streamrelay doctor` for agents: which are installed or running, and which lane each offers.
+
+Nothing is assumed of a version. An installed agent is asked for its version and its options; the process of a running
+one is looked at, and its API is asked.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from typing import Final
+
+from streamrelay.agents.lanes.choice import LANES, native_lane
+from streamrelay.agents.lanes.lane import Absence
+from streamrelay.agents.profile import AgentProfile, LaneChoice
+from streamrelay.check import Check
+from streamrelay.children import ended, send_signal, start_child
+
+ASK_TIMEOUT: Final = 20.0
+"""Seconds for an agent to print its version or its options."""
+MAX_OUTPUT: Final = 200_000
+_VERSION: Final = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?")
+_ABSENT: Final[dict[Absence, str]] = {
+    "no_process": "its process is not accessible",
+    "no_server": "it serves no API",
+    "protected": "its API wants a password, so messages are typed",
+    "several": "several APIs are possible, so messages are typed",
+    "no_session": "no session is on its screen",
+    "unreadable": "its API does not answer as expected, so messages are typed",
+}
+
+
+async def check_installed_agents(profiles: Sequence[AgentProfile], path: str, choice: LaneChoice) -> Check:
+    """Return the installed agents with version and lanes; `path` is the PATH that is searched."""
+    agents = [profile for profile in profiles if profile.kind == "agent"]
+    installed = [(each, where) for each in agents if (where := shutil.which(each.start.command[0], path=path))]
+    if not installed:
+        return Check("agents", "ok", "none is installed")
+    described = await asyncio.gather(*(_describe(profile, where) for profile, where in installed))
+    unused = any(offers for _, offers in described) and choice == "paste"
+    hint = "; messages are typed, because delivery.lane is paste" if unused else ""
+    return Check("agents", "ok", "; ".join(words for words, _ in described) + hint)
+
+
+async def check_running_agents(profiles: Sequence[AgentProfile], panes: Sequence[tuple[str, int, str]]) -> Check:
+    """Return which running agents take messages by an API; `panes` are panes, their first processes and commands."""
+    found: list[str] = []
+    for pane, pid, command in panes:
+        profile = next((each for each in profiles if command in each.reading.commands and each.kind == "agent"), None)
+        if profile is not None:
+            found.append(f"{pane} {profile.name}: {await _running_lane(profile, pid)}")
+    return Check("lanes", "ok", "; ".join(found) or "no known agent is running")
+
+
+async def _describe(profile: AgentProfile, program: str) -> tuple[str, bool]:
+    """Return an installed agent in words, and whether it offers an API."""
+    wanted = [_ask(program, "--version")] + ([_ask(program, "--help")] if profile.delivery.native else [])
+    printed, *options = await asyncio.gather(*wanted)
+    version = _VERSION.search(printed)
+    name = f"{profile.name} {version[0]}" if version else f"{profile.name} (prints no version)"
+    native = profile.delivery.native
+    if native is None or profile.delivery.lane_for("native") == "paste":
+        return f"{name}: typed", False
+    kind = LANES[native]
+    if re.search(rf"(?m)^\s*{re.escape(kind.option)}\b", options[0]) is None:
+        return f"{name}: typed (this version has no option {kind.option})", False
+    return f"{name}: typed, or by its {kind.api} if started with {kind.option}", True
+
+
+async def _running_lane(profile: AgentProfile, pid: int) -> str:
+    native = profile.delivery.native
+    if native is None or profile.delivery.lane_for("native") == "paste":
+        return "typed"
+    lane = native_lane(native, pid)
+    try:
+        server = await lane.server()
+    finally:
+        await lane.close()
+    if server == "no_server":
+        return f"{_ABSENT[server]}; start it with {LANES[native].example}"
+    return _ABSENT[server] if isinstance(server, str) else f"{LANES[native].api} {server[1]} at {server[0]}"
+
+
+async def _ask(program: str, option: str) -> str:
+    """Return what a program prints for an option; empty if it does not end in time or cannot be started."""
+    try:
+        child = await start_child(
+            program,
+            option,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+    except OSError:
+        return ""
+    assert child.stdout is not None  # noqa: S101  # it is a pipe
+    printed = b""
+    try:
+        async with asyncio.timeout(ASK_TIMEOUT):
+            while (part := await child.stdout.read(65_536)) and len(printed) < MAX_OUTPUT:
+                printed += part
+    except TimeoutError:
+        printed = b""
+    finally:
+        send_signal(child, signal.SIGKILL)
+        await ended(child)
+    return printed.decode(errors="replace")

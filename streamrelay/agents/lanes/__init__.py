@@ -1,0 +1,1 @@
+"""Native lanes: documented ways into an agent that do not touch its composer (docs/delivery.md)."""

@@ -1,0 +1,163 @@
+"""The real OpenCode gets its messages by its HTTP API, with a model on loopback.
+
+It is taken from PATH, or from where $STREAMRELAY_OPENCODE says; who has none skips this. It runs with an empty home, a
+key that is none, and nothing but loopback to talk to.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import streamrelay
+from streamrelay.agents import load_profiles
+from streamrelay.agents.lanes.opencode import OpenCodeLane
+from streamrelay.agents.witnesses.process import foreground_processes
+from streamrelay.delivery.message import FINAL, Message, Progress
+from streamrelay.delivery.writer import PaneWriter
+from streamrelay.events import Event, Text
+from streamrelay.testing.loopback_model import LoopbackModel, ModelReply, ModelRequest
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until_async
+
+PATIENCE = 300.0
+SLOW = "take your time"
+DRAFT = "a thought of a person"
+ONE_BY_ONE, WHILE_BUSY, BESIDE_DRAFT = 35, 10, 5
+
+
+def decide(asked: ModelRequest) -> ModelReply:
+    if SLOW in asked.said:
+        time.sleep(5.0)
+    return ModelReply("Understood.")
+
+
+@pytest.fixture
+def model() -> Iterator[LoopbackModel]:
+    with LoopbackModel(decide) as model:
+        yield model
+
+
+def start(tmux: PrivateTmux, home: Path, model: str) -> str:
+    """Start OpenCode in a pane, with a server on a port of its own, and return the pane."""
+    program = os.environ.get("STREAMRELAY_OPENCODE") or shutil.which("opencode")
+    if program is None:
+        pytest.skip("no opencode here; $STREAMRELAY_OPENCODE says where one is")
+    (home / "work").mkdir(parents=True)
+    folder = home / ".config" / "opencode"
+    folder.mkdir(parents=True)
+    provider = {
+        "npm": "@ai-sdk/anthropic", "name": "Loopback", "options": {"baseURL": f"{model}/v1", "apiKey": "no-key"},
+        "models": {"loopback": {"name": "Loopback", "tool_call": True}},
+    }  # fmt: skip
+    configured = {
+        "autoupdate": False, "share": "disabled", "model": "loopback/loopback", "small_model": "loopback/loopback",
+        "provider": {"loopback": provider},
+    }  # fmt: skip
+    (folder / "opencode.json").write_text(json.dumps(configured))
+    quiet = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+    variables = {
+        **{f"OPENCODE_DISABLE_{name}": "1" for name in quiet},
+        "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "tmux-256color", "LANG": "C.UTF-8",
+    }  # fmt: skip
+    words = ["env", "-i", "-C", str(home / "work"), *(f"{name}={value}" for name, value in variables.items())]
+    return tmux.new_session("opencode", [*words, program, "--port", "0"], columns=120, lines=40)
+
+
+class Talk:
+    """What was sent to OpenCode, what the receipts say, and what OpenCode itself recorded."""
+
+    def __init__(self, writer: PaneWriter, reports: list[Progress]) -> None:
+        self._writer = writer
+        self._reports = reports
+        self.texts: list[str] = []
+
+    async def put(self, text: str) -> str:
+        self.texts.append(text)
+        message_id = f"m{len(self.texts)}"
+        await self._writer.put(Message(message_id, text))
+        return message_id
+
+    def states(self, message_id: str) -> list[str]:
+        return [each.state for each in self._reports if each.message_id == message_id and not each.reason]
+
+    def last(self) -> Counter[str]:
+        return Counter({report.message_id: report for report in self._reports}[each].state for each in self.ids)
+
+    @property
+    def ids(self) -> list[str]:
+        return [f"m{number + 1}" for number in range(len(self.texts))]
+
+    async def until_over(self, *message_ids: str) -> None:
+        over = lambda each: {r.state for r in self._reports if r.message_id == each} & FINAL  # noqa: E731
+        await wait_until_async(lambda: all(map(over, message_ids)), PATIENCE, f"{message_ids}: {self._reports[-5:]}")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.requirement("DLV-10")
+async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
+    private_tmux: PrivateTmux, tmp_path: Path, model: LoopbackModel
+) -> None:
+    pane = start(private_tmux, tmp_path / "home", model.url)
+    show = lambda what: private_tmux.run("display-message", "-p", "-t", pane, what)  # noqa: E731
+    shown = lambda: private_tmux.run("capture-pane", "-p", "-t", pane)  # noqa: E731
+    await wait_until_async(lambda: "ctrl+p commands" in shown(), PATIENCE, "OpenCode to be ready")
+    reports: list[Progress] = []
+    heard: list[Event] = []
+    path = private_tmux.socket_path
+    async with (
+        streamrelay.connect(
+            tmux=private_tmux.binary, socket_path=path, profiles=load_profiles(), lane="auto"
+        ) as server,
+        server.watch(pane),
+    ):
+        pipeline = server.pipeline(pane)
+        pipeline.add_listener(heard.extend)
+        writer = PaneWriter(server, pipeline, program=pipeline.info.command, report=reports.append)
+        running = asyncio.ensure_future(writer.run())
+        talk = Talk(writer, reports)
+        # The first message makes the session, and is typed.
+        await talk.until_over(await talk.put("the first message"))
+        await wait_until_async(lambda: show("#{pane_title}").startswith("OC | "), PATIENCE, "a title")
+        for number in range(ONE_BY_ONE - 1):
+            await talk.until_over(await talk.put(f"message {number} of the row"))
+        slow = await talk.put(SLOW)
+        await wait_until_async(lambda: "turn_started" in talk.states(slow), PATIENCE)
+        for number in range(WHILE_BUSY - 1):
+            await talk.put(f"message {number} while it works")
+        await talk.until_over(*talk.ids)
+        private_tmux.run("send-keys", "-t", pane, "-l", DRAFT)
+        await wait_until_async(lambda: DRAFT in shown(), PATIENCE)
+        for number in range(BESIDE_DRAFT):
+            await talk.until_over(await talk.put(f"message {number} beside a draft"))
+        await asyncio.sleep(1.0)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    assert len(talk.texts) == ONE_BY_ONE + WHILE_BUSY + BESIDE_DRAFT
+    assert await recorded(int(show("#{pane_pid}")), show("#{pane_title}")) == talk.texts
+    assert talk.last() == {"answered": len(talk.texts)}
+    assert [each for each in talk.ids if "pasted" in talk.states(each)] == ["m1"]
+    assert DRAFT in shown()
+    said = {event.text for event in heard if isinstance(event, Text) and event.origin == "program" and event.text}
+    assert said == {"Understood."}
+
+
+async def recorded(pid: int, title: str) -> list[str]:
+    """Return the messages of the session on the screen, as OpenCode recorded them."""
+    lane = OpenCodeLane(lambda: foreground_processes(pid))
+    address = await lane.find(title)
+    await lane.close()
+    assert not isinstance(address, str)
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+        messages: list[dict[str, Any]] = (await client.get(f"{address.url}/session/{address.session}/message")).json()
+    said = [each["parts"] for each in messages if each["info"]["role"] == "user"]
+    return ["".join(part.get("text", "") for part in parts if part["type"] == "text") for parts in said]
