@@ -254,10 +254,10 @@ def figures(samples: Sequence[Sampled]) -> list[Figure]:
 def plot(samples: Sequence[Sampled]) -> str:
     """Return memory, descriptors and tasks over time as SVG, each as a share of its highest value."""
     series = [
-        ("daemon, memory", "#2b6cb0", [one.memory for one in samples]),
+        ("daemon, MB", "#2b6cb0", [one.memory / _MEGA for one in samples]),
         ("daemon, descriptors", "#2f855a", [one.descriptors for one in samples]),
         ("daemon, tasks", "#dd6b20", [one.tasks for one in samples]),
-        ("tmux server, memory", "#805ad5", [one.server_memory for one in samples]),
+        ("tmux server, MB", "#805ad5", [one.server_memory / _MEGA for one in samples]),
     ]
     return lines([one.seconds for one in samples], series, across_name="seconds")
 
