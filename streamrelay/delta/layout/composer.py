@@ -69,25 +69,26 @@ class DraftBox:
         inside = [row for row in rows[top : cursor + 1] if not is_border(row)]
         below = [row for row in rows[cursor + 1 : top + MAX_DRAFT] if not is_border(row)]
         held = self.holds(rows, top, cursor)
-        if inside and rows[cursor] == inside[-1] and rows[cursor].strip():
+        first = top + is_border(rows[top])
+        last = next((y - 1 for y in range(first, cursor + 1) if is_border(rows[y])), cursor)
+        faint = bool(held.text) and all(self._is_faint(engine, y) for y in range(first, last + 1))
+        if last == cursor and inside and rows[cursor] == inside[-1] and rows[cursor].strip():
             before = [*inside[:-1], engine.row(cursor).columns(0, column)]
             typed = "\n".join(row.strip().lstrip(held.mark).strip(self._around) for row in before).strip()
         else:
-            # The cursor is hidden somewhere else: nothing tells a draft from a placeholder.
-            typed = ""
-        faint = all(self._is_faint(engine, y) for y in range(top, cursor + 1))
-        return ComposerView((*inside, *below), held.text, typed, faint and bool(held.text))
+            # The cursor is hidden somewhere else: only what it held when empty tells a placeholder from a draft.
+            typed = self.draft(rows, top, cursor) if self.empty.text and not faint else ""
+        return ComposerView((*inside, *below), held.text, typed, faint)
 
     def _is_faint(self, engine: Engine, y: int) -> bool:
         """Tell whether what stands in a row behind a mark of one glyph is drawn faint."""
         row = engine.row(y)
         text = row.text.rstrip()
         start = len(text) - len(text.lstrip(self._around))
-        if is_border(text) or start == len(text):
+        if start == len(text):
             return True
-        return any(
-            run.start <= start and run.stop >= len(text) - 1 and "2" in run.style.split(";")[:1] for run in row.runs
-        )
+        stop = len(text.rstrip(self._around))
+        return any(run.start <= start and run.stop >= stop - 1 and "2" in run.style.split(";")[:1] for run in row.runs)
 
 
 def _inside(rows: Sequence[str], top: int, cursor: int) -> list[str]:

@@ -1,0 +1,51 @@
+"""What a composer shows whose program hides the cursor below it, as Ink leaves it once its text fills the screen."""
+
+import pytest
+
+from streamrelay.testing.scripted_pane import ScriptedPane
+
+COLUMNS, LINES = 60, 14
+
+
+def picture(answer: int, draft: str, *, faint: bool = False) -> str:
+    """Return the whole transcript as it is printed again; the cursor stays behind the hints, in the last row."""
+    rows = ["> first", *(f"  answer line {number}" for number in range(answer))]
+    text = f"> {draft or 'Ask me anything'}".ljust(COLUMNS - 4)
+    style = "\x1b[2m" if faint else ""
+    box = ["╭" + "─" * (COLUMNS - 2) + "╮", f"│ {style}{text}\x1b[m │", "╰" + "─" * (COLUMNS - 2) + "╯"]
+    return "\x1b[2J\x1b[3J\x1b[H" + "\r\n".join([*rows, "", *box, "  ? for help"])
+
+
+def answered() -> ScriptedPane:
+    """Return a program that has answered one message."""
+    pane = ScriptedPane(COLUMNS, LINES)
+    pane.prints("\x1b[?25l\x1b[?2004h" + picture(0, ""))
+    pane.rests()
+    pane.sends("first", painted=picture(0, "first"))
+    for height in range(1, 21):
+        pane.prints(picture(height, ""))
+        pane.rests(0.05)
+    pane.rests()
+    return pane
+
+
+@pytest.mark.requirement("DLV-03a")
+def test_a_placeholder_above_a_hidden_cursor_is_no_draft() -> None:
+    view = answered().stream.standing.composer
+    assert (view.text, view.typed) == ("Ask me anything", "")
+
+
+@pytest.mark.requirement("DLV-03a")
+def test_what_is_typed_above_a_hidden_cursor_is_one() -> None:
+    pane = answered()
+    pane.prints(picture(20, "half a wo"))
+    pane.rests()
+    assert pane.stream.standing.composer.typed == "half a wo"
+
+
+@pytest.mark.requirement("DLV-03a")
+def test_another_faint_placeholder_is_none() -> None:
+    pane = answered()
+    pane.prints(picture(20, "Try: write a test", faint=True))
+    pane.rests()
+    assert pane.stream.standing.composer.typed == ""
