@@ -491,7 +491,7 @@ class DeltaStream:
             self._speaker.emit(Injected(message_id=message_id, state="painted"))
 
     def _settle_composer(self) -> None:
-        self._printing.settle_composer()
+        self._printing.settle_composer(moved=self._cutter.moved)
         if self._mode.mode is Mode.DIALOG and self._mode.reads_line:
             self._composer.offers_choices = True
             return

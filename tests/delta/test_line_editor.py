@@ -1,5 +1,5 @@
 from streamrelay.delta.mode import ModeMachine
-from streamrelay.delta.printing.line_editor import MAX_HELD_LINES, Composer
+from streamrelay.delta.printing.line_editor import MAX_HELD_LINES, PATIENCE, Composer
 
 
 def editing(head: str = "", *, known: bool = True) -> Composer:
@@ -76,3 +76,72 @@ def test_what_was_erased_since_the_request_is_neither_output_nor_prompt() -> Non
     composer = editing("old")
     assert composer.settle("$ ") == ("", "$ ")
     assert composer.content([], "$ ls") == "$ ls"
+
+
+def printed_over(editor: Composer, line: str, *, at: float = 1.0) -> None:
+    """Let another program end the editor's row with a line."""
+    editor.keep([line])
+    editor.rest("", at, prompt="", may_be_printed=True)
+
+
+def test_what_is_printed_over_the_row_of_an_editor_is_told_from_what_stood_there() -> None:
+    composer = editing()
+    composer.rest("$ git pu", 0.5, prompt="", may_be_printed=False)
+    printed_over(composer, "$ git pudone")
+    assert composer.due == 1.0 + PATIENCE
+    assert composer.take_printed() == ["done"]
+    assert composer.due is None
+    assert composer.content([], "sh") == "$ git push"
+
+
+def test_lines_printed_one_after_the_other_are_all_printed() -> None:
+    composer = editing()
+    composer.rest("$ ", 0.5, prompt="", may_be_printed=False)
+    printed_over(composer, "$ one")
+    printed_over(composer, "two", at=1.1)
+    assert composer.due == 1.0 + PATIENCE
+    assert composer.take_printed() == ["one", "two"]
+    composer.rest("ech", 2.0, prompt="", may_be_printed=False)
+    printed_over(composer, "echthree", at=3.0)
+    assert composer.take_printed() == ["three"]
+    assert composer.content(["o x"], "") == "$ echo x"
+
+
+def test_a_row_that_passes_as_it_stood_was_submitted_or_goes_on() -> None:
+    composer = editing()
+    composer.rest("$ for x in 1", 0.5, prompt="", may_be_printed=False)
+    printed_over(composer, "$ for x in 1")
+    assert composer.due is None
+    assert composer.content(["> done"], "") == "$ for x in 1\n> done"
+
+
+def test_what_is_printed_before_the_first_rest_stands_behind_the_prompt() -> None:
+    composer = editing()
+    composer.keep(["$ done"])
+    composer.rest("", 1.0, prompt="$ ", may_be_printed=True)
+    assert composer.take_printed() == ["done"]
+
+
+def test_a_prompt_painted_again_ends_what_was_printed_over_it() -> None:
+    composer = editing()
+    composer.rest("$ echo half", 0.5, prompt="", may_be_printed=False)
+    composer.keep(["$ echo halfdone", "[1]  + done"])
+    assert composer.repaint("$ echo half", is_bare=False) == ["done", "[1]  + done"]
+    assert composer.content([], "$ echo half x") == "$ echo half x"
+
+
+def test_what_an_editor_lists_above_its_prompt_is_not_printed() -> None:
+    composer = editing()
+    composer.rest("$ ec", 0.5, prompt="", may_be_printed=False)
+    composer.keep(["$ ec", "echo  ecpg"])
+    assert composer.repaint("$ ec", is_bare=False) == []
+    assert composer.content([], "$ echo") == "$ echo"
+
+
+def test_the_first_rows_of_a_prompt_painted_again_are_prompt() -> None:
+    composer = editing("")
+    composer.keep(["~/work 12:01"])
+    composer.settle("$ ")
+    composer.rest("$ ", 0.5, prompt="", may_be_printed=False)
+    composer.keep(["$ done", "[1]  + done", "~/work 12:02"])
+    assert composer.repaint("$ ", is_bare=False) == ["done", "[1]  + done"]

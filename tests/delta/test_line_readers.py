@@ -200,3 +200,101 @@ def test_keys_that_come_with_the_prompt_are_no_part_of_it():
     pane.ends()
     assert pane.said("injected") == ["one", "three"]
     assert pane.said() == ["ONE", "THREE"]
+
+
+def at_prompt(prompt: str, runs: str = "") -> ScriptedPane:
+    """Return a pane whose shell, known by a command before, waits at its prompt."""
+    pane = ScriptedPane()
+    pane.prints(f"\x1b[?2004h{prompt}")
+    pane.rests()
+    pane.prints(f"true\r\n\x1b[?2004l\r\x1b[?2004h{prompt}")
+    pane.rests(1.0)
+    for key in runs:
+        pane.prints(key)
+        pane.rests(0.05)
+    return pane
+
+
+def test_a_job_prints_over_the_prompt_and_over_what_is_typed() -> None:
+    """The shell knows nothing of it, and the person types on in the next row (bash)."""
+    pane = at_prompt("me$ ")
+    pane.prints("from behind 1\r\n")
+    pane.rests(1.0)
+    pane.prints("echo half")
+    pane.rests(0.2)
+    pane.prints("from behind 2\r\n")
+    pane.rests(0.1)
+    pane.prints("from behind 3\r\n")
+    pane.rests(1.0)
+    pane.prints(" typed")
+    pane.rests(0.2)
+    pane.prints("\r\n\x1b[?2004l\rhalf typed\r\n\x1b[?2004hme$ ")
+    pane.ends()
+    assert pane.said() == ["from behind 1", "from behind 2", "from behind 3", "half typed"]
+    assert pane.said("typed") == ["true", "echo half typed"]
+
+
+def test_a_job_that_ends_at_a_prompt_is_told_and_the_prompt_painted_again() -> None:
+    """zsh and fish tell of it, and paint prompt and draft again below."""
+    pane = at_prompt("me% ", "echo half")
+    pane.prints("from behind\r\n\r\r\n[1]  + done       sh -c 'echo from behind'\r\n\x1b[0m\x1b[Jme% echo half\x1b[K")
+    pane.rests(0.3)
+    pane.prints(" typed")
+    pane.rests(0.2)
+    pane.prints("\x1b[?1l\x1b>\x1b[?2004l\r\r\nhalf typed\r\n\x1b[?2004hme% ")
+    pane.ends()
+    assert [text for text in pane.said() if text] == [
+        "from behind",
+        "[1]  + done       sh -c 'echo from behind'",
+        "half typed",
+    ]
+    assert pane.said("typed") == ["true", "echo half typed"]
+
+
+@pytest.mark.parametrize("late", [0.05, 0.2])
+def test_an_editor_that_withdraws_late_behind_the_enter_was_typed_into(late: float) -> None:
+    pane = at_prompt("$ ")
+    pane.prints("echo x\r\n")
+    pane.rests(late)
+    pane.prints("\x1b[?2004l\rx\r\n\x1b[?2004h$ ")
+    pane.ends()
+    assert pane.said() == ["x"]
+    assert pane.said("typed") == ["true", "echo x"]
+
+
+def test_lines_that_a_person_pastes_into_an_editor_are_typed() -> None:
+    """Editors show in reverse what was pasted (readline, zle); a line feed at its end leaves the row below empty."""
+    pane = at_prompt("$ ")
+    pane.prints("\x1b[7mecho one\r\n\x1b[7mecho two\r\n\x1b[27m")
+    pane.rests(2.0)
+    pane.prints("\r\n\x1b[?2004l\rone\r\ntwo\r\n\x1b[?2004h$ ")
+    pane.ends()
+    assert pane.said() == ["one", "two"]
+    assert pane.said("typed") == ["true", "echo one\necho two"]
+
+
+def test_what_an_editor_lists_below_its_row_is_not_typed_and_the_row_no_output() -> None:
+    """zle goes down to list what may be typed, up again, and erases the list behind the Enter."""
+    pane = at_prompt("me% ", "ls host")
+    pane.prints("\x07\r\r\n\x1b[Jhost.conf  hosts\x1bM\x1b[0m\r\x1b[4Cls host\x1b[K")
+    pane.rests(0.3)
+    pane.prints("s")
+    pane.rests(0.3)
+    pane.prints("\x1b[?2004l\r\r\n\x1b[Jhosts\r\n\x1b[?2004hme% ")
+    pane.ends()
+    assert pane.said() == ["hosts"]
+    assert pane.said("typed") == ["true", "ls hosts"]
+
+
+def test_keys_typed_as_soon_as_a_prompt_stands_there_make_no_output_of_it() -> None:
+    """zle prints its prompt before it asks for bracketed paste, and the screen rests behind the first keys only."""
+    pane = at_prompt("$ ")
+    for word in ("one", "two"):
+        pane.prints(f"\x1b[?2004l\r\r\n{word}\r\n$ \x1b[?2004h")
+        pane.prints("echo")
+        pane.rests(0.1)
+        pane.prints(" x")
+        pane.rests(0.1)
+    pane.ends()
+    assert pane.said() == ["one", "two"]
+    assert pane.said("typed") == ["true", "echo x"]

@@ -3,11 +3,25 @@
 A line editor (readline, zle, prompt_toolkit) asks for bracketed paste while it reads and withdraws the request when the
 line is submitted: everything painted in between is prompt and input, however often it is redrawn. A program with a
 composer asks once and gives no such bounds. mode.py tells them apart; until then, what passes inside is held.
+
+A job in the background prints inside, too, over the editor's row, and the editor knows nothing of it (bash, zsh) or
+paints its prompt again below (fish, and zsh when the job has ended):
+
+    $ git pu                    $ git punotice          the editor's row, then `notice` and a line feed
+    shown when it rested        sh                      the person goes on in the next row: `git push` was typed
+
+What stands in a row behind what stood there at the last rest was printed over it, if the cursor then rests at the
+beginning of an empty row, and the editor has not withdrawn within `PATIENCE` (behind an Enter it does so at once).
 """
 
+from typing import Final
+
+from streamrelay.delta.layout.chrome import masked
 from streamrelay.delta.mode import ModeMachine
 
 MAX_HELD_LINES = 1000
+PATIENCE: Final = 0.3
+"""Seconds within which an editor withdraws behind the line feed of an Enter."""
 
 
 class Composer:
@@ -22,9 +36,17 @@ class Composer:
         """The lines that have passed since the prompt stood there."""
         self.prompt_rows: list[str] = []
         """Those that passed before: the rows of the prompt above the one that is edited, if this is an editor."""
+        self.due: float | None = None
+        """When lines that passed count as printed by another program (stream time)."""
         self._mode = mode
         self._begun_on: str | None = None
         self._left = ""
+        self._typed = ""
+        """What stood in front of what another program printed, the prompt included."""
+        self._heads: dict[int, str] = {}
+        """How the line stood, up to the cursor, at the last rest before it passed, by its place in `lines`."""
+        self._looked = self._printed = 0
+        """How many lines had passed at the last rest, and how many of them another program seems to have printed."""
 
     @property
     def is_open(self) -> bool:
@@ -32,7 +54,10 @@ class Composer:
         return self._mode.reads_line
 
     def begin(self, open_head: str | None) -> None:
-        """Note that bracketed paste was enabled while the open line read `open_head`; None if the line is not known."""
+        """Note that bracketed paste was enabled while the open line read `open_head`, which is not a known prompt.
+
+        It is None if the line is not known.
+        """
         self.begin_anew()
         self.entered = self.offers_choices = False
         self._begun_on = open_head
@@ -40,8 +65,14 @@ class Composer:
 
     def begin_anew(self) -> None:
         """The screen was cleared: an editor prints its rows again."""
-        self.lines.clear()
         self.prompt_rows.clear()
+        self._typed = ""
+        self._forget_lines()
+
+    def _forget_lines(self) -> None:
+        self.lines, self._heads = [], {}
+        self._looked = self._printed = 0
+        self.due = None
 
     def settle(self, open_head: str) -> tuple[str, str] | None:
         """Return, at the first rest after the request, what stood left of the prompt, and the prompt.
@@ -54,7 +85,8 @@ class Composer:
         if before is None:
             return None
         if self.lines and open_head.strip():
-            self.prompt_rows, self.lines = self.lines, []
+            self.prompt_rows = self.lines
+            self._forget_lines()
             return "", open_head
         if before and open_head.startswith(before) and open_head.rstrip() != before.rstrip():
             self._left = before
@@ -74,11 +106,73 @@ class Composer:
         self._mode.see("flooded")
         return self.release()
 
+    def go_back(self, lines: int) -> None:
+        """Forget so many of the last lines: the row that is edited, and what was listed below it."""
+        del self.lines[max(0, len(self.lines) - lines) :]
+        self._looked, self._printed = min(self._looked, len(self.lines)), min(self._printed, len(self.lines))
+
     def release(self) -> list[str]:
         """Return what was held: it was not an editor's after all; the rows of a prompt too where no editor is known."""
-        released = self.lines if self._mode.is_line_editor_known else [*self.prompt_rows, *self.lines]
-        self.prompt_rows, self.lines = [], []
+        known = self._mode.is_line_editor_known
+        released = [*([] if known else self.prompt_rows), *self.take_printed(), *self.lines]
+        self.prompt_rows = []
+        self._forget_lines()
         return released
+
+    @property
+    def first_head(self) -> str:
+        """How the first line that passed stood at the last rest before that, up to the cursor."""
+        return self._heads.get(0, self.lines[0] if self.lines else "")
+
+    def rest(self, open_head: str, now: float, *, prompt: str, may_be_printed: bool) -> None:
+        """Note how the open line reads up to the cursor as the screen rests.
+
+        What passed since the last rest `may_be_printed` by another program. The `prompt` is how the first line begins,
+        where the screen did not rest before that passed.
+        """
+        self._heads.setdefault(0, prompt)
+        first, passed = self._looked, len(self.lines)
+        if may_be_printed and self._printed == first < passed and self._is_printed_over(first):
+            self._printed = passed
+            self.due = now + PATIENCE if self.due is None else self.due
+        self._looked = passed
+        self._heads[passed] = open_head
+
+    def _is_printed_over(self, place: int) -> bool:
+        """Whether a line reads more than it did when the screen rested last."""
+        head = self._heads.get(place, "").rstrip()
+        return self.lines[place].startswith(head) and self.lines[place] != head
+
+    def take_printed(self) -> list[str]:
+        """Return, and forget, what another program seems to have printed; what stood in front of it stays typed."""
+        printed = []
+        for place, line in enumerate(self.lines[: self._printed]):
+            head = self._heads.get(place, "")
+            self._typed += head
+            printed.append(line.removeprefix(head if line.startswith(head) else head.rstrip()))
+        self._heads = {place - self._printed: head for place, head in self._heads.items() if place >= self._printed}
+        del self.lines[: self._printed]
+        self._looked, self._printed, self.due = max(0, self._looked - self._printed), 0, None
+        return printed
+
+    def repaint(self, open_head: str, *, is_bare: bool) -> list[str]:
+        """Note that the editor has painted its prompt again; return what another program printed in front of that.
+
+        Where nothing was printed over its row the editor has listed what may be typed: there it shows what is typed
+        again. It lists nothing where the prompt was bare (`is_bare`).
+        """
+        if is_bare or (self._is_printed_over(0) and not open_head.startswith(self.lines[0])):
+            rows = [masked(row) for row in self.prompt_rows]
+            self._printed = len(self.lines)
+            if rows and [masked(row) for row in self.lines[-len(rows) :]] == rows:
+                self._printed -= len(rows)
+            printed = self.take_printed()
+            printed = printed if printed[:1] != [""] else printed[1:]
+        else:
+            printed = []
+        self._typed = ""
+        self._forget_lines()
+        return printed
 
     def has_passed(self, *, paints: bool) -> bool:
         """Tell, at a rest, whether lines have passed that no editor would have let pass.
@@ -90,7 +184,8 @@ class Composer:
 
     def content(self, passed: list[str], open_head: str) -> str:
         """Return all that was painted inside, prompt included, as it stands at the withdrawal."""
-        return "\n".join([*self.lines, *passed, open_head]).rstrip("\n").removeprefix(self._left)
+        shown = "\n".join([*self.lines, *passed, open_head]).rstrip("\n")
+        return (self._typed + shown).removeprefix(self._left)
 
     def close(self) -> None:
         """The request was withdrawn: what comes next is not an editor's."""

@@ -186,6 +186,17 @@ class LineTracker:
             self._committed = frame.history_total
         self.lost = 0
 
+    def go_back(self) -> int:
+        """Take the line that holds the cursor for the open one; return how many lines have passed from there on.
+
+        A line editor goes down to list what may be typed below its row, and up again.
+        """
+        y = self._line_start(self._frame.cursor.y)
+        passed = len(logical(self._stood(y, self._open_y))) if 0 <= y < self._open_y else 0
+        if passed:
+            self._first_row, self._scrolled = self._frame.history_total + y, []
+        return passed
+
     def doubt(self) -> None:
         """Begin anew with a program of which it is not known how it prints; what stands above its line was said."""
         if self._frame.alternate or self._unknown:

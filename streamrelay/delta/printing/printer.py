@@ -182,6 +182,7 @@ class Printing:
             if withdrawn and self.attribution.is_at_prompt and self.line_at_cursor and not self.cursor.x:
                 self._submit([])
         elif withdrawn:
+            self.composer.go_back(self._lines.go_back())
             self._submit(passed)
             self._lines.doubt()
         else:
@@ -217,7 +218,8 @@ class Printing:
 
     def deadline(self, *, rests: bool) -> float | None:
         """Return when `advance` is due. What the screen shows when it does not rest may be half of a repaint."""
-        dues = (self._greeting_due, self.region.due, self._early_due, self._lines.due if rests else None)
+        timers = self._greeting_due, self.region.due, self._early_due, self.composer.due
+        dues = (*timers, self._lines.due if rests else None)
         return min((due for due in dues if due is not None), default=None)
 
     def advance(self, *, rests: bool) -> None:
@@ -229,6 +231,8 @@ class Printing:
             self.say(self.region.release())
         if self._early_due is not None and now >= self._early_due:
             self.say_early_answers()
+        if self.composer.due is not None and now >= self.composer.due:
+            self._say_printed_over(self.composer.take_printed())
         if rests:
             habit = self._lines.habit
             self.say(self._unwrapped(self._lines.tick(now), habit), _RULES[habit])
@@ -334,7 +338,8 @@ class Printing:
         else:
             self.say(self.region.release())
         self._switches += 1
-        self.composer.begin(None if self._is_flooded else self.open_head)
+        head = "" if self.open_head in self.attribution.prompts else self.open_head
+        self.composer.begin(None if self._is_flooded else head)
         return is_shell
 
     def settle(self, *, hides: bool = False) -> bool:
@@ -358,10 +363,35 @@ class Printing:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
         return is_shell
 
-    def settle_composer(self) -> None:
-        """The screen rests, and a line editor is at work: what stands left of its prompt was printed before."""
+    def settle_composer(self, *, moved: bool) -> None:
+        """The screen rests, and a line editor is at work: what stands left of its prompt was printed before.
+
+        One that has `moved` its cursor to another row may have painted what passed.
+        """
         self._switches = 0
         self._learn_prompt(self.composer.settle(self.open_head))
+        composer, head = self.composer, self.open_head
+        if not self._mode.is_line_editor_known:
+            return
+        behind = self.attribution.prompts.behind
+        is_awaited = composer.entered or bool(self.attribution.ledger)
+        if composer.lines and behind(head) is not None and not (is_awaited or self.has_prompted_again):
+            self._say_printed_over(composer.repaint(head, is_bare=not behind(composer.lines[0])))
+        may_be_printed = not (is_awaited or moved or head.strip() or self.cursor.x or self._shows_paste)
+        first = composer.lines[0] if composer.lines else head
+        prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
+        composer.rest(head, self._speaker.now, prompt=prompt, may_be_printed=may_be_printed)
+
+    def _say_printed_over(self, lines: list[str]) -> None:
+        """Say what another program printed over the row of a line editor."""
+        right = self._right_prompt
+        self.say(lines if right is None else [right.sub("", line, count=1) for line in lines])
+
+    @property
+    def _shows_paste(self) -> bool:
+        """Whether an editor shows text above the cursor in reverse, as editors do with what was pasted."""
+        rows = self._engine.rows(max(0, self.cursor.y - len(self.composer.lines)), self.cursor.y)
+        return any("7" in run.style.split(";") for row in rows for run in row.runs)
 
     @property
     def has_prompted_again(self) -> bool:
@@ -371,7 +401,8 @@ class Printing:
         """
         lines, head = self.composer.lines, self.open_head
         prompts = self.attribution.prompts
-        return bool(lines and head.strip() and head in prompts and prompts.behind(lines[0]))
+        is_typed = bool(prompts.behind(self.composer.first_head))
+        return bool(lines and head.strip() and head in prompts and is_typed and prompts.behind(lines[0]))
 
     def relay_editor(self) -> None:
         """Say what passed in the region of an editor that another program shows: typed lines and their answers."""
@@ -503,6 +534,9 @@ class Printing:
         if self._is_flooded:
             self.say([*self.composer.release(), *passed])
             return
+        if passed or self._lines.open_head().strip():
+            # Else the last line that passed can be the one that was submitted.
+            self._say_printed_over(self.composer.take_printed())
         content = self.attribution.unpublished(self.composer.content(passed, self._lines.open_head()))
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
         prompts = self.attribution.prompts
