@@ -426,6 +426,7 @@ class DeltaStream:
             paints = self._cutter.painting and not self._mode.is_followed
             more = self._cutter.more and not self._cutter.at_landmark
             self._printing.take(frame, whole=whole, paints=paints, more=more, hides=self._cutter.hidden)
+            self._turns.be_patient(self._printing.patience)
         for event in frame.events:
             if event.kind in {"title", "agent_state"}:
                 self._recognise(rows=[event.payload])

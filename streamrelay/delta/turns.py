@@ -216,6 +216,10 @@ class Turns:
         waits, self._quiet = self._quiet == QUIET, UNHEARD
         return waits
 
+    def be_patient(self, seconds: float) -> None:
+        """Let the turn end by quiet no sooner than that: the program is known to rewrite what it has let stand."""
+        self._quiet = max(self._quiet, seconds)
+
     def hold(self) -> None:
         """Let the turn end no sooner than the program has printed something more: it waits for a person."""
         self._held = True

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from streamrelay.delta.frames import SETTLE
-from streamrelay.delta.printing.lines import REPAINT_REST
+from streamrelay.delta.printing.lines import MAX_PATIENCE, REPAINT_REST
 from streamrelay.events import Gap, encode
 from streamrelay.testing.scripted_pane import ScriptedPane
 
@@ -164,3 +164,48 @@ def test_what_sums_up_an_answer_before_a_prompt_is_not_said() -> None:
     pane.prints("\x1b[?2004h> ")
     pane.ends()
     assert pane.said() == ["an answer"]
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("gap", [0.3, 2.0, 5.0, 12.0])
+@pytest.mark.parametrize("cursor", ["", "\x1b[?25l"], ids=["cursor shown", "cursor hidden"])
+def test_of_a_status_row_the_first_and_the_last_state_are_said_however_slow_it_is(gap: float, cursor: str) -> None:
+    pane = ScriptedPane(COLUMNS, LINES)
+    pane.prints(f"{cursor}waiting 0 s\r\n")
+    pane.rests(gap)
+    for number in range(1, 6):
+        pane.prints(f"\x1b[1A\r\x1b[2Kentry {number}\r\nwaiting {number} s\r\n")
+        pane.rests(gap)
+    pane.ends()
+    first = [] if gap == 0.3 and cursor else ["waiting 0 s"]
+    assert pane.said() == [*first, *(f"entry {number}" for number in range(1, 6)), "waiting 5 s"]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_nobody_waits_for_long_for_a_program_that_rewrote_a_line_after_minutes() -> None:
+    pane = ScriptedPane(COLUMNS, LINES)
+    pane.prints("building\r\n")
+    pane.rests(300)
+    pane.prints("\x1b[1A\r\x1b[2Kbuilt\r\n")
+    pane.rests(MAX_PATIENCE + 0.1)
+    assert pane.said() == ["building", "built"]
+    pane.prints("next\r\n")
+    pane.rests(0.1)
+    assert pane.said()[-1] == "next"
+
+
+@pytest.mark.requirement("DEL-01")
+def test_the_next_command_of_a_shell_is_not_waited_for_as_a_slow_one_before_it() -> None:
+    pane = ScriptedPane(COLUMNS, LINES)
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    for command in ("slow", "quick"):
+        pane.prints(f"{command}\r\n\x1b[?2004l\r{command} waits\r\n")
+        pane.rests(5.0 if command == "slow" else 0.1)
+        pane.prints(f"\x1b[1A\r\x1b[2K{command} is done\r\n")
+        pane.rests(REPAINT_REST + 0.1)
+        if command == "slow":
+            assert "slow is done" not in pane.said()
+            pane.prints("\x1b[?2004h$ ")
+            pane.rests()
+    assert pane.said() == ["slow waits", "slow is done", "quick is done"]

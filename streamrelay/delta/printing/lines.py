@@ -6,16 +6,17 @@ How long a line waits depends on the program's *habit*:
 |---|---|
 | plain | the line feed has passed it |
 | unproven | it left the screen, or the program has printed more behind it, or it has stood for `PROVING` seconds |
-| repaints | it left the screen, or the region that the program repaints, or the program has rested for `REPAINT_REST` |
+| repaints | it left the screen, or the region that the program repaints, or the program has rested for its patience |
 | paints | it left the screen, stands above all that the program repaints, or the program has shown its cursor again |
 
 A program is unproven when the watching begins and when a shell starts a command; it is plain as soon as one of its
 lines is final. It repaints from its first move above the open line (the one that holds the cursor) on, until it has not
-done that for `REPAINT_REST` seconds. The *region* that it repaints reaches from the open line up to as many rows above
-it as the program has gone up; how many that are counts as known `REPAINT_REST` seconds after the first move. A program
-paints while it hides its cursor. `release` makes everything above the cursor final: the turn is over, or the program
-asks for input. Of a program that paints, what stands above its region is looked at every `REPAINT_REST` seconds for as
-long as it paints.
+done that for as long as its *patience*: `REPAINT_REST` seconds, or twice the longest time for which it was seen to let
+lines stand that it then rewrote (a status row rewritten every ten seconds), `MAX_PATIENCE` at most. The *region* that
+it repaints reaches from the open line up to as many rows above it as the program has gone up; how many that are counts
+as known when its patience is over for the first time. A program paints while it hides its cursor. `release` makes
+everything above the cursor final: the turn is over, or the program asks for input. Of a program that paints, what
+stands above its region is looked at every `REPAINT_REST` seconds for as long as it paints.
 
 While a program is plain, a row is named by `history_total + y`, and everything above the open line was said. For every
 other habit a `Page` (page.py) knows by their text which lines were said: no row number survives a repaint. Of a line
@@ -38,6 +39,8 @@ PROVED = 0.1
 """Seconds after its first line from which on an unproven program that has only gone on printing counts as plain."""
 REPAINT_REST = 1.5
 """Seconds after which a line that a repainting program has left alone is final, as long as quiet ends a turn."""
+MAX_PATIENCE = 20.0
+"""The same of a program that lets its lines stand for longer before it rewrites them; a person waits no longer."""
 MAX_WAITING = 500
 """Rows that left the screen between two rests and wait for the second one."""
 
@@ -97,7 +100,9 @@ class LineTracker:
         """How many rows above the lowest one the program has gone up at most while it repaints."""
         self._touches: tuple[float, float] | None = None
         """When it went up first and last."""
-
+        self._patience = REPAINT_REST
+        self._changed_at: float | None = None
+        """When the screen changed last."""
         self._finished = 0
         """Up to which row the lines above the region were said, by its number."""
         self.seed(self._frame)
@@ -171,7 +176,14 @@ class LineTracker:
         self._committed = frame.history_total
         if self._overwritten:
             self._overwritten.forget(frame.history_total)
+        if frame.dirty or frame.scrolled:
+            self._changed_at = now
         return lines
+
+    @property
+    def patience(self) -> float:
+        """Seconds of rest after which what stands on the screen is final."""
+        return REPAINT_REST if self._page is None else self._patience
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
@@ -202,6 +214,7 @@ class LineTracker:
         if self._frame.alternate or self._unknown:
             return
         self._remembered, self._above = [], None
+        self._patience, self._changed_at = REPAINT_REST, None
         self._note_cursor(self._frame)
         self._follow("unproven")
 
@@ -299,6 +312,8 @@ class LineTracker:
         top = self._went_up_to(frame)
         if top is not None:
             self._region, self._finished = max(self._region, self._lowest - top), min(self._finished, top)
+            if self._changed_at is not None and now - self._changed_at >= REPAINT_REST:
+                self._patience = max(self._patience, min(2 * (now - self._changed_at), MAX_PATIENCE))
         self._lowest = max(self._lowest, self._first_row)
         if paints:
             self.habit = "paints"
@@ -321,8 +336,8 @@ class LineTracker:
         """Return the lines of a repainting program that are final."""
         first, last = self._touches or (now, now)
         row = self._lowest - self._region
-        is_known = now >= first + REPAINT_REST
-        self.due = (last if is_known or row <= self._finished else first) + REPAINT_REST
+        is_known = now >= first + self._patience
+        self.due = (last if is_known or row <= self._finished else first) + self._patience
         if now >= self.due:
             return self.release()
         if not is_known or row <= self._finished:

@@ -198,6 +198,11 @@ class Printing:
         """Whether each line is said as soon as it has passed."""
         return self._lines.habit == "plain"
 
+    @property
+    def patience(self) -> float:
+        """Seconds of rest after which what stands on the screen is final."""
+        return self._lines.patience
+
     def await_echo(self, text: str) -> None:
         """A message is being pasted: what passes before its Enter is its echo, which its delivery waits for.
 
