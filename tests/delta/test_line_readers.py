@@ -298,3 +298,19 @@ def test_keys_typed_as_soon_as_a_prompt_stands_there_make_no_output_of_it() -> N
     pane.ends()
     assert pane.said() == ["one", "two"]
     assert pane.said("typed") == ["true", "echo x"]
+
+
+def test_a_shell_that_marks_each_command_of_several_loses_no_output_of_the_first() -> None:
+    """Two commands pasted at once, or a list of them: each begins with a C (`PS0` of bash), and one D ends them all."""
+    prompt = "\x1b[?2004h\x1b]133;A\x07$ \x1b]133;B\x07"
+    begins, ends = "\x1b]133;C\x07", "\x1b]133;D;0\x07"
+    pane = ScriptedPane()
+    pane.prints(prompt)
+    pane.rests()
+    for rest in (0.0, 0.2, 1.0):
+        pane.prints(f"one\r\n\x1b[?2004l\r{begins}one\r\n")
+        pane.rests(rest)
+        pane.prints(f"{begins}two\r\n{ends}{prompt}")
+        pane.rests(1.0)
+    pane.ends()
+    assert pane.said() == ["one", "two"] * 3

@@ -285,6 +285,7 @@ class Printing:
     def command_began(self) -> bool:
         """The shell marks the beginning of a command's output; return whether that can be trusted."""
         self.say(self.region.release())
+        self._release()
         self._lines.doubt()
         is_marked, self.region.is_marked = self.region.is_marked, False
         return is_marked and not self._mode.asks_for_paste
