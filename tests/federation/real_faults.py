@@ -12,12 +12,16 @@
 """
 
 import asyncio
+import contextlib
 import random
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 from streamrelay.testing.redis import PrivateRedis
-from tests.federation.homes import Home
-from tests.federation.network import Network
+from tests.federation import network
+from tests.federation.conftest import NODES
+from tests.federation.homes import Home, two_daemons
 
 HOUR = 3600
 LONG, SHARE_OF_LONG = (7.5, 10.0), 0.08
@@ -29,15 +33,15 @@ class RealFaults:
     """Strikes two machines, one fault at a time, and counts what it did."""
 
     def __init__(
-        self, homes: tuple[Home, Home], redis: PrivateRedis, network: Network | None, chance: random.Random
+        self, homes: tuple[Home, Home], redis: PrivateRedis, between: network.Network | None, chance: random.Random
     ) -> None:
         self._homes = homes
         self._redis = redis
-        self._network = network
+        self._between = between
         self._chance = chance
         self.counts: Counter[str] = Counter()
         self.kinds = ["broker_killed", "broker_wiped", "broker_paused", "daemon_killed", "daemon_frozen"]
-        if network is not None:
+        if between is not None:
             self.kinds.append("cut")
         if all(home.clock_file is not None for home in homes):
             self.kinds.append("clock_moved")
@@ -67,8 +71,8 @@ class RealFaults:
                 await asyncio.sleep(seconds)
                 home.thaw()
             case "cut":
-                assert self._network is not None
-                with self._network.cut(home.node):
+                assert self._between is not None
+                with self._between.cut(home.node):
                     await asyncio.sleep(seconds)
             case "clock_moved":
                 home.move_clock(self._chance.choice([HOUR, -HOUR]))
@@ -77,3 +81,14 @@ class RealFaults:
             case _:
                 raise AssertionError(f"unknown fault: {kind}")
         return kind
+
+
+@contextlib.contextmanager
+def two_failing_machines(folder: Path, seed: int) -> Iterator[tuple[Home, Home, RealFaults]]:
+    """Run two daemons and a broker, in namespaces of their own where the machine allows, and what makes them fail."""
+    with contextlib.ExitStack() as stack:
+        between = stack.enter_context(network.Network(*NODES)) if network.is_possible() else None
+        options, within = ((), ()) if between is None else (between.options, between.at_broker)
+        redis = stack.enter_context(PrivateRedis(None, *options, within=within))
+        homes = stack.enter_context(two_daemons(folder, redis, between, have_own_clocks=True))
+        yield *homes, RealFaults(homes, redis, between, random.Random(seed))

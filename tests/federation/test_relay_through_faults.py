@@ -14,12 +14,10 @@ import pytest
 
 from streamrelay.errors import PeerAway, StreamrelayError
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
-from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.waiting import wait_until_async
 from tests.federation import network
-from tests.federation.conftest import NODES
-from tests.federation.homes import Home, two_daemons
-from tests.federation.real_faults import RealFaults
+from tests.federation.homes import Home
+from tests.federation.real_faults import two_failing_machines
 from tests.history_checker import check
 from tests.service.conftest import PATIENCE
 
@@ -137,13 +135,8 @@ def _beginning(name: str) -> str:
 
 async def relay_survives(folder: Path, seed: int, turns: int, kinds: Sequence[str]) -> None:
     """Relay so many turns while faults (of any kind where one is empty) come one after the other."""
-    with contextlib.ExitStack() as stack:
-        between = stack.enter_context(network.Network(*NODES)) if network.is_possible() else None
-        options, within = ((), ()) if between is None else (between.options, between.at_broker)
-        redis = stack.enter_context(PrivateRedis(None, *options, within=within))
-        homes = stack.enter_context(two_daemons(folder, redis, between, have_own_clocks=True))
-        faults = RealFaults(homes, redis, between, random.Random(seed))
-        relay = RelayOfFour(*homes, seed)
+    with two_failing_machines(folder, seed) as (alpha, beta, faults):
+        relay = RelayOfFour(alpha, beta, seed)
         await relay.open(turns)
         for number, kind in enumerate(kinds, 1):
             due = 3 * turns * number // (len(kinds) + 1)
