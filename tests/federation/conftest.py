@@ -14,10 +14,26 @@ from streamrelay.service.local import LocalService
 from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
+from tests.federation import brokers
 from tests.service.conftest import PATIENCE, Stage
 
 NODES = ("alpha", "beta")
 KEYS = {node: KeyPair.generate() for node in (*NODES, "gamma")}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what needs a broker over the first one that is installed, and with --whole over each of them."""
+    names = list(brokers.installed())
+    if "private_redis" in metafunc.fixturenames and names:
+        chosen = names if metafunc.config.option.whole else names[:1]
+        metafunc.parametrize("private_redis", chosen, indirect=True)
+
+
+@pytest.fixture
+def private_redis(request: pytest.FixtureRequest) -> Iterator[PrivateRedis]:
+    """A private server of one of the brokers."""
+    with PrivateRedis(brokers.installed().get(getattr(request, "param", ""))) as server:
+        yield server
 
 
 def peer_keys(*nodes: str) -> tuple[str, ...]:

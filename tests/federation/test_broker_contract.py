@@ -1,7 +1,5 @@
 """One contract for every broker: Redis, Valkey where it is installed, and the broker in memory."""
 
-import os
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -10,10 +8,10 @@ import pytest
 from streamrelay.errors import RedisLost
 from streamrelay.federation.streams import Streams, open_streams
 from streamrelay.testing.memory_broker import MemoryBroker, MemoryStreams
-from streamrelay.testing.redis import PrivateRedis, redis_binary
+from streamrelay.testing.redis import PrivateRedis
+from tests.federation import brokers
 
 AnyStreams = Streams | MemoryStreams
-VALKEY = os.environ.get("STREAMRELAY_VALKEY") or shutil.which("valkey-server")
 
 
 class Broker:
@@ -47,8 +45,8 @@ def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
     if request.param == "memory":
         yield Broker(None)
         return
-    binary = redis_binary() if request.param == "redis" else VALKEY
-    if binary is None or shutil.which(binary) is None:
+    binary = brokers.installed().get(request.param)
+    if binary is None:
         pytest.skip(f"there is no {request.param}-server here: STREAMRELAY_{request.param.upper()} names one")
     with PrivateRedis(binary) as server:
         yield Broker(server)
