@@ -38,6 +38,7 @@ NAVIGATION: dict[str, dict[str, str]] = {
         "Use it with libtmux": "libtmux.md",
         "Run the daemon": "daemon.md",
         "Connect machines": "federation.md",
+        "Links at scale": "scaling.md",
         "Search what was said": "history.md",
         "Record and replay": "recordings.md",
         "Find out why a line is missing": "explain.md",
