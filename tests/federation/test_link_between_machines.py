@@ -4,6 +4,7 @@ from typing import NoReturn
 
 import pytest
 
+from streamrelay.counts import deliveries as spent_after
 from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkExtended, LinkSpent, Receipt, RelayWithheld
 from streamrelay.federation.messages import Wish
@@ -218,7 +219,7 @@ async def test_who_closes_a_spent_link_does_not_begin_another_on_either_machine(
 
 def notice(title: str, deliveries: int) -> str:
     return (
-        f"[streamrelay] The link with {title} is spent after {deliveries} deliveries: it delivers nothing until a "
+        f"[streamrelay] The link with {title} is spent after {spent_after(deliveries)}: it delivers nothing until a "
         "person extends it. No answer is needed."
     )
 

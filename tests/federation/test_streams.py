@@ -262,7 +262,13 @@ async def test_nodes_speak_over_tls_with_whom_they_trust_alone(tmp_path: Path) -
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = f"--tls-port {port} --tls-cert-file {certificate} --tls-key-file {key} --tls-auth-clients no"
-    with PrivateRedis(None, *options.split()):
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(PrivateRedis(None, *options.split()))
+        except UsageError as error:
+            if "Failed finding TLS support" not in str(error):
+                raise
+            pytest.skip("this server was built without TLS")
         url = f"rediss://127.0.0.1:{port}/0"
         async with open_streams(f"{url}?ssl_ca_certs={certificate}", "alpha", namespace="test") as alpha:
             await alpha.send("alpha", [{b"envelope": b"x"}])
