@@ -1,6 +1,9 @@
 """Another client may end our connection at any moment while the server runs on: panes are watched all the same."""
 
 import asyncio
+import contextlib
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from streamrelay.events import Gap, PaneOpened
 from streamrelay.panes import backoff
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until_async
+from tests.process_limits import no_more_descriptors
 
 PRINTER = ["sh", "-c", "stty -echo; while read first last; do seq $first $last; done"]
 MOMENTS = {
@@ -157,3 +162,33 @@ async def test_a_command_is_sent_again_only_if_it_may_be_repeated(
         # A command that comes while there is no connection waits for the next one.
         await server.command(pane, line, repeatable=repeatable)
         assert private_tmux.run("show-options", "-sqv", "@run").strip() == run + "x"
+
+
+@pytest.mark.requirement("ENG-07d")
+async def test_a_client_that_is_dropped_while_no_descriptor_is_left_is_replaced_when_one_is(
+    private_tmux: PrivateTmux, server: Server, heard: Any
+) -> None:
+    pane = private_tmux.new_session("work", PRINTER)
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        private_tmux.run("send-keys", "-t", pane, "1 5", "Enter")
+        await says.until(lambda s: s.said[-1:] == ["5"])
+        pid = server._attachments._connection.client().pid
+        assert pid is not None
+        taken: list[int] = []
+
+        def is_replacing() -> bool:
+            """Take every descriptor that the dead client gives back."""
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.append(os.open(os.devnull, os.O_RDONLY))
+            return server._attachments._connection.hub is None
+
+        with no_more_descriptors():
+            os.kill(pid, signal.SIGKILL)
+            await wait_until_async(is_replacing, 20, "the end of the connection")
+        for descriptor in taken:
+            os.close(descriptor)
+        private_tmux.run("send-keys", "-t", pane, "6 9", "Enter")
+        await says.until(lambda s: s.said[-1:] == ["9"])
+        assert says.said == [str(number) for number in range(1, 10)]
