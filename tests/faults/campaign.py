@@ -36,6 +36,8 @@ LINKED = ("Ann", "Bob")
 SPEAKERS, HARVESTER = ("Gil", "Hua"), "Ivy"
 SETTLE = 20.0
 """Seconds to wait for each thing that is still due; the checker names what is missing."""
+LAST_WORDS = 60.0
+"""Seconds for the last answer of a tenure, more than a daemon is away: what comes later is not due."""
 DISK_BYTES = 64 << 20
 MAY_END_DAEMON = frozenset({"limit_descriptors", "fill_disk"})
 """Faults after which the daemon may exit by itself; a supervisor starts it again."""
@@ -83,7 +85,7 @@ class FaultyExchange(Exchange):
             structure="1-1-1",
             beats_per_turn=1,
             beat_interval_seconds=0.5,
-            last_words_seconds=8.0,
+            last_words_seconds=LAST_WORDS,
         )
         self._gathering = (await client.start_gathering(request)).gathering
 
