@@ -19,13 +19,16 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds (%(default)s)")
     parser.add_argument("--faults", type=int, default=8, help="faults of each schedule (%(default)s)")
     parser.add_argument("--kinds", nargs="+", choices=get_args(FaultKind), default=FAULTS, help="kinds of faults")
+    parser.add_argument("--without-gathering", action="store_true", help="leave the gathering out")
     given = parser.parse_args()
     wrong = 0
     for seed in range(given.seed, given.seed + given.seeds):
         began = time.monotonic()
         faults = schedule(seed, given.faults, given.kinds)
         with PrivateTmux() as tmux, own_home(tmux.directory) as state:
-            verdict = asyncio.run(run_campaign(tmux, tmux.directory / "exchange", state, faults))
+            verdict = asyncio.run(
+                run_campaign(tmux, tmux.directory / "exchange", state, faults, gathers=not given.without_gathering)
+            )
         wrong += bool(verdict.findings)
         print(f"seed {seed}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
         for finding in verdict.findings[:20]:

@@ -50,12 +50,23 @@ class FaultyExchange(Exchange):
     """An exchange with a gathering, whose daemon suffers faults of every kind but the last: the end of tmux."""
 
     def __init__(
-        self, tmux: PrivateTmux, folder: Path, state: Path, *, faults: int, former: "FaultyExchange | None" = None
+        self,
+        tmux: PrivateTmux,
+        folder: Path,
+        state: Path,
+        *,
+        faults: int,
+        gathers: bool,
+        former: "FaultyExchange | None" = None,
     ) -> None:
-        """Take the exchange on the tmux server before; its verdict is asked for when the daemon runs again."""
+        """Take the exchange on the tmux server before; its verdict is asked for when the daemon runs again.
+
+        Without `gathers` there is no gathering.
+        """
         super().__init__(tmux, folder, deliveries=faults + 4, rounds=2 * faults + 4)
         self.verdict = Verdict()
         self._former = former
+        self._members = (*SPEAKERS, HARVESTER) if gathers else ()
         self._disk = state
         self._life: Life | None = None
         self._gathering = ""
@@ -68,9 +79,9 @@ class FaultyExchange(Exchange):
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
-        for name in (*SPEAKERS, HARVESTER):
+        for name in self._members:
             self._start_agent(name)
-        for name in (*SPEAKERS, HARVESTER):
+        for name in self._members:
             await wait_until_async(lambda: read_got(self.folder / name), PATIENCE, name)  # noqa: B023
         return self
 
@@ -78,6 +89,8 @@ class FaultyExchange(Exchange):
         if self._former is not None:
             await self._former.judge_ended(client)
         await super().begin(client)
+        if not self._members:
+            return
         members = [Invited(name=name, number=number, session=name) for number, name in enumerate(SPEAKERS, 1)]
         members.append(Invited(name=HARVESTER, number=3, session=HARVESTER, role="harvester"))
         request = StartGathering(
@@ -175,7 +188,7 @@ class FaultyExchange(Exchange):
         self.verdict = check(self.histories(due))
 
     async def _is_over(self, client: DaemonClient) -> bool:
-        return (await client.gathering(self._gathering)).closed_at is not None
+        return not self._members or (await client.gathering(self._gathering)).closed_at is not None
 
     async def judge_ended(self, client: DaemonClient) -> None:
         """Judge what the agents wrote before their tmux server ended: nothing is due any more."""
@@ -206,7 +219,9 @@ class FaultyExchange(Exchange):
             notes_history("Cy", notes, self.heard("Cy"), self.sent if is_due else 0),
             notes_history("Dee", [], self.heard("Dee"), 0),
             gathering_history(
-                {name: self.exchanges(name) for name in (*SPEAKERS, HARVESTER)}, SPEAKERS, is_over=is_due
+                {name: self.exchanges(name) for name in self._members},
+                [name for name in SPEAKERS if self._members],
+                is_over=is_due,
             ),
         ]
 
@@ -255,13 +270,17 @@ def small_disk(folder: Path) -> Iterator[Path]:
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-async def run_campaign(tmux: PrivateTmux, folder: Path, state: Path, faults: Sequence[Fault]) -> Verdict:
+async def run_campaign(
+    tmux: PrivateTmux, folder: Path, state: Path, faults: Sequence[Fault], *, gathers: bool = True
+) -> Verdict:
     """Run one schedule and return the verdict; `state` is where the daemon keeps its database."""
     folder.mkdir()
     exchanges: list[FaultyExchange] = []
     for number, part in enumerate(on_each_server(faults)):
         former = exchanges[-1] if exchanges else None
-        exchange = FaultyExchange(tmux, folder / f"server-{number}", state, faults=len(part), former=former)
+        exchange = FaultyExchange(
+            tmux, folder / f"server-{number}", state, faults=len(part), gathers=gathers, former=former
+        )
         exchanges.append(exchange)
         async with exchange:
             await exchange.connect()
