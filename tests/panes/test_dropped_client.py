@@ -104,11 +104,15 @@ async def test_a_caller_that_gives_up_while_the_client_is_dropped_takes_no_other
         await says.until(lambda s: s.of(PaneOpened))
         caller = asyncio.ensure_future(watch_second())
         request = ControlClient.request
+        dropped = []
 
         def send(client: ControlClient, line: str, on_reply: OnReply) -> None:
-            if "link-window" in line and not caller.cancelling():
+            # The first successor comes at once, the second one waits: meanwhile the caller gives up.
+            if "link-window" in line and len(dropped) < 2:
+                dropped.append(client)
                 drop_client(private_tmux)
-                asyncio.get_running_loop().call_later(0.05, caller.cancel)
+                if len(dropped) == 2:
+                    asyncio.get_running_loop().call_later(0.05, caller.cancel)
             request(client, line, on_reply)
 
         monkeypatch.setattr(ControlClient, "request", send)
