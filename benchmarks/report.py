@@ -51,6 +51,7 @@ QUICK = {
     "federation": "--repetitions 1 --sizes 100",
     "libtmux_commands": "--repetitions 3",
     "prompt": "--repetitions 3",
+    "scaling": "--nodes 10 100",
     "server_deaths": "--rounds 1",
 }
 """Every part, in the order of the report, with what makes it small."""

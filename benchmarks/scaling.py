@@ -5,8 +5,8 @@ grows with the number of peers is timed: a start, a pass of the writer over all 
 relay of 100 sessions on 20 nodes is opened, and what one output costs its home is counted. The broker's share is timed
 on a private Redis: keys of one MGET, and entries of 64 messages with and without a sync of its file.
 
-    python -m benchmarks.scaling                # print the figures
-    python -m benchmarks.scaling docs/pictures  # and draw scaling.svg there
+    python -m benchmarks.scaling                            # print the figures
+    streamrelay bench scaling --output FOLDER               # and draw scaling.svg
 """
 
 import argparse
@@ -18,11 +18,12 @@ import tracemalloc
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from redis import Redis
 
+from benchmarks import measuring
+from benchmarks.measuring import Report, Table, progress
 from benchmarks.plotting import Panel, bars
 from streamrelay.events import Event, Text, TurnEnded, TurnStarted
 from streamrelay.federation import outgoing
@@ -192,30 +193,56 @@ def picture(costs: Sequence[NodeCost]) -> str:
     return bars(names, [("one node of so many (logarithmic scale)", "#4477aa")], panels, labels=110, span=340)
 
 
-def main() -> None:
-    """Print the figures, and draw them where asked."""
-    parser = argparse.ArgumentParser(description="Simulate how links between machines grow.")
-    parser.add_argument("folder", nargs="?", type=Path, help="where scaling.svg goes")
-    asked = parser.parse_args()
-    costs = [node_cost(size) for size in SIZES]
-    print("| nodes | start | memory | idle pass of the writer | presence, all nodes |\n|---|---|---|---|---|")
-    for cost in costs:
-        print(
-            f"| {cost.nodes:,} | {cost.start * 1e3:,.2f} ms | {cost.memory / 1e3:,.2f} MB | {cost.write * 1e3:,.2f} ms "
-            f"| {cost.presence:,.0f} keys/s |"
-        )
-    print(f"\n{MEMBERS} sessions on {MACHINES} nodes, one output:")
-    for length in (100, 4_000):
-        cost = fan_out(length)
-        print(f"  {length:,} characters: {cost.seconds * 1e3:.2f} ms, {cost.envelopes} envelopes, {cost.size:,} bytes")
-    shares = ", ".join(f"{shards} brokers {largest_share(shards):.2f}" for shards in SHARDS)
-    print(f"\nfullest of several brokers, by the mean: {shares}")
+def measure(arguments: argparse.Namespace) -> Report:
+    """Cost nodes among more and more others, the fan-out of a relay, and the broker's part."""
+    costs = []
+    for size in arguments.nodes:
+        progress(f"scaling: a node among {size:,}")
+        costs.append(node_cost(size))
+    outputs = {length: fan_out(length) for length in (100, 4_000)}
+    shares = {shards: largest_share(shards) for shards in SHARDS}
+    progress("scaling: the broker")
     rates = broker_rates()
-    print(f"broker: {rates.keys:,.0f} keys/s of one MGET", end=", ")
-    print(f"{rates.entries:,.0f} entries/s of 25 KB, {rates.synced_entries:,.0f} with a sync each")
-    if asked.folder is not None:
-        (asked.folder / "scaling.svg").write_text(picture(costs), encoding="utf-8")
+    nodes = Table(
+        "A node, and the presence of all",
+        ("nodes", "start, ms", "memory, MB", "idle pass of the writer, ms", "presence, keys/s"),
+        [
+            (
+                f"{one.nodes:,}", f"{one.start * 1e3:.2f}", f"{one.memory / 1e3:.2f}", f"{one.write * 1e3:.2f}",
+                f"{one.presence:,.0f}",
+            )
+            for one in costs
+        ],
+    )  # fmt: skip
+    relay = Table(
+        f"One output in a relay of {MEMBERS} sessions on {MACHINES} nodes",
+        ("characters", "CPU of its home, ms", "envelopes", "bytes"),
+        [
+            (f"{length:,}", f"{one.seconds * 1e3:.2f}", str(one.envelopes), f"{one.size:,}")
+            for length, one in outputs.items()
+        ],
+    )
+    brokers = Table(
+        "Several brokers: the fullest by the mean",
+        ("brokers", "share"),
+        [(str(shards), f"{share:.2f}") for shards, share in shares.items()],
+    )
+    broker = Table(
+        "What one broker carries",
+        ("keys/s of one MGET", "entries/s of 25 KB", "entries/s with a sync each"),
+        [(f"{rates.keys:,.0f}", f"{rates.entries:,.0f}", f"{rates.synced_entries:,.0f}")],
+    )
+    figures = {"nodes": costs, "fan_out": outputs, "shares": shares, "broker": rates}
+    plots = {"scaling.svg": picture(costs)}
+    return Report("scaling", measuring.machine(), figures, (nodes, relay, brokers, broker), plots)
+
+
+def options() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = measuring.options(__doc__)
+    parser.add_argument("--nodes", type=int, nargs="+", default=list(SIZES), help="(%(default)s)")
+    return parser
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(measuring.run(options(), measure))

@@ -1,8 +1,8 @@
 """How much and how fast a peer may tell this node. Pure.
 
 A peer may send a minute's worth at once; then its allowance fills again, evenly. The receiver does not take what
-exceeds it yet, and tells the sender how long to wait (`Ack.slow`). So nothing is lost or reordered: messages wait on
-the sender's disk. Requests for a link, a relay or a session are refused instead (`NotAllowed`).
+exceeds it yet, and asks the sender to wait for so many seconds (`Ack.slow`). So nothing is lost or reordered: messages
+wait on the sender's disk. Requests for a link, a relay or a session are refused instead (`NotAllowed`).
 
 An envelope larger than a minute's worth passes when the allowance is full, and the next one waits until that is paid.
 """
@@ -14,7 +14,7 @@ from streamrelay.errors import UsageError
 
 MINUTE = 60.0
 MIN_WAIT, MAX_WAIT = 0.5, 60.0
-"""Seconds that a sender is told to wait, at least and at most."""
+"""Seconds that a sender has to wait, at least and at most."""
 
 
 class Limits(NamedTuple):

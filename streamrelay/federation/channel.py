@@ -71,7 +71,7 @@ class Channel:
         self._is_missing = False
         """Whether one of them was early."""
         self._slow = 0.0
-        """Seconds that the sender has to wait, for one of them exceeds its allowance."""
+        """Seconds that the sender has to wait, because one of them exceeds its allowance."""
         self._limit = ""
         self.limit = ""
         """The limit for which what waits here waits, as the peer says; empty for none."""
@@ -182,7 +182,8 @@ class Channel:
     def take(self, envelope: Envelope, *, wait: float = 0.0, limit: str = "") -> Verdict:
         """Tell what to make of an envelope, and count it if it is new; it is to be acknowledged then.
 
-        With a `wait` the next one is not taken: its sender is told for how many seconds to wait, and for what `limit`.
+        With a `wait` the next one is not taken: the acknowledgement asks its sender to wait for so many seconds, and
+        names the `limit`.
         """
         verdict = self._judge(envelope)
         self._unacknowledged += 1

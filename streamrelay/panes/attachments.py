@@ -144,9 +144,18 @@ class Attachments:
         )
 
     async def unwatch(self, panes: Iterable[str]) -> None:
-        """Disconnect panes without listeners, and close the hub when no pane is left."""
+        """Disconnect panes without listeners, and close the hub when no pane is left.
+
+        This also happens if the caller is cancelled meanwhile.
+        """
         if not self._connection.is_heard:
             self._unheard.set()
+        dropping = self._connection.spawn(self._drop([*panes]))
+        await asyncio.wait([dropping])
+        if not dropping.cancelled():  # cancelled: `close` has disconnected all panes
+            dropping.result()
+
+    async def _drop(self, panes: Sequence[str]) -> None:
         async with self._connection.changing:
             await self._connection.drop(panes)
 

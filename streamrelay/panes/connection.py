@@ -382,11 +382,12 @@ class PaneConnection:
         self.panes.clear()
         await self.drop(())
 
-    def spawn(self, work: Coroutine[object, object, None]) -> None:
+    def spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Run a background task; `end` cancels it."""
-        task = asyncio.ensure_future(work)
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 def _ignore(_result: CommandResult) -> None:

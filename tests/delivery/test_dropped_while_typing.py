@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 import streamrelay
-from streamrelay.control import ControlClient
-from streamrelay.control.requests import OnReply
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.panes.tasks import until_first
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
+from tests.dropped_clients import Dropping
 
 PATIENCE = 30.0
 
@@ -28,20 +27,8 @@ async def test_a_message_is_typed_once_although_the_client_is_dropped(
     words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(tmp_path / "got"), "--works", "0.05"]
     pane = private_tmux.new_session("agent", words, columns=80, lines=24)
     wait_until(lambda: any(got.kind == "ready" for got in read_got(tmp_path / "got")), PATIENCE)
-    request, dropped = ControlClient.request, []
-
-    def send(client: ControlClient, line: str, on_reply: OnReply) -> None:
-        if word in line and "if-shell" in line and len(dropped) < 2:
-            dropped.append(line)
-            if when == "after tmux has run it":
-                # tmux answers before it lets a client go, so the line takes another way.
-                (tmp_path / "line").write_text(line)
-                private_tmux.run("source-file", str(tmp_path / "line"))
-            for client_name in private_tmux.run("list-clients", "-F", "#{client_name}").split():
-                private_tmux.run("detach-client", "-t", client_name)
-        request(client, line, on_reply)
-
-    monkeypatch.setattr(ControlClient, "request", send)
+    runs_in = tmp_path if when == "after tmux has run it" else None
+    dropping = Dropping(private_tmux, monkeypatch, word, "if-shell", left=2, runs_in=runs_in)
     reports: list[Progress] = []
     connection = streamrelay.connect(tmux=private_tmux.binary, socket_path=private_tmux.socket_path, profiles=())
     async with connection as server, server.watch(pane):
@@ -56,7 +43,7 @@ async def test_a_message_is_typed_once_although_the_client_is_dropped(
                 await writer.finish()
 
         await until_first(writer.run(), finished())
-    assert len(dropped) == 2
+    assert not dropping.left
     assert [got.text for got in read_got(tmp_path / "got") if got.kind == "message"] == ["hello", "again"]
     assert {(one.message_id, one.state) for one in reports} >= {("m1", "submitted"), ("m2", "submitted")}
     assert not {"failed", "unconfirmed"} & {one.state for one in reports}, reports

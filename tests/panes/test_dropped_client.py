@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from streamrelay.control import ControlClient
-from streamrelay.control.requests import OnReply
 from streamrelay.errors import ConnectionLost, ServerLost
 from streamrelay.events import Gap, PaneOpened
 from streamrelay.panes import backoff
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
+from tests.dropped_clients import Dropping, drop_clients
 from tests.process_limits import no_more_descriptors
 
 PRINTER = ["sh", "-c", "stty -echo; while read first last; do seq $first $last; done"]
@@ -24,30 +23,6 @@ MOMENTS = {
     "its window is linked": "link-window",
     "its screen is read": "capture-pane",
 }
-
-
-def drop_client(tmux: PrivateTmux) -> None:
-    """Detach the clients that stay on hubs."""
-    for line in tmux.run("list-clients", "-F", "#{client_session} #{client_name}").splitlines():
-        session, name = line.split()
-        if session.startswith("streamrelay-"):
-            tmux.run("detach-client", "-t", name)
-
-
-class Dropping:
-    """Detaches the clients of hubs whenever a client is about to send a line with a certain word, `left` times."""
-
-    def __init__(self, tmux: PrivateTmux, patch: pytest.MonkeyPatch, word: str, left: int = 1) -> None:
-        self.left = left
-        request = ControlClient.request
-
-        def send(client: ControlClient, line: str, on_reply: OnReply) -> None:
-            if word in line and self.left:
-                self.left -= 1
-                drop_client(tmux)
-            request(client, line, on_reply)
-
-        patch.setattr(ControlClient, "request", send)
 
 
 @pytest.mark.requirement("ENG-07d")
@@ -103,26 +78,22 @@ async def test_a_caller_that_gives_up_while_the_client_is_dropped_takes_no_other
         says = heard(stream)
         await says.until(lambda s: s.of(PaneOpened))
         caller = asyncio.ensure_future(watch_second())
-        request = ControlClient.request
-        dropped = []
 
-        def send(client: ControlClient, line: str, on_reply: OnReply) -> None:
-            # The first successor comes at once, the second one waits: meanwhile the caller gives up.
-            if "link-window" in line and len(dropped) < 2:
-                dropped.append(client)
-                drop_client(private_tmux)
-                if len(dropped) == 2:
-                    asyncio.get_running_loop().call_later(0.05, caller.cancel)
-            request(client, line, on_reply)
+        def gives_up(left: int) -> None:
+            # The first successor comes at once, the second one waits: meanwhile the caller is cancelled, and once more
+            # while it takes leave.
+            if not left:
+                for delay in (0.05, 0.1):
+                    asyncio.get_running_loop().call_later(delay, caller.cancel)
 
-        monkeypatch.setattr(ControlClient, "request", send)
+        Dropping(private_tmux, monkeypatch, "link-window", left=2, dropped=gives_up)
         monkeypatch.setattr(backoff, "_FIRST_WAIT", 0.3)
         with pytest.raises(asyncio.CancelledError):
             await caller
         private_tmux.run("send-keys", "-t", first, "1 30", "Enter")
         await says.until(lambda s: s.said[-1:] == ["30"])
         assert says.said == [str(number) for number in range(1, 31)]
-        assert not server.is_watched(second)
+        await wait_until_async(lambda: not server.is_watched(second), 20, "the other pane to be left")
 
 
 @pytest.mark.requirement("ENG-07d")
@@ -155,7 +126,7 @@ async def test_a_command_is_sent_again_only_if_it_may_be_repeated(
         (pane,) = stream.panes
         if is_run_before:
             private_tmux.run(*line.split())
-        drop_client(private_tmux)
+        drop_clients(private_tmux)
         command = server.command(pane, line, repeatable=repeatable)
         if repeatable:
             await command

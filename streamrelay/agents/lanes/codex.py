@@ -15,7 +15,6 @@ import asyncio
 import json
 import re
 import stat
-import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from typing import Any, Final
 import websockets
 from websockets.asyncio.client import ClientConnection, connect, unix_connect
 
-from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress
+from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress, appears
 from streamrelay.agents.listening import command_line, loopback_url
 from streamrelay.agents.witnesses.process import AgentProcess
 from streamrelay.version import VERSION
@@ -33,14 +32,11 @@ from streamrelay.version import VERSION
 NAME: Final = "codex"
 TIMEOUT: Final = 15.0
 """Seconds for one request."""
-SEEN_WITHIN: Final = 5.0
-"""Seconds after a request without a reply in which its message appears in the thread."""
 MAX_BYTES: Final = 16 << 20
 MAX_THREADS: Final = 100
 MAX_QUEUED: Final = 100
 MAX_TURNS: Final = 50
 """How many turns of a thread are looked through."""
-_LOOK: Final = 0.1
 _UNIX: Final = "unix://"
 _DEFAULT_SOCKET: Final = Path("app-server-control", "app-server-control.sock")
 _SPINNER: Final = re.compile(r"^[\u2800-\u28ff] ")
@@ -131,7 +127,7 @@ class CodexLane:
             taken = await self.was_taken(handed)
             return "unknown" if taken is None else "taken" if taken else "not_sent"
         except _NoReply:
-            return "taken" if await self._appears(handed) else "unknown"
+            return "taken" if await appears(self, handed) else "unknown"
         return "taken"
 
     async def was_taken(self, handed: Handed) -> bool | None:
@@ -167,15 +163,6 @@ class CodexLane:
                 if item.get("type") == "userMessage" and isinstance(item.get("clientId"), str):
                     found[item["clientId"]] = state
         return found
-
-    async def _appears(self, handed: Handed) -> bool:
-        until = time.monotonic() + SEEN_WITHIN
-        while True:
-            if await self.was_taken(handed):
-                return True
-            if time.monotonic() >= until:
-                return False
-            await asyncio.sleep(_LOOK)
 
     async def _address(self) -> tuple[str, Path] | Absence:
         """Return the address that the agent was started with, and the agent's folder."""

@@ -19,21 +19,18 @@ from typing import Any, Final, TypeVar
 import httpx
 import msgspec
 
-from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress
+from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress, appears
 from streamrelay.agents.listening import command_line, listening_urls, loopback_url
 from streamrelay.agents.witnesses.process import AgentProcess
 
 NAME: Final = "opencode"
 TIMEOUT: Final = 15.0
 """Seconds for one request."""
-SEEN_WITHIN: Final = 5.0
-"""Seconds after the API has accepted a message in which the message appears in its session."""
 MAX_BYTES: Final = 16 << 20
 """The longest reply of the API."""
 MAX_SESSIONS: Final = 1_000
 MAX_RECENT: Final = 200
 """How many messages of a session are looked through."""
-_LOOK: Final = 0.05
 _TITLE: Final = "OC | "
 _MAX_TITLE, _CUT_TITLE = 40, 37
 _PASSWORD: Final = "OPENCODE_SERVER_PASSWORD"  # noqa: S105  # the name of a variable
@@ -162,10 +159,10 @@ class OpenCodeLane:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL):
             return "not_sent"
         except httpx.HTTPError:
-            return "taken" if await self._appears(handed) else "unknown"
+            return "taken" if await appears(self, handed) else "unknown"
         if reply.status_code in _REFUSED:
             return "not_sent"
-        return "taken" if await self._appears(handed) else "unknown"
+        return "taken" if await appears(self, handed) else "unknown"
 
     async def was_taken(self, handed: Handed) -> bool | None:
         """Return whether the session has a message; None if the API does not answer."""
@@ -190,16 +187,6 @@ class OpenCodeLane:
                 if (handed.url, handed.session) == (session.url, session.session):
                     found[handed.reference] = _state(handed.reference, replies)
         return found
-
-    async def _appears(self, handed: Handed) -> bool:
-        """Return whether a message appears in its session soon; the API accepts it before it stores it."""
-        until = time.monotonic() + SEEN_WITHIN
-        while True:
-            if await self.was_taken(handed):
-                return True
-            if time.monotonic() >= until:
-                return False
-            await asyncio.sleep(_LOOK)
 
     async def _recent(self, handed: Handed, count: int) -> list[_Message] | None:
         return await self._get(f"{_session(handed)}/message", list[_Message], limit=str(count))
