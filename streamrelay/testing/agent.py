@@ -164,11 +164,12 @@ class Agent:
         """Go on until the input ends; numbers of signals are read from the descriptor `hand`."""
         handed = self._serve() if self._script.api >= 0 else hand
         self._boot()
-        self._write(self._program.starts())
-        self._show_draft()
+        # In one piece: an agent that asks at its start does not show an empty composer before.
+        question = self._script.dialog
+        self._write(self._program.starts() + self._paint_draft() + (self._paint_question() if question else b""))
         self._record("ready")
         if self._script.dialog:
-            self.ask()
+            self._record("dialog")
         while True:
             readable, _, _ = select.select([_STDIN, hand, handed], [], [], self._patience())
             if self._api is not None and handed in readable:
@@ -185,9 +186,12 @@ class Agent:
 
     def ask(self) -> None:
         """Put up a question."""
-        self._dialog = True
-        self._write(self._program.asks(*next(self._questions)))
+        self._write(self._paint_question())
         self._record("dialog")
+
+    def _paint_question(self) -> bytes:
+        self._dialog = True
+        return self._program.asks(*next(self._questions))
 
     def _signalled(self, number: int) -> None:
         """Follow the terminal's size, or do what a person does: clear the draft or cause the question; or answer it."""
@@ -340,8 +344,11 @@ class Agent:
         self._write(self._program.says(text))
 
     def _show_draft(self) -> None:
+        self._write(self._paint_draft())
+
+    def _paint_draft(self) -> bytes:
         self._paint_at = None
-        self._write(self._program.drafts(self._shown(self._draft)))
+        return self._program.drafts(self._shown(self._draft))
 
     def _shown(self, text: str) -> str:
         lines = text.count("\n") + 1
