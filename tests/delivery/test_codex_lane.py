@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve, unix_serve
 
-from streamrelay.agents.lanes import lane as lane_contract
+from streamrelay.agents.lanes import arrival
 from streamrelay.agents.lanes.codex import CodexLane
 from streamrelay.agents.lanes.lane import LaneAddress
 from streamrelay.agents.listening import command_line
@@ -198,7 +198,7 @@ async def test_the_thread_on_the_screen_is_never_guessed(
 async def test_only_what_the_server_refuses_and_has_not_got_may_be_sent_otherwise(
     stage: Stage, folder: Path, fault: str, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lane_contract, "SEEN_WITHIN", 0.5)
+    monkeypatch.setattr(arrival, "SEEN_WITHIN", 0.5)
     async with serving(stage, folder) as lane:
         handed = lane.reference(await found(lane))
         stage.server.fault = fault

@@ -24,7 +24,8 @@ from typing import Any, Final
 import websockets
 from websockets.asyncio.client import ClientConnection, connect, unix_connect
 
-from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress, appears
+from streamrelay.agents.lanes.arrival import appears
+from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress
 from streamrelay.agents.listening import command_line, loopback_url
 from streamrelay.agents.witnesses.process import AgentProcess
 from streamrelay.version import VERSION

@@ -11,15 +11,9 @@ Only `not_sent` allows another lane: the agent has certainly not got the message
 No method raises for what an agent, its server or its files do.
 """
 
-import asyncio
-import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, Self
-
-SEEN_WITHIN: Final = 5.0
-"""Seconds in which a message that an agent may have got appears in its record."""
-_LOOK: Final = 0.05
+from typing import Literal, Protocol, Self
 
 Absence = Literal["no_process", "no_server", "protected", "several", "no_session", "unreadable"]
 """Why a lane is closed: the agent's process is not accessible; it serves no API; the API wants a password; several
@@ -89,13 +83,3 @@ class Lane(Protocol):
 
     async def close(self) -> None:
         """Close the connections."""
-
-
-async def appears(lane: Lane, handed: Handed) -> bool:
-    """Return whether the agent's record shows a message within `SEEN_WITHIN` seconds."""
-    until = time.monotonic() + SEEN_WITHIN
-    while not await lane.was_taken(handed):
-        if time.monotonic() >= until:
-            return False
-        await asyncio.sleep(_LOOK)
-    return True

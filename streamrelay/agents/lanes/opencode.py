@@ -19,7 +19,8 @@ from typing import Any, Final, TypeVar
 import httpx
 import msgspec
 
-from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress, appears
+from streamrelay.agents.lanes.arrival import appears
+from streamrelay.agents.lanes.lane import Absence, Answering, Handed, HandOver, LaneAddress
 from streamrelay.agents.listening import command_line, listening_urls, loopback_url
 from streamrelay.agents.witnesses.process import AgentProcess
 
