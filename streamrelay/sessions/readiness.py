@@ -5,6 +5,7 @@ when it has set or painted them. The code that starts it knows its profile from 
 """
 
 from streamrelay.agents.profile import AgentProfile
+from streamrelay.delivery.machine import PICTURE_REST
 from streamrelay.delivery.readiness import obstacle
 from streamrelay.delta.pane_state import Standing
 
@@ -15,7 +16,8 @@ RESTED = 1.0
 def is_ready(standing: Standing, profile: AgentProfile | None, *, rested: float) -> bool:
     """Tell whether there is nothing to wait for: the program is ready, or a person is needed before it can be.
 
-    `profile` is that of the program it was started as; `rested` the seconds without output.
+    `profile` is that of the program it was started as; `rested` the seconds without output. The composer of an agent
+    whose screen is still being painted says nothing: a question may replace it.
     """
     if standing.needs_human is not None:
         return True
@@ -23,5 +25,5 @@ def is_ready(standing: Standing, profile: AgentProfile | None, *, rested: float)
         profile is not None and profile.kind == "agent" and bool(profile.delivery.ready or profile.delivery.composer)
     )
     if knows:
-        return obstacle(standing, profile, answering=False) is None
+        return rested >= PICTURE_REST and obstacle(standing, profile, answering=False) is None
     return rested >= RESTED

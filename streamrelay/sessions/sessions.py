@@ -13,6 +13,7 @@ from pathlib import Path
 
 import regex
 
+from streamrelay.delivery.machine import PICTURE_REST
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import CommandFailed, ConnectionLost, PaneGone, StartFailed, TargetNotFound, UsageError
 from streamrelay.events import NeedKind
@@ -267,10 +268,12 @@ class Sessions:
                 if pipeline.closed:
                     raise PaneGone(f"{session.program} in pane {session.pane} has ended", data={"pane": session.pane})
                 pipeline.look()
-                if is_ready(pipeline.standing, profile, rested=now - max(began, pipeline.last_output or 0.0)):
+                rested = now - max(began, pipeline.last_output or 0.0)
+                if is_ready(pipeline.standing, profile, rested=rested):
                     break
+                look_again = PICTURE_REST if rested < PICTURE_REST else RESTED
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(pipeline.changed(), min(RESTED, began + patience - now))
+                    await asyncio.wait_for(pipeline.changed(), min(look_again, began + patience - now))
             if session.started_here:
                 await self._server.query(release_command(session.pane))
                 foreground = await self._foreground(session.pane)
