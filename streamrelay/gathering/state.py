@@ -40,14 +40,14 @@ class Tenure(msgspec.Struct):
     speaker: int
     due: float
     """When the next beat or the end is due; before the tenure has begun, when it begins at the latest."""
+    turn_prompt: str
+    """The id of the prompt with the piece, until it reaches the speaker."""
+    heard_before: int
+    """The number of record entries that the speaker had got before that prompt."""
     begun: bool = False
     """Whether the speaker's time runs."""
     beat: int = 0
     """The number of the latest beat."""
-    turn_prompt: str = ""
-    """The id of the prompt with the piece, until it reaches the speaker."""
-    heard_before: int = 0
-    """The number of record entries that the speaker had got before that prompt."""
     beat_prompt: str = ""
     """The id of the latest beat's prompt, until it reaches the speaker."""
     last_prompt: str = ""

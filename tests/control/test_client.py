@@ -22,6 +22,7 @@ from streamrelay.errors import (
     BadCommand,
     CommandFailed,
     CommandTimeout,
+    UsageError,
 )
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until, wait_until_async
@@ -54,6 +55,27 @@ async def test_attaching_hands_on_what_came_with_it(
         assert client.session == "$0"
         assert SessionChanged("$0", "main") in heard.events
         assert private_tmux.run("list-clients", "-F", "#{client_pid} #{client_flags}").split()[0] == str(client.pid)
+
+
+async def test_no_command_is_taken_before_the_session_is_known(private_tmux: PrivateTmux, connect: "Connect") -> None:
+    private_tmux.new_session("main", IDLE)
+    client = connect("main")
+    with pytest.raises(UsageError, match="not attached"):
+        client.request(say("early"), lambda _: None)
+    opening = asyncio.create_task(client.open())
+    answered: asyncio.Future[CommandResult] = asyncio.get_running_loop().create_future()
+    while not opening.done():
+        if client.pid is not None and not client.session:
+            with pytest.raises(UsageError, match="not attached"):
+                client.request(say("early"), lambda _: None)
+            break
+        await asyncio.sleep(0)
+    else:
+        pytest.fail("the client was attached as soon as it was started")
+    await opening
+    client.request(say("in time"), answered.set_result)
+    assert (await answered).text == "in time"
+    await client.aclose()
 
 
 @pytest.mark.requirement("ENG-04a")

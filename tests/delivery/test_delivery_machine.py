@@ -362,6 +362,12 @@ def test_what_the_stream_says_while_an_enter_is_put_off_is_told_behind_it() -> N
     assert machine.entered(2.03) == [ReportState("m1", "submitted"), ReportState("m1", "turn_started")]
 
 
+def test_a_screen_at_rest_for_a_tenth_of_a_second_is_judged_at_once() -> None:
+    machine, message = DeliveryMachine(), Message("m1", "x")
+    machine.put(message, 0.0)
+    assert machine.look(PaneView(EMPTY, last_output=0.0), 0.1) == [Paste(message)]
+
+
 def test_nothing_is_typed_while_a_picture_is_being_painted_but_for_one_that_never_rests() -> None:
     machine, message = DeliveryMachine(), Message("m1", "x")
     machine.put(message, 0.0)

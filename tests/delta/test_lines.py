@@ -42,6 +42,15 @@ def test_a_line_longer_than_the_screen_comes_once_and_whole() -> None:
     assert pane.feed("end\r\nnext") == ["0123456789" * 5 + "end"]
 
 
+def test_a_line_tells_how_much_of_it_has_left_the_screen() -> None:
+    pane = Followed(columns=5, lines=2)
+    assert not pane.lines.exceeds(0)
+    pane.feed("0123456789" * 5)
+    left = 50 - 5 * 2
+    assert pane.lines.exceeds(left - 1)
+    assert not pane.lines.exceeds(left)
+
+
 def test_a_line_rewritten_after_it_was_said_is_said_once_more_when_its_program_leaves_it_alone() -> None:
     pane = Followed(lines=8)
     assert pane.feed("one\r\ntwo\r\nthree\r\n") == ["one", "two", "three"]
