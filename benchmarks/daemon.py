@@ -33,8 +33,9 @@ from streamrelay.daemon.metrics import Metrics
 from streamrelay.daemon.server import HttpServer
 from streamrelay.events import AnyEvent, Text
 from streamrelay.history.journal import Journal
-from streamrelay.service.api import Service, Status
+from streamrelay.service.api import Status
 from streamrelay.service.feed import Feed
+from streamrelay.service.interface import Service
 
 BAR = 0.5
 _BATCH = 100

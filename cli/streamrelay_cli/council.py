@@ -27,8 +27,9 @@ from streamrelay.council.template import TEMPLATE
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import DaemonLost, ExtraMissing, UsageError
 from streamrelay.installation import needs_extra
-from streamrelay.service.api import OpenCouncil, Service
+from streamrelay.service.api import OpenCouncil
 from streamrelay.service.council_seat import ServiceSeat
+from streamrelay.service.interface import Service
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.council_lines import CouncilLines
 from streamrelay_cli.daemon_client import service_if_any

@@ -7,7 +7,7 @@ from streamrelay.control import Tmux
 from streamrelay.daemon.address import DaemonAddress, address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonMissing
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 
 @asynccontextmanager

@@ -9,7 +9,8 @@ import typer
 from streamrelay import counts
 from streamrelay.counts import counted
 from streamrelay.links.link import Link
-from streamrelay.service.api import Delivery, Relay, Service, Status
+from streamrelay.service.api import Delivery, Relay, Status
+from streamrelay.service.interface import Service
 from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options

@@ -13,7 +13,8 @@ import typer
 
 from streamrelay.counts import counted
 from streamrelay.errors import TargetNotFound, UsageError
-from streamrelay.service.api import Gathering, Invited, Service, StartGathering
+from streamrelay.service.api import Gathering, Invited, StartGathering
+from streamrelay.service.interface import Service
 from streamrelay.sessions.programs import own_search_path
 from streamrelay_cli.command_group import TYPED
 from streamrelay_cli.daemon_client import service_needed

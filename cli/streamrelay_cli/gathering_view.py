@@ -22,7 +22,8 @@ from streamrelay.delivery.sanitise import sanitised
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent, Contribution, GatheringClosed, GatheringPhase, Piece
 from streamrelay.panes.tasks import until_first
-from streamrelay.service.api import Gathering, Service
+from streamrelay.service.api import Gathering
+from streamrelay.service.interface import Service
 from streamrelay_cli.keys import pressed_keys
 from streamrelay_cli.output import CommandOutput
 

@@ -10,7 +10,7 @@ from streamrelay.links.configured import link_policy, link_texts
 from streamrelay.links.link import BUDGET
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.participants import TypingOptions
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 from streamrelay_cli.config import delivery_policy, settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.daemon_commands import link_shown

@@ -10,7 +10,8 @@ from streamrelay.counts import deliveries
 from streamrelay.delivery.sending import open_outbox
 from streamrelay.links.configured import relay_rules
 from streamrelay.relay.session import RelaySession
-from streamrelay.service.api import CreateRelay, RelayParticipant, Service
+from streamrelay.service.api import CreateRelay, RelayParticipant
+from streamrelay.service.interface import Service
 from streamrelay_cli.config import delivery_policy, settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.exchange import Budget, Exchange

@@ -11,8 +11,9 @@ from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.sending import SentMessage, open_outbox, send
 from streamrelay.errors import DeliveryTimeout, UsageError
 from streamrelay.events import Event
-from streamrelay.service.api import SendMessage, Service
+from streamrelay.service.api import SendMessage
 from streamrelay.service.delivery_following import send_through
+from streamrelay.service.interface import Service
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_if_any

@@ -34,7 +34,8 @@ from streamrelay.errors import (
     StreamrelayError,
 )
 from streamrelay.events import AnyEvent, NeedsHuman, PaneClosed, Receipt
-from streamrelay.service.api import Delivery, OpenDialog, SendMessage, Service
+from streamrelay.service.api import Delivery, OpenDialog, SendMessage
+from streamrelay.service.interface import Service
 from streamrelay.sessions.model import Session
 
 StopReason = Literal["end_turn", "cancelled"]

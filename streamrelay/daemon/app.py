@@ -18,16 +18,30 @@ from streamrelay.council.events import CouncilEvent
 from streamrelay.daemon import metrics, openapi
 from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.metrics import Metrics
-from streamrelay.daemon.operations import OPERATIONS, STATUS, OneCouncil, OneSession, Operation
 from streamrelay.daemon.problems import DEFECT, Problem, problem_of, status_of
 from streamrelay.errors import StreamrelayError, UsageError
-from streamrelay.service.api import Service, Status
+from streamrelay.service.api import Status
+from streamrelay.service.interface import Service
+from streamrelay.service.operations import Operation, operations
 from streamrelay.web.streams import EventStream
 
 MAX_BODY_SIZE = 32 * 2**20
 """Bytes: a message of some megabytes, with every character escaped."""
 _LIVE_EVERY = 0.1
 _JSON = msgspec.json.Encoder()
+_STATUS = "status"
+
+
+class OneSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session, by its id."""
+
+    session: str
+
+
+class OneCouncil(msgspec.Struct, frozen=True, kw_only=True):
+    """A session of the council, by its id."""
+
+    council: str
 
 
 Frames = AsyncGenerator[bytes]
@@ -59,7 +73,7 @@ def create_app(
         return Response(page, headers={"content-type": metrics.MEDIA_TYPE})
 
     async def document(_: Request) -> Response:
-        return _json(openapi.openapi(OPERATIONS, version))
+        return _json(openapi.openapi(operations(), version))
 
     return Starlette(
         routes=[
@@ -80,21 +94,22 @@ def call_routes(
     *,
     log: structlog.typing.FilteringBoundLogger,
     counts: Metrics,
-    operations: Sequence[Operation[Any, Any]] = OPERATIONS,
+    served: Sequence[Operation] | None = None,
     live: Showing | None = None,
     stream: Callable[[Frames], Frames] = lambda frames: frames,
     council_stream: Callable[[Frames], Frames] | None = None,
 ) -> dict[str, Route]:
-    """Return the routes by name: one for each operation, and those of the streams, which run through `stream`.
+    """Return the routes by name: one for each operation in `served` (default: all), and those of the streams.
 
-    The route `live` exists only if `live` is given. Councils go through `council_stream` if it is given.
+    Streams run through `stream`, those of councils through `council_stream` if it is given. The route `live` exists
+    only if `live` is given.
     """
 
     async def events(request: Request) -> Response:
         follow = _follow(request)
         return EventStream(stream(broadcast.subscribe(follow.after)))
 
-    def route(operation: Operation[Any, Any]) -> Route:
+    def route(operation: Operation) -> Route:
         async def answer(request: Request) -> Response:
             began = time.perf_counter()
             response = await _answer(operation, request)
@@ -105,17 +120,17 @@ def call_routes(
 
         return _route(operation.path, answer, operation.method, operation.in_path)
 
-    async def _answer(operation: Operation[Any, Any], request: Request) -> Response:
+    async def _answer(operation: Operation, request: Request) -> Response:
         try:
             arguments = await _arguments(operation, request)
-            status = operation is STATUS
+            status = operation.name == _STATUS
             answer = await (_status(service, broadcast) if status else operation.call(service, arguments))
         except StreamrelayError as error:
             log.info("refused", operation=operation.name, code=error.code)
             return _problem(problem_of(error), status_of(error))
         return Response(status_code=204) if operation.answer is None else _json(answer)
 
-    routes = {operation.name: route(operation) for operation in operations}
+    routes = {operation.name: route(operation) for operation in served or operations()}
     routes["events"] = Route(openapi.EVENTS, events, methods=["GET"])
     if live is not None:
         routes["live"] = _live(live, stream)
@@ -178,7 +193,7 @@ def _route(path: str, endpoint: Callable[[Request], Any], method: str, in_path: 
     return Route(path, endpoint, methods=[method])
 
 
-async def _arguments(operation: Operation[Any, Any], request: Request) -> Any:
+async def _arguments(operation: Operation, request: Request) -> Any:
     fields: dict[str, Any] = {}
     if operation.method == "POST":
         body = await _body(request)

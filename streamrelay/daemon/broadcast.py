@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from streamrelay.daemon.sse import frame
 from streamrelay.events import AnyEvent, Gap
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 MAX_EVENTS = 20_000
 MAX_BYTES = 16 * 2**20

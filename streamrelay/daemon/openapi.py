@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from streamrelay.council.events import CouncilEvent
-from streamrelay.daemon.operations import API, Operation
 from streamrelay.daemon.problems import Problem
 from streamrelay.daemon.sse import MEDIA_TYPE
 from streamrelay.events import AnyEvent
 from streamrelay.history.results import Whole
+from streamrelay.service.operations import API, Operation
 
 JSON = "application/json"
 EVENTS = f"{API}/events"
@@ -36,7 +36,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     status: str = "ok"
 
 
-def openapi(operations: Iterable[Operation[Any, Any]], version: str) -> Schema:
+def openapi(operations: Iterable[Operation], version: str) -> Schema:
     """Return the document (OpenAPI 3.1) of these operations and of what a daemon has besides."""
     operations = tuple(operations)
     types = [operation.answer for operation in operations] + [operation.arguments for operation in operations]
@@ -71,7 +71,7 @@ def openapi(operations: Iterable[Operation[Any, Any]], version: str) -> Schema:
     }
 
 
-def _described(one: Operation[Any, Any], fields: Schema) -> Schema:
+def _described(one: Operation, fields: Schema) -> Schema:
     properties, required = fields["properties"], set(fields.get("required", ()))
     described: Schema = {"operationId": one.name, "summary": one.summary}
     elsewhere = set(properties) - one.in_path

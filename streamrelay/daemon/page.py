@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequ
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 from starlette.requests import Request
@@ -20,19 +20,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from streamrelay.daemon.app import refused
-from streamrelay.daemon.operations import (
-    API,
-    CANCEL_DELIVERY,
-    ENTER_COUNCIL,
-    OPERATIONS,
-    SEND_MESSAGE,
-    Nothing,
-    Operation,
-)
 from streamrelay.daemon.ports import PortProtocol, listening_on
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import NotAllowed, UsageError
-from streamrelay.service.api import SendMessage, SendResult, Service
+from streamrelay.service.api import SendMessage, SendResult
+from streamrelay.service.interface import Service
+from streamrelay.service.operations import API, Operation, operation, operations
 from streamrelay.web.access import PAGE, Access, OpenPage
 from streamrelay.web.guard import Guard, Listen, parse_listen
 from streamrelay.web.site import create_site
@@ -44,6 +37,12 @@ CALLS = frozenset({
     "enter_council",
 })  # fmt: skip
 """The daemon's calls that the page may make unchanged."""
+CHANGING = frozenset({"send_message", "cancel_delivery", "enter_council"})
+"""The calls that the page may make with `web.send` only."""
+
+
+class NoArguments(msgspec.Struct, frozen=True):
+    """No arguments."""
 
 
 class PersonalMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,23 +73,20 @@ async def _refuse(_service: Service, _arguments: object) -> NoReturn:
     raise NotAllowed("this page may not send or cancel messages", hint="web.send = true in your configuration lets it")
 
 
-def page_operations(*, send: bool) -> Sequence[Operation[Any, Any]]:
+def page_operations(*, send: bool) -> Sequence[Operation]:
     """Return the operations on the page's port, beside its files and the two streams.
 
     Without `send`, calls that send or cancel a message are refused (`not_allowed`).
     """
 
-    async def facts(_service: Service, _: Nothing) -> PageFacts:
+    async def facts(_service: Service, _: NoArguments) -> PageFacts:
         return PageFacts(send=send)
 
-    sending: Operation[Any, Any] = Operation(
-        SEND_MESSAGE.name, SEND_MESSAGE.method, SEND_MESSAGE.path, PersonalMessage, SendResult, _send
-    )
-    operations = [*(operation for operation in OPERATIONS if operation.name in CALLS), sending]
+    sending = replace(operation("send_message"), arguments=PersonalMessage, call=_send)
+    served = [*(one for one in operations() if one.name in CALLS), sending]
     if not send:
-        changing = {SEND_MESSAGE.name, CANCEL_DELIVERY.name, ENTER_COUNCIL.name}
-        operations = [replace(one, call=_refuse) if one.name in changing else one for one in operations]
-    return [*operations, Operation("page", "GET", f"{API}/page", Nothing, PageFacts, facts)]
+        served = [replace(one, call=_refuse) if one.name in CHANGING else one for one in served]
+    return [*served, Operation("page", "GET", f"{API}/page", NoArguments, PageFacts, facts)]
 
 
 Routes = Callable[[asyncio.Event], Sequence[BaseRoute]]

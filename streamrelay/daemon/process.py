@@ -32,7 +32,7 @@ from streamrelay.daemon.server import HttpServer
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 from streamrelay.web.streams import beating
 
 CLOSING = 10.0
@@ -91,7 +91,7 @@ async def _serve_all(running: Running, listener: socket.socket, signals: "_Signa
             return beating(frames, ended)
 
         routes = call_routes(
-            running.service, broadcast, log=log, counts=counts, operations=page.operations, live=running.live,
+            running.service, broadcast, log=log, counts=counts, served=page.operations, live=running.live,
             stream=stream,
         )  # fmt: skip
         return list(routes.values())

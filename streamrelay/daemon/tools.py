@@ -17,7 +17,7 @@ from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import StreamrelayError
 from streamrelay.mcp.http import HttpEndpoint
 from streamrelay.mcp.tokens import Tokens
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 PATH = "/mcp"
 _LOOPBACK = "127.0.0.1"

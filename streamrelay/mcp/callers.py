@@ -16,7 +16,7 @@ from pathlib import Path
 
 from streamrelay.control.tmux import Tmux
 from streamrelay.errors import StreamrelayError
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 _MAX_ANCESTORS = 100
 _WHERE = (

@@ -11,7 +11,7 @@ from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.results import Result, label, quoted
 from streamrelay.mcp.tool import Tool
 from streamrelay.service.api import AskCouncil as Asked
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 MAX_QUESTION = 200_000
 

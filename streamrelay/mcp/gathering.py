@@ -11,7 +11,8 @@ from streamrelay.mcp import descriptions
 from streamrelay.mcp.arguments import MAX_TEXT_LENGTH, Arguments
 from streamrelay.mcp.results import Result, label
 from streamrelay.mcp.tool import Tool
-from streamrelay.service.api import Gathering, Invited, Service, StartGathering
+from streamrelay.service.api import Gathering, Invited, StartGathering
+from streamrelay.service.interface import Service
 from streamrelay.sessions.programs import own_search_path
 
 MAX_PARTICIPANTS = 50

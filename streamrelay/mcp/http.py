@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from streamrelay.mcp.server import build_server
 from streamrelay.mcp.tokens import Tokens
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _CALLER = "streamrelay.caller"

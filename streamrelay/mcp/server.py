@@ -19,8 +19,8 @@ from streamrelay.mcp import descriptions, manual
 from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.tool import Tool
 from streamrelay.mcp.tools import TOOLS
-from streamrelay.service.api import Service
 from streamrelay.service.encoding import check_encodes
+from streamrelay.service.interface import Service
 
 FindCaller = Callable[[ServerRequestContext[Any, Any]], Awaitable[str]]
 """Returns the session id of a request's caller, or an empty string."""

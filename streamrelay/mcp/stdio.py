@@ -7,7 +7,7 @@ from mcp.server.stdio import stdio_server
 
 from streamrelay.mcp.callers import session_in
 from streamrelay.mcp.server import Revive, build_server
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 
 async def serve_stdio(service: Service, pane: str, *, revive: Revive | None = None, version: str = "") -> None:

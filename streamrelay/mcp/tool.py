@@ -6,7 +6,7 @@ from typing import Any
 
 from streamrelay.mcp.arguments import Arguments
 from streamrelay.mcp.results import Result
-from streamrelay.service.api import Service
+from streamrelay.service.interface import Service
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,14 @@ from streamrelay.mcp.results import (
 )
 from streamrelay.mcp.tool import Tool
 from streamrelay.service import api
+from streamrelay.service.interface import Service
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.programs import own_search_path
 
 _SECONDS_AN_HOUR = 3600
 
 
-async def send_message(service: api.Service, caller: str, asked: arguments.SendMessageArguments) -> SendMessageResult:
+async def send_message(service: Service, caller: str, asked: arguments.SendMessageArguments) -> SendMessageResult:
     """Deliver a message, and begin or end a conversation if the call asks for it."""
     if asked.direct and asked.close_link:
         raise UsageError("direct=true begins a conversation and close_link=true ends one: ask for one of them")
@@ -74,7 +75,7 @@ def _next(asked: arguments.SendMessageArguments, sent: api.SendResult, link: Lin
     return descriptions.LISTENING if sent.listening else descriptions.ONLY_DELIVERED
 
 
-async def close_link(service: api.Service, caller: str, asked: arguments.CloseLinkArguments) -> CloseLinkResult:
+async def close_link(service: Service, caller: str, asked: arguments.CloseLinkArguments) -> CloseLinkResult:
     """End the caller's conversation with a session."""
     if not caller:
         raise UsageError("a caller without a session has no conversation to end", hint=descriptions.UNKNOWN_CALLER)
@@ -98,7 +99,7 @@ def _names(link: Link, caller: str) -> set[str]:
     return {peer.session, peer.title, peer.pane, link.link_id}
 
 
-async def list_sessions(service: api.Service, caller: str, _asked: arguments.ListSessionsArguments) -> SessionList:
+async def list_sessions(service: Service, caller: str, _asked: arguments.ListSessionsArguments) -> SessionList:
     """List the sessions, with the caller and its conversations marked."""
     sessions = await service.sessions()
     links = {link.peer_of(caller).session: link for link in await service.links(caller)} if caller else {}
@@ -124,9 +125,7 @@ def _peer(session: Session, caller: str, link: Link | None) -> ListedSession:
     )
 
 
-async def start_session(
-    service: api.Service, caller: str, asked: arguments.StartSessionArguments
-) -> StartSessionResult:
+async def start_session(service: Service, caller: str, asked: arguments.StartSessionArguments) -> StartSessionResult:
     """Start a session."""
     session = await service.start_session(
         StartSession(
@@ -151,13 +150,13 @@ async def start_session(
     return StartSessionResult(session=_peer(session, caller, links[0] if links else None), next=follows)
 
 
-async def end_session(service: api.Service, _caller: str, asked: arguments.EndSessionArguments) -> EndSessionResult:
+async def end_session(service: Service, _caller: str, asked: arguments.EndSessionArguments) -> EndSessionResult:
     """End a session that streamrelay started."""
     await service.end_session(asked.session)
     return EndSessionResult(session=label(asked.session))
 
 
-async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSinceArguments) -> Read:
+async def read_since(service: Service, _caller: str, asked: arguments.ReadSinceArguments) -> Read:
     """Read the journal."""
     newest = (await service.status()).seq
     start = max(0, newest - asked.limit) if asked.seq < 0 else asked.seq
@@ -168,7 +167,7 @@ async def read_since(service: api.Service, _caller: str, asked: arguments.ReadSi
     return Read(entries=entries, next_seq=next_seq, more=more, note=descriptions.THEIRS)
 
 
-async def search_history(service: api.Service, _caller: str, asked: arguments.SearchHistoryArguments) -> FoundWords:
+async def search_history(service: Service, _caller: str, asked: arguments.SearchHistoryArguments) -> FoundWords:
     """Search the journal and the agents' own transcripts."""
     since = time.time() - asked.hours * _SECONDS_AN_HOUR if asked.hours else 0.0
     history = await service.search_history(
@@ -202,7 +201,7 @@ async def search_history(service: api.Service, _caller: str, asked: arguments.Se
     )
 
 
-async def get_delivery(service: api.Service, _caller: str, asked: arguments.GetDeliveryArguments) -> Deliveries:
+async def get_delivery(service: Service, _caller: str, asked: arguments.GetDeliveryArguments) -> Deliveries:
     """Return the state of a message."""
     deliveries = await service.get_delivery(asked.message_id)
     if not deliveries:
@@ -220,9 +219,7 @@ def _delivery(delivery: api.Delivery) -> OneDelivery:
     )
 
 
-async def list_deliveries(
-    service: api.Service, caller: str, asked: arguments.ListDeliveriesArguments
-) -> WaitingMessages:
+async def list_deliveries(service: Service, caller: str, asked: arguments.ListDeliveriesArguments) -> WaitingMessages:
     """List the messages that are not submitted yet, without their texts, which are not meant for the caller."""
     deliveries = await service.list_deliveries(asked.session)
     sessions = {session.pane: session for session in await service.sessions()}
@@ -246,7 +243,7 @@ def _waiting(delivery: api.Delivery, session: Session | None, *, yours: bool) ->
     )
 
 
-async def cancel_delivery(service: api.Service, caller: str, asked: arguments.CancelDeliveryArguments) -> Deliveries:
+async def cancel_delivery(service: Service, caller: str, asked: arguments.CancelDeliveryArguments) -> Deliveries:
     """Cancel a message that the caller has sent."""
     if not caller:
         raise UsageError("a caller without a session cannot cancel a message", hint=descriptions.UNKNOWN_CALLER)
@@ -256,7 +253,7 @@ async def cancel_delivery(service: api.Service, caller: str, asked: arguments.Ca
     )
 
 
-async def _link(service: api.Service, caller: str, link_id: str) -> Link | None:
+async def _link(service: Service, caller: str, link_id: str) -> Link | None:
     return next((link for link in await service.links(caller) if link.link_id == link_id), None)
 
 

@@ -3,7 +3,8 @@
 from streamrelay.council import commands
 from streamrelay.council.console import WriteFile, write_export
 from streamrelay.council.store import CouncilStore
-from streamrelay.service.api import Council, Service
+from streamrelay.service.api import Council
+from streamrelay.service.interface import Service
 
 _REST = 60.0
 """Seconds of one call that waits for the end of all answers."""

@@ -41,7 +41,7 @@ from streamrelay.errors import (
 from streamrelay.events import Event, Injected
 from streamrelay.gathering.members import check_not_nested
 from streamrelay.panes.publisher import Publish
-from streamrelay.service.api import SendMessage, Service
+from streamrelay.service.api import SendMessage
 from streamrelay.service.core import Core
 from streamrelay.service.council_api import (
     AskCouncil,
@@ -54,6 +54,7 @@ from streamrelay.service.council_api import (
     OpenCouncil,
 )
 from streamrelay.service.delivery_following import send_through
+from streamrelay.service.interface import Service
 from streamrelay.service.messages import check_may_speak
 
 MAX_OPEN = 20

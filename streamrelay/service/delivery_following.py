@@ -10,7 +10,8 @@ from streamrelay.delivery.sending import SentMessage, judge
 from streamrelay.errors import AnswerTimeout, DaemonLost, DeliveryTimeout, StreamrelayError
 from streamrelay.events import AnyEvent, Receipt
 from streamrelay.panes.publisher import Publish
-from streamrelay.service.api import Delivery, SendMessage, Service
+from streamrelay.service.api import Delivery, SendMessage
+from streamrelay.service.interface import Service
 
 _UNDER_WAY = {"queued", "pasted", "painted"}
 

@@ -19,7 +19,8 @@ from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import running_pid
 from streamrelay.delivery.message import FINAL
 from streamrelay.events import Receipt, Text
-from streamrelay.service.api import SendMessage, Service
+from streamrelay.service.api import SendMessage
+from streamrelay.service.interface import Service
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import is_alive

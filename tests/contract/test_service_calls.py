@@ -1,55 +1,59 @@
-"""A call of the service is declared once: HTTP, OpenAPI, client and MCP tools agree with `Service`."""
+"""A call of the service is declared once: interface, HTTP, client and tools for agents derive from the declaration."""
 
 import ast
 import inspect
-import types
+import subprocess
+import sys
 import typing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from streamrelay.daemon.client import DaemonClient
-from streamrelay.daemon.operations import OPERATIONS, Nothing, Operation
-from streamrelay.service.api import Service
+from streamrelay.service.call import declared_calls
+from streamrelay.service.interface import ROUTES, Service
 from streamrelay.service.local import LocalService
+from streamrelay.service.operations import operations
 
 ROOT = Path(__file__).resolve().parents[2]
+STREAMS = {"events", "follow_council"}
 CALLS = {name: value for name, value in vars(Service).items() if inspect.iscoroutinefunction(value)}
-NAMES = {operation.name: operation for operation in OPERATIONS}
+del CALLS["call"]
 
 
-def parameters(call: Any) -> dict[str, Any]:
-    """The parameters of a call by name, with their types and without `self`."""
-    hints = typing.get_type_hints(call, include_extras=False)
-    return {name: hints[name] for name in inspect.signature(call).parameters if name != "self"}
+def test_the_generated_files_are_what_the_script_writes() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "generate.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stderr}run: python scripts/generate.py"
 
 
-def test_each_call_has_an_operation_and_the_other_way_round() -> None:
-    assert CALLS.keys() == NAMES.keys()
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_an_operation_has_the_arguments_and_the_answer_of_its_call(operation: Operation[Any, Any]) -> None:
-    call = CALLS[operation.name]
-    given = parameters(call)
-    if operation.arguments not in given.values():
-        fields = operation.arguments.__struct_fields__ if operation.arguments is not Nothing else ()
-        assert sorted(given) == sorted(fields)
-    answer = typing.get_type_hints(call)["return"]
-    assert answer == (types.NoneType if operation.answer is None else operation.answer)
+def test_each_declared_call_is_a_method_a_route_and_an_operation() -> None:
+    declared = declared_calls()
+    assert CALLS.keys() == ROUTES.keys() == declared.keys() == {operation.name for operation in operations()}
+    assert {name: declaration.route for name, declaration in declared.items()} == ROUTES
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
-def test_the_client_has_each_call_with_the_same_signature(name: str) -> None:
-    assert inspect.signature(getattr(DaemonClient, name)) == inspect.signature(CALLS[name])
+def test_a_method_has_the_parameters_the_result_and_the_description_of_its_declaration(name: str) -> None:
+    run = declared_calls()[name].run
+    declared, method = inspect.signature(run), inspect.signature(CALLS[name])
+    assert [*declared.parameters.values()][1:] == [*method.parameters.values()][1:]
+    assert declared.return_annotation == method.return_annotation
+    assert inspect.getdoc(run) == inspect.getdoc(CALLS[name])
+
+
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
+def test_an_operation_takes_its_path_and_its_wait_from_its_arguments(operation: typing.Any) -> None:
+    names = {*operation.arguments.__struct_fields__}
+    assert operation.in_path <= names
+    assert operation.waits in {"", *names}
 
 
 @pytest.mark.parametrize("implementation", [DaemonClient, LocalService], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("name", sorted(CALLS))
-def test_an_implementation_describes_a_call_as_the_service_does(name: str, implementation: type) -> None:
-    summary, described = (inspect.getdoc(vars(kind)[name]) or "" for kind in (Service, implementation))
-    assert described.partition("\n")[0] == summary.partition("\n")[0] != ""
+def test_an_implementation_inherits_every_call(implementation: type) -> None:
+    assert not CALLS.keys() & vars(implementation).keys()
+    assert vars(implementation).keys() >= STREAMS
 
 
 def test_tools_for_agents_make_calls_of_the_service_only() -> None:

@@ -1,7 +1,6 @@
 """Every call of the service crosses the socket, there and back, and so does every error."""
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,7 +14,6 @@ from streamrelay.council.context import Pinned
 from streamrelay.council.events import AnswerGrew, SessionEnded
 from streamrelay.council.members import Member
 from streamrelay.daemon.client import DaemonClient
-from streamrelay.daemon.operations import OPERATIONS
 from streamrelay.daemon.problems import error_of, problem_of, status_of
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError, UsageError
 from streamrelay.links.link import LinkPolicy
@@ -110,15 +108,6 @@ async def test_a_call_is_asked_and_answered_as_it_is_in_process(served: Served, 
     direct.made = [link for link in served.service.made if name != "create_link"]
     assert plain(answer) == plain(await call(direct))
     assert type(answer) is type(await call(direct))
-
-
-def test_every_call_of_the_service_is_an_operation_and_a_method_of_the_client() -> None:
-    calls = {name for name, member in vars(api.Service).items() if inspect.isfunction(member) and name[0] != "_"}
-    assert {operation.name for operation in OPERATIONS} == calls - {"events", "follow_council"}
-    for name in calls:
-        ours, theirs = inspect.signature(getattr(DaemonClient, name)), inspect.signature(getattr(api.Service, name))
-        assert ours == theirs, name
-    assert set(CALLS) == calls - {"events", "follow_council", "read_since"}
 
 
 async def test_a_council_is_followed_to_its_end(served: Served) -> None:

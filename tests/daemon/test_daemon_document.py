@@ -8,8 +8,8 @@ import httpx
 from starlette.routing import Route
 
 from streamrelay.daemon.openapi import openapi
-from streamrelay.daemon.operations import OPERATIONS
 from streamrelay.events import AnyEvent
+from streamrelay.service.operations import operations
 from tests.daemon.conftest import Served
 
 
@@ -30,7 +30,7 @@ async def test_every_route_is_in_the_document_and_nothing_else(served: Served) -
 
 
 def test_every_reference_is_there_and_every_schema_is_referred_to() -> None:
-    document = openapi(OPERATIONS, "1")
+    document = openapi(operations(), "1")
     schemas = set(document["components"]["schemas"])
     assert {name.rpartition("/")[2] for name in references(document)} == schemas
     assert {kind.__name__ for kind in AnyEvent.__args__} <= schemas
@@ -40,7 +40,7 @@ def test_every_reference_is_there_and_every_schema_is_referred_to() -> None:
 
 
 def test_arguments_are_where_they_are_read_from() -> None:
-    paths = openapi(OPERATIONS, "1")["paths"]
+    paths = openapi(operations(), "1")["paths"]
     extend = paths["/v1/links/{link}/extend"]["post"]
     assert [(one["name"], one["in"], one["required"]) for one in extend["parameters"]] == [("link", "path", True)]
     body = extend["requestBody"]["content"]["application/json"]["schema"]

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import pytest
 
 from streamrelay.daemon.client import DaemonClient
-from streamrelay.service.api import SendMessage, Service
+from streamrelay.service.api import SendMessage
+from streamrelay.service.interface import Service
 from streamrelay.testing.loopback_model import LoopbackModel, ModelReply, ModelRequest
 from streamrelay.testing.waiting import wait_until_async
 from tests.mcp.staging import TOKENS, Talking

@@ -18,7 +18,8 @@ from streamrelay.errors import (
     UsageError,
 )
 from streamrelay.events import LinkSuspended
-from streamrelay.service.api import AskCouncil, Invited, OpenCouncil, Service, StartGathering
+from streamrelay.service.api import AskCouncil, Invited, OpenCouncil, StartGathering
+from streamrelay.service.interface import Service
 from streamrelay.testing.waiting import wait_until_async
 from tests.service.conftest import PATIENCE, Stage, journaled
 

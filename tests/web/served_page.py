@@ -72,7 +72,7 @@ async def serving(folder: Path, *, live: list[list[str]] | None = None, send: bo
 
     def routes(ended: asyncio.Event):
         named = call_routes(
-            service, broadcast, log=log, counts=Metrics(), operations=page.operations, live=shown,
+            service, broadcast, log=log, counts=Metrics(), served=page.operations, live=shown,
             stream=lambda frames: beating(frames, ended),
         )  # fmt: skip
         return list(named.values())

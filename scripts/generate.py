@@ -1,0 +1,147 @@
+"""Write the generated files: `python scripts/generate.py`. A test compares each file with what this writes.
+
+| file | made of |
+|---|---|
+| streamrelay/service/interface.py | the calls declared in streamrelay/service/calls |
+
+With `--check` it writes nothing, and fails with the names of the files that are out of date.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CALLS = ROOT / "streamrelay" / "service" / "calls"
+INTERFACE = ROOT / "streamrelay" / "service" / "interface.py"
+
+INTERFACE_HEAD = '''\
+"""The interface of the service. Generated from streamrelay/service/calls: `python scripts/generate.py`.
+
+`LocalService` carries the calls out in its process; the daemon's client makes them over a socket.
+"""
+'''
+SERVICE_HEAD = '''\
+class Service(Protocol):
+    """The calls of the service. Each implementation raises the same StreamrelayError, with its code.
+
+    An implementation that inherits from it needs only `call` and the two streams.
+    """
+
+    async def call(self, name: str, /, *given: Any) -> Any:
+        """Make a call with its arguments, in the order of its parameters."""
+        ...
+
+    def events(self, after: int | None = None) -> AsyncIterator[AnyEvent]:
+        """Yield every journaled event in order, after a `seq` or from now on; provisional events are not journaled."""
+        ...
+
+    def follow_council(self, council: str) -> AsyncGenerator[CouncilEvent]:
+        """Yield the state of an open council session, then what happens in it; raises TargetNotFound."""
+        ...
+'''
+SERVICE_IMPORTS = {
+    "from collections.abc import AsyncGenerator, AsyncIterator, Mapping",
+    "from typing import Any, Protocol",
+    "from streamrelay.council.events import CouncilEvent",
+    "from streamrelay.events import AnyEvent",
+    "from streamrelay.service.call import CallRoute",
+}
+
+
+@dataclass(frozen=True)
+class DeclaredCall:
+    """A call as its module declares it; read without importing, so that a stale interface cannot stop the script."""
+
+    module: str
+    tree: ast.Module
+    function: ast.AsyncFunctionDef
+    decorator: ast.Call
+
+
+def declared() -> Iterator[DeclaredCall]:
+    """Yield each declared call, by module."""
+    for path in sorted(CALLS.glob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        tree = ast.parse(path.read_text())
+        for node in tree.body:
+            if isinstance(node, ast.AsyncFunctionDef):
+                for decorator in node.decorator_list:
+                    if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "call":
+                        yield DeclaredCall(module, tree, node, decorator)
+
+
+def interface() -> str:
+    """Return the module with `Service`: a method for each call, and the table of routes."""
+    imports, methods, routes = set(SERVICE_IMPORTS), [], []
+    for one in declared():
+        name, arguments, returns = one.function.name, one.function.args, one.function.returns
+        doc = ast.get_docstring(one.function)
+        if returns is None or not doc:
+            raise SystemExit(f"{one.module}.{name}: a call needs the type of its result, and a docstring")
+        arguments.args[0] = ast.arg("self")
+        given = "".join(f", {parameter.arg}" for parameter in arguments.args[1:])
+        answer = ast.unparse(returns)
+        request = f'await self.call("{name}"{given})'
+        make = request if answer == "None" else f"answer: {answer} = {request}\nreturn answer"
+        text = f'"""{doc}\n"""' if "\n" in doc else f'"""{doc}"""'
+        signature = f"async def {name}({ast.unparse(arguments)}) -> {answer}:"
+        methods.append(_indented(signature + "\n" + _indented(text + "\n" + make)))
+        one.decorator.func = ast.Name("CallRoute")
+        routes.append(f"{name!r}: {ast.unparse(one.decorator)},")
+        imports |= set(_imports(one, [arguments, returns, one.decorator]))
+    table = "ROUTES: Mapping[str, CallRoute] = {" + "\n".join(routes) + "}\n" + '"""How each call is made."""'
+    parts = [INTERFACE_HEAD, "\n".join(sorted(imports)), SERVICE_HEAD + "\n" + "\n\n".join(methods), table]
+    return _formatted("\n\n".join(parts) + "\n", INTERFACE)
+
+
+def _imports(one: DeclaredCall, used: list[ast.AST]) -> Iterator[str]:
+    """Yield the imports of the names in a signature: as the module of the call has them, or from that module."""
+    names = {node.id for part in used for node in ast.walk(part) if isinstance(node, ast.Name)}
+    for node in one.tree.body:
+        match node:
+            case ast.ImportFrom():
+                yield from (f"from {node.module} import {alias.name}" for alias in node.names if alias.name in names)
+            case ast.Import():
+                yield from (f"import {alias.name}" for alias in node.names if alias.name in names)
+            case ast.ClassDef() if node.name in names:
+                yield f"from {one.module} import {node.name}"
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if name in names:
+                yield f"from {one.module} import {name}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
+
+
+def _formatted(text: str, path: Path) -> str:
+    for command in (["check", "--quiet", "--fix-only", "--select", "I"], ["format", "--quiet"]):
+        text = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"],
+            input=text, capture_output=True, text=True, check=True, cwd=ROOT,
+        ).stdout  # fmt: skip
+    return text
+
+
+def generated() -> dict[Path, str]:
+    """Return the text of each generated file."""
+    return {INTERFACE: interface()}
+
+
+def main() -> int:
+    """Write the files, or with `--check` name those that are out of date."""
+    old = [path for path, text in generated().items() if not path.exists() or path.read_text() != text]
+    if "--check" in sys.argv[1:]:
+        for path in old:
+            print(f"out of date: {path.relative_to(ROOT)}", file=sys.stderr)
+        return 1 if old else 0
+    for path, text in generated().items():
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
